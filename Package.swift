@@ -1,0 +1,69 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The settings every Swift target is built with. Warnings are errors; unsafe constructs must be marked where they stand.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Linked by exact file name on Linux, where the toolchain itself needs both libraries at run time:
+/// no development package has to be installed.
+let curl: [LinkerSetting] = [
+    .linkedLibrary(":libcurl.so.4", .when(platforms: [.linux])),
+    .linkedLibrary("curl", .when(platforms: [.macOS])),
+]
+let sqlite: [LinkerSetting] = [
+    .linkedLibrary(":libsqlite3.so.0", .when(platforms: [.linux])),
+    .linkedLibrary("sqlite3", .when(platforms: [.macOS])),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .testTarget(
+        name: name + "Tests", dependencies: dependencies + ["TestSupport"], resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "pawl",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "pawl", targets: ["pawl"])],
+    targets: [
+        .target(name: "CSystem"),
+        .target(name: "CCurl", linkerSettings: curl),
+        .target(name: "CSQLite", linkerSettings: sqlite),
+
+        room("Threading", ["CSystem"]),
+        room("JSON"),
+        room("HTTPCore"),
+        room("HTTPServer", ["HTTPCore", "Threading", "CSystem"]),
+        room("HTTPClient", ["HTTPCore", "Threading", "CCurl"]),
+        room("Catalog", ["HTTPClient", "HTTPCore", "JSON", "Threading"]),
+        room("Downloads", ["HTTPClient", "HTTPCore", "JSON", "Threading", "CSQLite", "CSystem"]),
+        room("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "Threading"]),
+        room(
+            "PawlService", ["HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "Threading", "CSystem"],
+            resources: [.embedInCode("Resources/openapi.yaml")]),
+        .executableTarget(
+            name: "pawl", dependencies: ["PawlService", "DemoUpstream"], swiftSettings: strict),
+
+        .target(name: "TestSupport", dependencies: ["CSystem"], path: "Tests/TestSupport", swiftSettings: strict),
+        tests("JSON", ["JSON"]),
+        tests("HTTPCore", ["HTTPCore"]),
+        tests("HTTPServer", ["HTTPServer", "HTTPCore"]),
+        tests("HTTPClient", ["HTTPClient", "HTTPCore", "CCurl"]),
+        tests("Catalog", ["Catalog", "HTTPClient", "JSON"], resources: [.copy("Fixtures")]),
+        tests("Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "CSystem"]),
+        tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON"]),
+        tests("PawlService", ["PawlService", "DemoUpstream", "Downloads", "HTTPServer", "HTTPCore", "JSON"]),
+        tests("BlackBox", ["JSON"]),
+    ]
+)

@@ -1,0 +1,130 @@
+#include "CCurl.h"
+
+// libcurl's functions, as <curl/curl.h> declares them; CURL and CURLM are void there, the enums are int in the ABI.
+int curl_global_init(long flags);
+char *curl_version(void);
+const char *curl_easy_strerror(int code);
+void *curl_easy_init(void);
+void curl_easy_cleanup(void *easy);
+void curl_easy_reset(void *easy);
+int curl_easy_setopt(void *easy, int option, ...);
+int curl_easy_getinfo(void *easy, int info, ...);
+void *curl_slist_append(void *list, const char *string);
+void curl_slist_free_all(void *list);
+void *curl_multi_init(void);
+int curl_multi_cleanup(void *multi);
+int curl_multi_setopt(void *multi, int option, ...);
+int curl_multi_add_handle(void *multi, void *easy);
+int curl_multi_remove_handle(void *multi, void *easy);
+int curl_multi_perform(void *multi, int *running);
+int curl_multi_poll(void *multi, void *extra, unsigned int extra_count, int timeout_milliseconds, int *ready);
+int curl_multi_wakeup(void *multi);
+
+// struct CURLMsg
+struct message {
+    int kind;
+    void *easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+struct message *curl_multi_info_read(void *multi, int *remaining);
+
+pawl_curl_code pawl_curl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
+
+const char *pawl_curl_version(void) {
+    const char *version = curl_version();
+    return version ? version : "";
+}
+
+const char *pawl_curl_message(pawl_curl_code code) {
+    const char *message = curl_easy_strerror(code);
+    return message ? message : "";
+}
+
+pawl_easy *pawl_easy_create(void) { return curl_easy_init(); }
+
+void pawl_easy_destroy(pawl_easy *easy) { curl_easy_cleanup(easy); }
+
+void pawl_easy_reset(pawl_easy *easy) { curl_easy_reset(easy); }
+
+pawl_curl_code pawl_easy_set_long(pawl_easy *easy, pawl_curl_option option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+pawl_curl_code pawl_easy_set_offset(pawl_easy *easy, pawl_curl_option option, int64_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+pawl_curl_code pawl_easy_set_string(pawl_easy *easy, pawl_curl_option option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+pawl_curl_code pawl_easy_set_pointer(pawl_easy *easy, pawl_curl_option option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+pawl_curl_code pawl_easy_set_list(pawl_easy *easy, pawl_curl_option option, pawl_list *list) {
+    return curl_easy_setopt(easy, option, list);
+}
+
+pawl_curl_code pawl_easy_set_write_function(pawl_easy *easy, pawl_curl_write function) {
+    return curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, function);
+}
+
+pawl_curl_code pawl_easy_set_header_function(pawl_easy *easy, pawl_curl_write function) {
+    return curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, function);
+}
+
+pawl_curl_code pawl_easy_set_open_socket_function(pawl_easy *easy, pawl_curl_open_socket function) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
+}
+
+pawl_curl_code pawl_easy_set_prerequest_function(pawl_easy *easy, pawl_curl_prerequest function) {
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
+}
+
+void *pawl_easy_private(pawl_easy *easy) {
+    void *value = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value);
+    return value;
+}
+
+pawl_list *pawl_list_append(pawl_list *list, const char *string) { return curl_slist_append(list, string); }
+
+void pawl_list_destroy(pawl_list *list) { curl_slist_free_all(list); }
+
+pawl_multi *pawl_multi_create(void) { return curl_multi_init(); }
+
+void pawl_multi_destroy(pawl_multi *multi) { curl_multi_cleanup(multi); }
+
+int pawl_multi_set_long(pawl_multi *multi, pawl_curl_multi_option option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+int pawl_multi_add(pawl_multi *multi, pawl_easy *easy) { return curl_multi_add_handle(multi, easy); }
+
+int pawl_multi_remove(pawl_multi *multi, pawl_easy *easy) { return curl_multi_remove_handle(multi, easy); }
+
+int pawl_multi_perform(pawl_multi *multi, int *running) { return curl_multi_perform(multi, running); }
+
+int pawl_multi_poll(pawl_multi *multi, int timeout_milliseconds) {
+    return curl_multi_poll(multi, NULL, 0, timeout_milliseconds, NULL);
+}
+
+int pawl_multi_wakeup(pawl_multi *multi) { return curl_multi_wakeup(multi); }
+
+pawl_curl_done pawl_multi_next_done(pawl_multi *multi) {
+    pawl_curl_done done = {NULL, CURLE_OK};
+    struct message *message;
+    int remaining;
+    while ((message = curl_multi_info_read(multi, &remaining))) {
+        if (message->kind == CURLMSG_DONE) {
+            done.easy = message->easy;
+            done.result = message->data.result;
+            break;
+        }
+    }
+    return done;
+}

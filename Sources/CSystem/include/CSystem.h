@@ -1,0 +1,44 @@
+// The Linux system calls that Swift's Glibc module does not import, and message digests that need the compiler's intrinsics.
+#ifndef PAWL_CSYSTEM_H
+#define PAWL_CSYSTEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "digest.h"
+
+// accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC; -1 and errno on failure.
+int pawl_accept(int listener, struct sockaddr *address, socklen_t *length);
+
+// renameat2(2) with RENAME_NOREPLACE on paths relative to the current directory: EEXIST if `to` exists.
+int pawl_rename_exclusive(const char *from, const char *to);
+
+// syncfs(2): writes back everything of the file system that holds the descriptor.
+int pawl_syncfs(int descriptor);
+
+// fallocate(2) with mode 0: reserves blocks and extends the file; EOPNOTSUPP where the file system cannot.
+int pawl_preallocate(int descriptor, int64_t offset, int64_t length);
+
+// open(2) with a fixed argument list, since it is variadic: flags as given, with O_CLOEXEC added.
+int pawl_open(const char *path, int flags, unsigned mode);
+
+// fcntl(2) F_GETFL/F_SETFL: turns O_NONBLOCK on.
+int pawl_set_nonblocking(int descriptor);
+
+// flock(2) LOCK_EX | LOCK_NB: EWOULDBLOCK if another process holds it.
+int pawl_lock_exclusive(int descriptor);
+
+// ioctl(2) SIOCOUTQ: bytes written to a TCP socket that the peer has not acknowledged.
+int pawl_unacknowledged(int descriptor, int *count);
+
+// close(2) of a TCP socket by RST rather than FIN (SO_LINGER with zero time).
+int pawl_close_with_reset(int descriptor);
+
+// pthread_setname_np(3) for the calling thread: 15 bytes at most.
+void pawl_name_thread(const char *name);
+
+#endif

@@ -1,0 +1,22 @@
+// SHA-256 (FIPS 180-4), incremental; uses the x86 SHA extensions where the processor has them.
+#ifndef PAWL_DIGEST_H
+#define PAWL_DIGEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    uint32_t state[8];
+    uint64_t length;
+    uint8_t block[64];
+} pawl_sha256;
+
+void pawl_sha256_init(pawl_sha256 *digest);
+void pawl_sha256_update(pawl_sha256 *digest, const void *bytes, size_t count);
+void pawl_sha256_final(pawl_sha256 *digest, uint8_t out[32]);
+
+// Whether the accelerated path is in use; and a switch that forces the portable one, so tests can compare both.
+int pawl_sha256_is_accelerated(void);
+void pawl_sha256_force_portable(int portable);
+
+#endif

@@ -1,0 +1,46 @@
+// Here and not in the header: it changes what the system's own headers declare, and Swift refuses two forms of one type.
+#define _GNU_SOURCE
+
+#include "CSystem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+int pawl_accept(int listener, struct sockaddr *address, socklen_t *length) {
+    return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int pawl_rename_exclusive(const char *from, const char *to) {
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+int pawl_syncfs(int descriptor) { return syncfs(descriptor); }
+
+int pawl_preallocate(int descriptor, int64_t offset, int64_t length) {
+    return fallocate(descriptor, 0, offset, length);
+}
+
+int pawl_unacknowledged(int descriptor, int *count) { return ioctl(descriptor, SIOCOUTQ, count); }
+
+int pawl_open(const char *path, int flags, unsigned mode) { return open(path, flags | O_CLOEXEC, mode); }
+
+int pawl_set_nonblocking(int descriptor) {
+    int flags = fcntl(descriptor, F_GETFL);
+    return flags < 0 ? flags : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+}
+
+int pawl_lock_exclusive(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
+
+int pawl_close_with_reset(int descriptor) {
+    struct linger linger = {.l_onoff = 1, .l_linger = 0};
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+    return close(descriptor);
+}
+
+void pawl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
