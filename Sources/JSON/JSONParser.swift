@@ -1,0 +1,345 @@
+/// Reads a JSON text by recursive descent over its bytes.
+struct JSONParser {
+    /// An array that is the text itself, or a member of it, and the places of its elements.
+    struct OuterArray: Sendable {
+        let name: String?
+        var ranges: [Range<Int>]
+    }
+
+    let bytes: [UInt8]
+    private(set) var position = 0
+    /// Filled only when the parser was told to locate elements.
+    private(set) var outerArrays: [OuterArray] = []
+    private let maximumDepth: Int
+    private let locatesElements: Bool
+    /// The member of the outermost object that is being read.
+    private var outerName: String?
+
+    init(bytes: [UInt8], maximumDepth: Int, locatesElements: Bool) {
+        self.bytes = bytes
+        self.maximumDepth = min(max(maximumDepth, 0), JSONLimits.depth)
+        self.locatesElements = locatesElements
+    }
+
+    /// JSON-text = ws value ws (RFC 8259 §2).
+    mutating func parseText() throws(JSONError) -> JSONValue {
+        skipWhiteSpace()
+        let value = try parseValue(depth: 0)
+        skipWhiteSpace()
+        if position < bytes.count { throw error("Unexpected bytes after the value") }
+        return value
+    }
+
+    func error(_ reason: String, at offset: Int? = nil) -> JSONError {
+        if offset == nil, position >= bytes.count {
+            return JSONError(offset: bytes.count, reason: "Unexpected end of the text")
+        }
+        return JSONError(offset: offset ?? position, reason: reason)
+    }
+
+    /// The byte at the position, or 0, which begins nothing in JSON, behind the end.
+    @inline(__always)
+    private var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
+
+    @inline(__always)
+    private mutating func skipWhiteSpace() {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x0A, 0x0D, 0x09: position += 1
+            default: return
+            }
+        }
+    }
+
+    private mutating func parseValue(depth: Int) throws(JSONError) -> JSONValue {
+        switch current {
+        case UInt8(ascii: "\""): return .string(try parseString())
+        case UInt8(ascii: "{"): return try parseObject(depth: depth)
+        case UInt8(ascii: "["): return try parseArray(depth: depth)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try parseNumber()
+        case UInt8(ascii: "t"):
+            try expect("true")
+            return .bool(true)
+        case UInt8(ascii: "f"):
+            try expect("false")
+            return .bool(false)
+        case UInt8(ascii: "n"):
+            try expect("null")
+            return .null
+        default: throw error("Expected a value")
+        }
+    }
+
+    private mutating func expect(_ literal: String) throws(JSONError) {
+        for byte in literal.utf8 {
+            if current != byte { throw error("Expected “\(literal)”") }
+            position += 1
+        }
+    }
+
+    private mutating func parseArray(depth: Int) throws(JSONError) -> JSONValue {
+        try enter(depth)
+        let isOuter = locatesElements && (depth == 0 || (depth == 1 && outerName != nil))
+        var ranges: [Range<Int>] = []
+        var elements: [JSONValue] = []
+        skipWhiteSpace()
+        if current == UInt8(ascii: "]") {
+            position += 1
+        } else {
+            while true {
+                let start = position
+                elements.append(try parseValue(depth: depth + 1))
+                if isOuter { ranges.append(start..<position) }
+                skipWhiteSpace()
+                if current == UInt8(ascii: ",") {
+                    position += 1
+                    skipWhiteSpace()
+                } else if current == UInt8(ascii: "]") {
+                    position += 1
+                    break
+                } else {
+                    throw error("Expected “,” or “]” in an array")
+                }
+            }
+        }
+        if isOuter { outerArrays.append(OuterArray(name: depth == 0 ? nil : outerName, ranges: ranges)) }
+        return .array(elements)
+    }
+
+    private mutating func parseObject(depth: Int) throws(JSONError) -> JSONValue {
+        try enter(depth)
+        var members: [JSONMember] = []
+        var names = NameSet()
+        skipWhiteSpace()
+        if current == UInt8(ascii: "}") {
+            position += 1
+            return .object(members)
+        }
+        while true {
+            guard current == UInt8(ascii: "\"") else { throw error("Expected a member's name in quotation marks") }
+            let start = position
+            let name = try parseString()
+            if !names.insert(name, beside: members) { throw error("The member “\(name.prefix(64))” occurs twice", at: start) }
+            skipWhiteSpace()
+            guard current == UInt8(ascii: ":") else { throw error("Expected “:” after a member's name") }
+            position += 1
+            skipWhiteSpace()
+            if depth == 0 { outerName = name }
+            members.append(JSONMember(name: name, value: try parseValue(depth: depth + 1)))
+            skipWhiteSpace()
+            if current == UInt8(ascii: ",") {
+                position += 1
+                skipWhiteSpace()
+            } else if current == UInt8(ascii: "}") {
+                position += 1
+                return .object(members)
+            } else {
+                throw error("Expected “,” or “}” in an object")
+            }
+        }
+    }
+
+    private mutating func enter(_ depth: Int) throws(JSONError) {
+        if depth >= maximumDepth { throw error("More than \(maximumDepth) arrays and objects inside each other") }
+        position += 1
+    }
+}
+
+extension JSONParser {
+    /// Reads a string from its opening quotation mark to behind the closing one (RFC 8259 §7).
+    private mutating func parseString() throws(JSONError) -> String {
+        let opening = position
+        position += 1
+        let start = position
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte == UInt8(ascii: "\"") {
+                let string = String(validating: bytes[start..<position], as: UTF8.self)
+                position += 1
+                guard let string else { throw error("A string that is not UTF-8", at: opening) }
+                return string
+            }
+            if byte == UInt8(ascii: "\\") { return try parseEscapedString(opening: opening, plain: start..<position) }
+            if byte < 0x20 { throw error("A control character in a string must be escaped") }
+            position += 1
+        }
+        throw error("")
+    }
+
+    /// Goes on from the first backslash of a string, with the bytes before it.
+    private mutating func parseEscapedString(opening: Int, plain: Range<Int>) throws(JSONError) -> String {
+        var unescaped = Array(bytes[plain])
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let string = String(validating: unescaped, as: UTF8.self) else {
+                    throw error("A string that is not UTF-8", at: opening)
+                }
+                return string
+            case UInt8(ascii: "\\"):
+                try parseEscape(into: &unescaped)
+            case 0..<0x20:
+                throw error("A control character in a string must be escaped", at: position - 1)
+            default:
+                unescaped.append(byte)
+            }
+        }
+        throw error("")
+    }
+
+    private mutating func parseEscape(into unescaped: inout [UInt8]) throws(JSONError) {
+        let escape = current
+        switch escape {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): unescaped.append(escape)
+        case UInt8(ascii: "b"): unescaped.append(0x08)
+        case UInt8(ascii: "f"): unescaped.append(0x0C)
+        case UInt8(ascii: "n"): unescaped.append(0x0A)
+        case UInt8(ascii: "r"): unescaped.append(0x0D)
+        case UInt8(ascii: "t"): unescaped.append(0x09)
+        case UInt8(ascii: "u"):
+            position += 1
+            let scalar = try parseEscapedScalar()
+            unescaped.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+            return
+        default: throw error("An unknown escape in a string")
+        }
+        position += 1
+    }
+
+    /// Reads `XXXX`, or `XXXX\uXXXX` for a surrogate pair, behind `\u`.
+    private mutating func parseEscapedScalar() throws(JSONError) -> Unicode.Scalar {
+        let start = position
+        let first = try parseHexadecimal()
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        // RFC 8259 §8.2 leaves lone surrogates undefined; there is no such Unicode text, so none is made up.
+        guard first < 0xDC00, current == UInt8(ascii: "\\") else { throw error("A lone surrogate in a string", at: start) }
+        position += 1
+        guard current == UInt8(ascii: "u") else { throw error("A lone surrogate in a string", at: start) }
+        position += 1
+        let second = try parseHexadecimal()
+        guard (0xDC00...0xDFFF).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+        else { throw error("A lone surrogate in a string", at: start) }
+        return scalar
+    }
+
+    private mutating func parseHexadecimal() throws(JSONError) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            let byte = current
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            default: throw error("Expected four hexadecimal digits")
+            }
+            value = value << 4 | UInt32(digit)
+            position += 1
+        }
+        return value
+    }
+}
+
+extension JSONParser {
+    /// Reads a number (RFC 8259 §6).
+    private mutating func parseNumber() throws(JSONError) -> JSONValue {
+        let start = position
+        let isNegative = current == UInt8(ascii: "-")
+        if isNegative { position += 1 }
+
+        // `significand` holds all digits read so far while they fit; a number whose digits do not is left to the library.
+        var significand: UInt64 = 0
+        var fits = true
+        let integerStart = position
+        readDigits(into: &significand, fits: &fits)
+        let integerDigits = position - integerStart
+        if integerDigits == 0 { throw error("Expected a digit") }
+        if integerDigits > 1, bytes[integerStart] == UInt8(ascii: "0") {
+            throw error("A number must not begin with a zero", at: integerStart)
+        }
+
+        var scale = 0
+        var isInteger = true
+        if current == UInt8(ascii: ".") {
+            isInteger = false
+            position += 1
+            let fractionStart = position
+            readDigits(into: &significand, fits: &fits)
+            if position == fractionStart { throw error("Expected a digit after the decimal point") }
+            scale = fractionStart - position
+        }
+        if current | 0x20 == UInt8(ascii: "e") {
+            isInteger = false
+            position += 1
+            let isReduced = current == UInt8(ascii: "-")
+            if isReduced || current == UInt8(ascii: "+") { position += 1 }
+            let exponentStart = position
+            var exponent: UInt64 = 0
+            var exponentFits = true
+            readDigits(into: &exponent, fits: &exponentFits)
+            if position == exponentStart { throw error("Expected a digit in the exponent") }
+            if exponentFits, exponent < 1 << 30 {
+                scale += isReduced ? -Int(exponent) : Int(exponent)
+            } else {
+                fits = false
+            }
+        }
+        if position - start > JSONLimits.numberLength {
+            throw error("A number longer than \(JSONLimits.numberLength) bytes", at: start)
+        }
+
+        if isInteger, fits {
+            if !isNegative, let integer = Int64(exactly: significand) { return .integer(integer) }
+            if isNegative, significand <= Int64.min.magnitude { return .integer(Int64(truncatingIfNeeded: 0 &- significand)) }
+        }
+        // Both operands are exact here, so one rounding makes the nearest double (Clinger's fast path).
+        if fits, significand < 1 << 53, scale.magnitude <= 22 {
+            let power = Self.powersOfTen[Int(scale.magnitude)]
+            let magnitude = scale < 0 ? Double(significand) / power : Double(significand) * power
+            return .number(isNegative ? -magnitude : magnitude)
+        }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        guard let number = Double(text), number.isFinite else { throw error("A number too large for a double", at: start) }
+        return .number(number)
+    }
+
+    /// Passes over digits, and adds them to `value` while it fits.
+    @inline(__always)
+    private mutating func readDigits(into value: inout UInt64, fits: inout Bool) {
+        while position < bytes.count {
+            let digit = bytes[position] &- UInt8(ascii: "0")
+            if digit > 9 { return }
+            let (product, overflowed) = value.multipliedReportingOverflow(by: 10)
+            let (sum, carried) = product.addingReportingOverflow(UInt64(digit))
+            if overflowed || carried { fits = false }
+            value = sum
+            position += 1
+        }
+    }
+
+    private static let powersOfTen: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+    ]
+}
+
+/// The names of an object that is being read. A hash table pays only for large objects, and keeps those from costing
+/// quadratic time.
+private struct NameSet {
+    private static let linearLimit = 48
+    private var hashed: Set<[UInt8]> = []
+
+    /// Whether `name` is new.
+    mutating func insert(_ name: String, beside members: [JSONMember]) -> Bool {
+        if members.count < Self.linearLimit {
+            return !members.contains { haveSameBytes($0.name, name) }
+        }
+        if hashed.isEmpty {
+            for member in members { hashed.insert(Array(member.name.utf8)) }
+        }
+        return hashed.insert(Array(name.utf8)).inserted
+    }
+}

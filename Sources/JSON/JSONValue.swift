@@ -1,0 +1,115 @@
+/// One JSON value in memory (RFC 8259 §3).
+///
+/// Members of an object keep the order in which they were written, and no two of a parsed object have the same name.
+public enum JSONValue: Sendable, Equatable {
+    /// The literal `null`.
+    case null
+    /// The literals `true` and `false`.
+    case bool(Bool)
+    /// A number written without fraction and exponent that fits 64 bits.
+    case integer(Int64)
+    /// Any other number. Never infinite or NaN when it was parsed.
+    case number(Double)
+    /// A string, which may hold any Unicode scalar value, U+0000 included.
+    case string(String)
+    /// The elements of an array, in order.
+    case array([JSONValue])
+    /// The members of an object, in order.
+    case object([JSONMember])
+}
+
+/// A name and its value in an object (RFC 8259 §4).
+public struct JSONMember: Sendable, Equatable {
+    /// The name, unescaped.
+    public let name: String
+    /// The value.
+    public let value: JSONValue
+
+    /// A member made of its two halves.
+    public init(name: String, value: JSONValue) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension JSONValue {
+    /// Parses one JSON text (RFC 8259): UTF-8, with white space before and after it allowed and nothing else beside it.
+    ///
+    /// Refused are also: a byte order mark, names that occur twice in an object, lone surrogates, numbers that are longer than
+    /// ``JSONLimits/numberLength`` bytes or too large for a double, and more than `maximumDepth` arrays and objects inside each
+    /// other (at most ``JSONLimits/depth``, since each costs stack).
+    public init(parsing bytes: some Collection<UInt8>, maximumDepth: Int = 64) throws(JSONError) {
+        var parser = JSONParser(bytes: Array(bytes), maximumDepth: maximumDepth, locatesElements: false)
+        self = try parser.parseText()
+    }
+
+    /// The value of the member called `name`, or `nil` if there is none or this is no object. Names are compared byte by byte.
+    public subscript(name: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members.first { haveSameBytes($0.name, name) }?.value
+    }
+
+    /// The text, if this is a string.
+    public var string: String? {
+        if case .string(let string) = self { string } else { nil }
+    }
+
+    /// The number, if it is one without fraction within 64 bits, however it was written: `1.0` is 1.
+    public var integer: Int64? {
+        switch self {
+        case .integer(let integer): integer
+        case .number(let number): wholeNumber(number)
+        default: nil
+        }
+    }
+
+    /// The number, rounded to a double, if this is one.
+    public var number: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        default: nil
+        }
+    }
+
+    /// The truth value, if this is one.
+    public var bool: Bool? {
+        if case .bool(let bool) = self { bool } else { nil }
+    }
+
+    /// The elements, if this is an array.
+    public var array: [JSONValue]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    /// The members in order, if this is an object.
+    public var members: [JSONMember]? {
+        if case .object(let members) = self { members } else { nil }
+    }
+
+    /// Whether this is the literal `null`.
+    public var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
+    /// This value as JSON without white space.
+    public func serialized() -> [UInt8] {
+        var writer = JSONWriter()
+        writer.value(self)
+        return writer.bytes
+    }
+}
+
+/// Equality of the encoded bytes. `==` of Swift's strings takes canonically equivalent ones as equal, where JSON compares
+/// code unit by code unit (RFC 8259 §8.3).
+func haveSameBytes(_ first: String, _ second: String) -> Bool {
+    first == second && first.utf8.elementsEqual(second.utf8)
+}
+
+/// `number` if it is whole and fits 64 bits. (`Int64(exactly:)` would need the mathematics library, which nothing else here
+/// links.)
+private func wholeNumber(_ number: Double) -> Int64? {
+    guard number >= -0x1p63, number < 0x1p63 else { return nil }
+    let truncated = Int64(number)
+    return Double(truncated) == number ? truncated : nil
+}

@@ -1,0 +1,243 @@
+/// Writes JSON straight into bytes, without white space. Commas are placed automatically.
+///
+/// Whoever calls it sees to it that objects and arrays are ended and that each name is followed by one value.
+public struct JSONWriter: Sendable {
+    /// What has been written. Take it out and give it to ``init(reusing:)`` to keep its capacity.
+    public var bytes: [UInt8]
+    /// Whether the next name or value stands behind another one in the same array or object.
+    private var needsComma = false
+
+    /// A writer that has written nothing.
+    public init() {
+        bytes = []
+    }
+
+    /// A writer that has written nothing and uses the capacity of `bytes`, whose contents are dropped.
+    public init(reusing bytes: consuming [UInt8]) {
+        self.bytes = bytes
+        self.bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes `{`.
+    public mutating func beginObject() {
+        begin(UInt8(ascii: "{"))
+    }
+
+    /// Writes `}`.
+    public mutating func endObject() {
+        end(UInt8(ascii: "}"))
+    }
+
+    /// Writes `[`.
+    public mutating func beginArray() {
+        begin(UInt8(ascii: "["))
+    }
+
+    /// Writes `]`.
+    public mutating func endArray() {
+        end(UInt8(ascii: "]"))
+    }
+
+    /// Writes a member's name that needs no escaping.
+    public mutating func name(_ name: StaticString) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        // The only way to the bytes of a `StaticString`; they are the program's own constants.
+        name.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// Writes a member's name, escaped where needed.
+    @_disfavoredOverload
+    public mutating func name(_ name: String) {
+        separate()
+        appendQuoted(name)
+        bytes.append(UInt8(ascii: ":"))
+        needsComma = false
+    }
+
+    /// Writes a string, escaped where needed.
+    public mutating func value(_ string: String) {
+        separate()
+        appendQuoted(string)
+        needsComma = true
+    }
+
+    /// Writes an integer.
+    public mutating func value(_ integer: Int64) {
+        separate()
+        appendDigits(of: integer)
+        needsComma = true
+    }
+
+    /// Writes an integer.
+    public mutating func value(_ integer: Int) {
+        value(Int64(integer))
+    }
+
+    /// Writes the shortest number that reads back as `number`, or `null` if it is infinite or not a number, which JSON
+    /// cannot say (RFC 8259 §6).
+    public mutating func value(_ number: Double) {
+        separate()
+        bytes.append(contentsOf: number.isFinite ? number.description.utf8 : "null".utf8)
+        needsComma = true
+    }
+
+    /// Writes `true` or `false`.
+    public mutating func value(_ bool: Bool) {
+        separate()
+        bytes.append(contentsOf: bool ? "true".utf8 : "false".utf8)
+        needsComma = true
+    }
+
+    /// Writes `null`.
+    public mutating func null() {
+        separate()
+        bytes.append(contentsOf: "null".utf8)
+        needsComma = true
+    }
+
+    /// Writes a whole value.
+    public mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let bool): self.value(bool)
+        case .integer(let integer): self.value(integer)
+        case .number(let number): self.value(number)
+        case .string(let string): self.value(string)
+        case .array(let elements):
+            beginArray()
+            for element in elements { self.value(element) }
+            endArray()
+        case .object(let members):
+            beginObject()
+            for member in members {
+                name(member.name)
+                self.value(member.value)
+            }
+            endObject()
+        }
+    }
+
+    /// Writes a value that is already JSON, as it is.
+    public mutating func raw(_ json: some Collection<UInt8>) {
+        separate()
+        bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
+    private mutating func begin(_ bracket: UInt8) {
+        separate()
+        bytes.append(bracket)
+        needsComma = false
+    }
+
+    private mutating func end(_ bracket: UInt8) {
+        bytes.append(bracket)
+        needsComma = true
+    }
+
+    @inline(__always)
+    private mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+    }
+}
+
+extension JSONWriter {
+    /// Writes a member: its name, which needs no escaping, and a string or `null`.
+    public mutating func member(_ name: StaticString, _ string: String?) {
+        self.name(name)
+        if let string { value(string) } else { null() }
+    }
+
+    /// Writes a member: its name, which needs no escaping, and an integer or `null`.
+    public mutating func member(_ name: StaticString, _ integer: Int?) {
+        self.name(name)
+        if let integer { value(integer) } else { null() }
+    }
+
+    /// Writes a member: its name, which needs no escaping, and an integer or `null`.
+    public mutating func member(_ name: StaticString, _ integer: Int64?) {
+        self.name(name)
+        if let integer { value(integer) } else { null() }
+    }
+
+    /// Writes a member: its name, which needs no escaping, and a number or `null`.
+    public mutating func member(_ name: StaticString, _ number: Double?) {
+        self.name(name)
+        if let number { value(number) } else { null() }
+    }
+
+    /// Writes a member: its name, which needs no escaping, and a truth value or `null`.
+    public mutating func member(_ name: StaticString, _ bool: Bool?) {
+        self.name(name)
+        if let bool { value(bool) } else { null() }
+    }
+
+    /// Writes a member: its name, which needs no escaping, and a whole value or `null`.
+    public mutating func member(_ name: StaticString, _ value: JSONValue?) {
+        self.name(name)
+        if let value { self.value(value) } else { null() }
+    }
+}
+
+extension JSONWriter {
+    /// Appends the string as it is and looks at the bytes afterwards: most strings need no escaping, and a copy followed by
+    /// one pass without branches is faster than deciding byte by byte.
+    private mutating func appendQuoted(_ string: String) {
+        bytes.append(UInt8(ascii: "\""))
+        let start = bytes.count
+        bytes.append(contentsOf: string.utf8)
+        var needsEscaping = false
+        for index in start..<bytes.count {
+            let byte = bytes[index]
+            needsEscaping = needsEscaping || Self.mustBeEscaped(byte)
+        }
+        if needsEscaping { escape(from: start) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// RFC 8259 §7: quotation mark, reverse solidus and the control characters.
+    @inline(__always)
+    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func escape(from start: Int) {
+        let plain = Array(bytes[start...])
+        bytes.removeSubrange(start...)
+        for byte in plain {
+            guard Self.mustBeEscaped(byte) else {
+                bytes.append(byte)
+                continue
+            }
+            bytes.append(UInt8(ascii: "\\"))
+            switch byte {
+            case 0x08: bytes.append(UInt8(ascii: "b"))
+            case 0x09: bytes.append(UInt8(ascii: "t"))
+            case 0x0A: bytes.append(UInt8(ascii: "n"))
+            case 0x0C: bytes.append(UInt8(ascii: "f"))
+            case 0x0D: bytes.append(UInt8(ascii: "r"))
+            case 0..<0x20:
+                bytes.append(contentsOf: "u00".utf8)
+                bytes.append(byte < 0x10 ? UInt8(ascii: "0") : UInt8(ascii: "1"))
+                let digit = byte & 0x0F
+                bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            default: bytes.append(byte)
+            }
+        }
+    }
+
+    private mutating func appendDigits(of integer: Int64) {
+        if integer < 0 { bytes.append(UInt8(ascii: "-")) }
+        let start = bytes.count
+        var rest = integer.magnitude
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
+    }
+}
