@@ -1,0 +1,87 @@
+/// A validator that names one version of a representation: RFC 9110 §8.8.3.
+public struct EntityTag: Sendable, Hashable {
+    /// What stands between the quotes. Compared character by character; means nothing else.
+    public let opaque: String
+    /// Whether it says "equivalent" only, and not "the same bytes".
+    public let isWeak: Bool
+
+    /// A tag to be sent. Quotes, spaces and controls in `opaque`, which can't be sent, become `_`.
+    public init(opaque: String, isWeak: Bool = false) {
+        let isLegal = opaque.utf8.allSatisfy { ByteSet.entityTag.contains($0) }
+        self.opaque =
+            isLegal
+            ? opaque
+            : String(decoding: opaque.utf8.map { ByteSet.entityTag.contains($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
+        self.isWeak = isWeak
+    }
+
+    /// Reads one tag: `"xyzzy"` or `W/"xyzzy"`; nil for anything else, such as one without quotes.
+    public init?(parsing text: String) {
+        var rest = Array(text.utf8)[...].trimmingWhiteSpace
+        guard let tag = EntityTag.take(from: &rest), rest.isEmpty else { return nil }
+        self = tag
+    }
+
+    /// Takes one tag off the beginning of `rest`; nil if none is there.
+    static func take(from rest: inout ArraySlice<UInt8>) -> EntityTag? {
+        var bytes = rest
+        let isWeak = bytes.starts(with: "W/".utf8)
+        if isWeak { bytes = bytes.dropFirst(2) }
+        guard bytes.first == ASCII.doubleQuote else { return nil }
+        bytes = bytes.dropFirst()
+        guard let end = bytes.firstIndex(where: { !ByteSet.entityTag.contains($0) }), bytes[end] == ASCII.doubleQuote
+        else { return nil }
+        rest = bytes[(end + 1)...]
+        return EntityTag(opaque: String(fieldText: bytes[..<end]), isWeak: isWeak)
+    }
+
+    /// Whether both are strong and the same: RFC 9110 §8.8.3.2.
+    public func stronglyMatches(_ other: EntityTag) -> Bool {
+        !isWeak && !other.isWeak && opaque == other.opaque
+    }
+
+    /// Whether both are the same, weak or not: RFC 9110 §8.8.3.2.
+    public func weaklyMatches(_ other: EntityTag) -> Bool {
+        opaque == other.opaque
+    }
+
+    /// Reads the value of If-Match or If-None-Match; nil if it is neither `*` nor a list of tags.
+    public static func parseList(_ text: String) -> EntityTagList? {
+        EntityTagList(parsing: text)
+    }
+}
+
+extension EntityTag: CustomStringConvertible {
+    /// As in a field: `W/"xyzzy"`.
+    public var description: String { isWeak ? "W/\"\(opaque)\"" : "\"\(opaque)\"" }
+}
+
+/// The value of If-Match or If-None-Match: RFC 9110 §13.1.1.
+public enum EntityTagList: Sendable, Hashable {
+    /// `*`: whatever there is.
+    case any
+    /// At least one tag.
+    case tags([EntityTag])
+
+    /// Reads a value; nil if it is neither `*` nor a list of tags. Empty members are left out (RFC 9110 §5.6.1).
+    public init?(parsing text: String) {
+        var rest = Array(text.utf8)[...].trimmingWhiteSpace
+        if rest.elementsEqual("*".utf8) {
+            self = .any
+            return
+        }
+        // Not by `ListMembers`: in a tag, a backslash is a character like others.
+        var tags: [EntityTag] = []
+        while !rest.isEmpty {
+            if rest.first != ASCII.comma {
+                guard let tag = EntityTag.take(from: &rest) else { return nil }
+                tags.append(tag)
+                rest = rest.trimmingWhiteSpace
+                guard rest.isEmpty || rest.first == ASCII.comma else { return nil }
+            }
+            rest = rest.dropFirst().trimmingWhiteSpace
+        }
+        guard !tags.isEmpty else { return nil }
+        self = .tags(tags)
+    }
+}

@@ -1,0 +1,56 @@
+/// The name of a field, which is a token that compares without case: RFC 9110 §5.1.
+public struct FieldName: Sendable {
+    /// The spelling that is written into messages: the one the name was made with.
+    public let canonical: String
+    /// What names are compared by.
+    public let lowercased: String
+
+    /// A name from text that may be anything; nil unless it is a token (RFC 9110 §5.6.2).
+    public init?(_ name: String) {
+        guard !name.isEmpty, name.utf8.allSatisfy({ ByteSet.token.contains($0) }) else { return nil }
+        self.init(token: name)
+    }
+
+    /// A name that is a constant of the program, and must be a token: `FieldName(constant: "X-Example")`.
+    ///
+    /// One that isn't is a programmer's mistake; its illegal characters become `-`, so that it can't split a message.
+    public init(constant name: StaticString) {
+        let name = name.description
+        guard let token = FieldName(name) else {
+            let legal = name.utf8.map { ByteSet.token.contains($0) ? $0 : UInt8(ascii: "-") }
+            self.init(token: legal.isEmpty ? "-" : String(decoding: legal, as: UTF8.self))
+            return
+        }
+        self = token
+    }
+
+    /// The same as ``init(constant:)``, chosen where the context asks for a name that is not optional.
+    @_disfavoredOverload
+    public init(_ name: StaticString) {
+        self.init(constant: name)
+    }
+
+    private init(token: String) {
+        canonical = token
+        let lower = token.utf8.map(ASCII.lowercased)
+        // The usual case shares the storage of one string.
+        lowercased = lower.elementsEqual(token.utf8) ? token : String(decoding: lower, as: UTF8.self)
+    }
+}
+
+extension FieldName: Hashable {
+    /// Whether both are the same name, letters compared without case.
+    public static func == (left: FieldName, right: FieldName) -> Bool {
+        left.lowercased == right.lowercased
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(lowercased)
+    }
+}
+
+extension FieldName: CustomStringConvertible {
+    /// The same as `canonical`.
+    public var description: String { canonical }
+}

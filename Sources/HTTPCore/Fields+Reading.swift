@@ -1,0 +1,107 @@
+extension Fields {
+    /// The first value of that name, or nil. Bytes that are not UTF-8 are read as ISO-8859-1.
+    public subscript(_ name: FieldName) -> String? {
+        bytes(name).map { String(fieldText: $0) }
+    }
+
+    /// The first value of that name as bytes, or nil. Allocates nothing.
+    public func bytes(_ name: FieldName) -> ArraySlice<UInt8>? {
+        for index in entries.indices where matches(index, name) {
+            return value(at: index)
+        }
+        return nil
+    }
+
+    /// All values of that name, in order.
+    public func values(_ name: FieldName) -> [String] {
+        var result: [String] = []
+        for index in entries.indices where matches(index, name) {
+            result.append(String(fieldText: value(at: index)))
+        }
+        return result
+    }
+
+    /// All values of that name as the one list they stand for, joined by `, `; nil without any. RFC 9110 §5.2.
+    public func combined(_ name: FieldName) -> String? {
+        let all = values(name)
+        return all.isEmpty ? nil : all.joined(separator: ", ")
+    }
+
+    /// Whether there is a field of that name.
+    public func contains(_ name: FieldName) -> Bool {
+        for index in entries.indices where matches(index, name) {
+            return true
+        }
+        return false
+    }
+
+    /// Whether the comma-separated list of that name has the member `token`, compared without case: RFC 9110 §5.6.1.
+    /// `token` must be lowercase.
+    public func contains(_ name: FieldName, token: String) -> Bool {
+        for index in entries.indices where matches(index, name) {
+            for member in ListMembers(value(at: index)) where member.equalsIgnoringCase(token) {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Calls `body` with each field in order, the name as it was sent or given.
+    public func forEach(_ body: (_ name: String, _ value: String) throws -> Void) rethrows {
+        for index in entries.indices {
+            try body(String(fieldText: name(at: index)), String(fieldText: value(at: index)))
+        }
+    }
+
+    /// Appends all fields as `Name: value` CRLF.
+    public func encode(into bytes: inout [UInt8]) {
+        bytes.append(contentsOf: lines)
+    }
+
+    /// How many fields have that name.
+    func count(_ name: FieldName) -> Int {
+        var result = 0
+        for index in entries.indices where matches(index, name) { result += 1 }
+        return result
+    }
+
+    func name(at index: Int) -> ArraySlice<UInt8> {
+        let entry = entries[index]
+        return lines[entry.nameStart..<entry.nameEnd]
+    }
+
+    func value(at index: Int) -> ArraySlice<UInt8> {
+        let entry = entries[index]
+        return lines[entry.valueStart..<entry.valueEnd]
+    }
+
+    func matches(_ index: Int, _ name: FieldName) -> Bool {
+        let entry = entries[index]
+        guard entry.nameEnd - entry.nameStart == name.lowercased.utf8.count else { return false }
+        var position = entry.nameStart
+        for byte in name.lowercased.utf8 {
+            guard ASCII.lowercased(lines[position]) == byte else { return false }
+            position += 1
+        }
+        return true
+    }
+}
+
+extension Fields: Equatable {
+    /// Whether both hold the same fields in the same order; names compare without case, values byte by byte.
+    public static func == (left: Fields, right: Fields) -> Bool {
+        guard left.count == right.count else { return false }
+        for index in left.entries.indices {
+            guard left.value(at: index) == right.value(at: index),
+                left.name(at: index).lazy.map(ASCII.lowercased)
+                    .elementsEqual(right.name(at: index).lazy.map(ASCII.lowercased))
+            else { return false }
+        }
+        return true
+    }
+}
+
+extension Fields: CustomStringConvertible {
+    /// The section as it stands in a message, for debugging: it may hold secrets.
+    public var description: String { String(fieldText: lines) }
+}

@@ -1,0 +1,155 @@
+/// An ordered field section: RFC 9110 §5.
+///
+/// Held as it stands in a message, `Name: value` CRLF for each field in one flat byte array, with a second array of where
+/// things are. Both keep their capacity when the section is emptied and filled again, and writing it out is one copy.
+/// A value is made legal when it goes in, so a section can't be made to split a message.
+public struct Fields: Sendable {
+    /// Where one field stands in `lines`. The value begins two bytes after the name's end and is followed by CRLF.
+    struct Entry: Sendable {
+        var nameStart: Int
+        var nameEnd: Int
+        var valueEnd: Int
+
+        var valueStart: Int { nameEnd + 2 }
+        var lineEnd: Int { valueEnd + 2 }
+    }
+
+    private(set) var lines: [UInt8] = []
+    private(set) var entries: [Entry] = []
+
+    /// An empty section.
+    public init() {}
+
+    /// How many fields there are, repeated names counted each time.
+    public var count: Int { entries.count }
+
+    /// Whether there is no field.
+    public var isEmpty: Bool { entries.isEmpty }
+
+    /// Removes every field.
+    public mutating func removeAll(keepingCapacity keepsCapacity: Bool = false) {
+        lines.removeAll(keepingCapacity: keepsCapacity)
+        entries.removeAll(keepingCapacity: keepsCapacity)
+    }
+
+    /// Makes room, so that filling the section up to that size allocates nothing.
+    public mutating func reserveCapacity(fields: Int, bytes: Int) {
+        entries.reserveCapacity(fields)
+        lines.reserveCapacity(bytes)
+    }
+
+    /// Adds a field at the end. Controls in the value (CR, LF and NUL among them; not HTAB) become spaces, and white space
+    /// around it is dropped: RFC 9110 §5.5.
+    public mutating func append(_ name: FieldName, _ value: String) {
+        let start = beginLine(name)
+        lines.append(contentsOf: value.utf8)
+        endLine(name, valueStart: start)
+    }
+
+    /// Adds a field whose value is given as bytes, made legal the same way.
+    public mutating func append(_ name: FieldName, bytes value: Span<UInt8>) {
+        let start = beginLine(name)
+        lines.append(value)
+        endLine(name, valueStart: start)
+    }
+
+    /// Adds a field whose value is a number.
+    public mutating func append(_ name: FieldName, _ value: Int64) {
+        let start = beginLine(name)
+        lines.append(decimal: value)
+        endLine(name, valueStart: start)
+    }
+
+    /// Adds a field whose value is a date.
+    public mutating func append(_ name: FieldName, _ value: HTTPDate) {
+        let start = beginLine(name)
+        value.encode(into: &lines)
+        endLine(name, valueStart: start)
+    }
+
+    /// Adds a field that was read from a message: the name a token, the value legal and trimmed.
+    mutating func append(parsedName name: Span<UInt8>, value: Span<UInt8>) {
+        let start = lines.count
+        let nameEnd = start + name.count
+        // In one go: this is the hottest copy of a request.
+        lines.append(addingCapacity: name.count + value.count + 4) { output in
+            for index in name.indices { output.append(name[index]) }
+            output.append(ASCII.colon)
+            output.append(ASCII.space)
+            for index in value.indices { output.append(value[index]) }
+            output.append(ASCII.carriageReturn)
+            output.append(ASCII.lineFeed)
+        }
+        entries.append(Entry(nameStart: start, nameEnd: nameEnd, valueEnd: nameEnd + 2 + value.count))
+    }
+
+    /// Replaces all fields of that name by one, which takes the place of the first or is added at the end.
+    public mutating func set(_ name: FieldName, _ value: String) {
+        var fresh = Fields()
+        fresh.append(name, value)
+        replace(name, with: fresh)
+    }
+
+    /// Removes all fields of that name.
+    public mutating func remove(_ name: FieldName) {
+        guard contains(name) else { return }
+        replace(name, with: Fields())
+    }
+
+    /// Adds the fields of another section at the end.
+    public mutating func append(contentsOf other: borrowing Fields) {
+        for index in other.entries.indices {
+            copyLine(index, of: other)
+        }
+    }
+
+    private mutating func beginLine(_ name: FieldName) -> Int {
+        lines.append(contentsOf: name.canonical.utf8)
+        lines.append(ASCII.colon)
+        lines.append(ASCII.space)
+        return lines.count
+    }
+
+    private mutating func endLine(_ name: FieldName, valueStart: Int) {
+        for index in valueStart..<lines.count where ASCII.isControl(lines[index]) && lines[index] != ASCII.horizontalTab {
+            lines[index] = ASCII.space
+        }
+        while lines.count > valueStart, ASCII.isWhiteSpace(lines[lines.count - 1]) { lines.removeLast() }
+        var leading = 0
+        while valueStart + leading < lines.count, ASCII.isWhiteSpace(lines[valueStart + leading]) { leading += 1 }
+        if leading > 0 { lines.removeSubrange(valueStart..<valueStart + leading) }
+        let nameEnd = valueStart - 2
+        entries.append(
+            Entry(nameStart: nameEnd - name.canonical.utf8.count, nameEnd: nameEnd, valueEnd: lines.count))
+        lines.append(ASCII.carriageReturn)
+        lines.append(ASCII.lineFeed)
+    }
+
+    private mutating func copyLine(_ index: Int, of other: borrowing Fields) {
+        let entry = other.entries[index]
+        let offset = lines.count - entry.nameStart
+        lines.append(contentsOf: other.lines[entry.nameStart..<entry.lineEnd])
+        entries.append(
+            Entry(
+                nameStart: entry.nameStart + offset, nameEnd: entry.nameEnd + offset, valueEnd: entry.valueEnd + offset))
+    }
+
+    private mutating func replace(_ name: FieldName, with replacement: Fields) {
+        guard contains(name) else {
+            append(contentsOf: replacement)
+            return
+        }
+        var result = Fields()
+        result.reserveCapacity(fields: entries.count, bytes: lines.count)
+        var isPlaced = false
+        for index in entries.indices {
+            if !matches(index, name) {
+                result.copyLine(index, of: self)
+            } else if !isPlaced {
+                result.append(contentsOf: replacement)
+                isPlaced = true
+            }
+        }
+        self = result
+    }
+}

@@ -1,0 +1,121 @@
+/// The fields that say how a request is framed and for whom it is, noted as they are read and judged at the end of the head.
+struct FramingFields: Sendable {
+    private var host: Int?
+    private var contentLength: Int?
+    private var transferEncoding: Int?
+    private var repeatsHost = false
+    private var repeatsContentLength = false
+    private var repeatsTransferEncoding = false
+    private var hasConnection = false
+    private var hasExpect = false
+
+    /// Looks at the name of a field, which is the one at `index`.
+    mutating func note(_ name: Span<UInt8>, at index: Int) {
+        // Length and first letter tell the interesting names apart from nearly all others.
+        guard let first = name.isEmpty ? nil : ASCII.lowercased(name[0]) else { return }
+        switch (name.count, first) {
+        case (4, UInt8(ascii: "h")) where name.equalsIgnoringCase("host"):
+            if host != nil { repeatsHost = true }
+            host = index
+        case (6, UInt8(ascii: "e")) where name.equalsIgnoringCase("expect"): hasExpect = true
+        case (10, UInt8(ascii: "c")) where name.equalsIgnoringCase("connection"): hasConnection = true
+        case (14, UInt8(ascii: "c")) where name.equalsIgnoringCase("content-length"):
+            if contentLength != nil { repeatsContentLength = true }
+            contentLength = index
+        case (17, UInt8(ascii: "t")) where name.equalsIgnoringCase("transfer-encoding"):
+            if transferEncoding != nil { repeatsTransferEncoding = true }
+            transferEncoding = index
+        default: break
+        }
+    }
+
+    /// Sets what follows from the fields: framing, host, persistence and expectation.
+    func finish(_ head: inout RequestHead) throws(RequestError) {
+        try checkHost(head)
+        head.framing = try framing(head)
+        head.keepsAlive = keepsAlive(head)
+        head.expectsContinue = try expectsContinue(head)
+        if let authority = head.target.rawAuthority {
+            // RFC 9112 §3.2.2: the host of a target in absolute-form replaces the Host field.
+            head.fields.set(.host, String(decoding: authority, as: UTF8.self))
+        }
+    }
+
+    /// RFC 9112 §3.2: no more than one Host, a valid one, and in HTTP/1.1 exactly one. RFC 9110 §4.2.1 refuses an empty host.
+    private func checkHost(_ head: borrowing RequestHead) throws(RequestError) {
+        guard !repeatsHost else { throw .invalidHost("the field is repeated") }
+        guard let host else {
+            guard head.version < .http11 else { throw .invalidHost("the field is missing") }
+            return
+        }
+        guard Authority(host: head.fields.value(at: host)) != nil else {
+            throw .invalidHost("its value must be a host, and a colon and port if need be")
+        }
+    }
+
+    /// RFC 9112 §6.1–6.3.
+    private func framing(_ head: borrowing RequestHead) throws(RequestError) -> BodyFraming {
+        if let transferEncoding {
+            guard contentLength == nil else { throw .conflictingFraming }
+            // RFC 9112 §6.1: a transfer coding in an HTTP/1.0 message is faulty framing.
+            guard head.version >= .http11 else { throw .invalidTransferEncoding("HTTP/1.0 has no transfer codings") }
+            guard !repeatsTransferEncoding else { throw .invalidTransferEncoding("the field is repeated") }
+            try checkTransferCodings(head.fields.value(at: transferEncoding))
+            return .chunked
+        }
+        if let contentLength {
+            guard !repeatsContentLength else { throw .invalidContentLength("the field is repeated") }
+            guard let length = head.fields.value(at: contentLength).decimalValue else {
+                throw .invalidContentLength("its value must be one decimal number below 2^63")
+            }
+            return .length(length)
+        }
+        return .none
+    }
+
+    private func checkTransferCodings(_ value: ArraySlice<UInt8>) throws(RequestError) {
+        if value.equalsIgnoringCase("chunked") { return }
+        var unknown: ArraySlice<UInt8>?
+        var last: ArraySlice<UInt8> = []
+        var chunkedCount = 0
+        for coding in ListMembers(value) {
+            last = coding
+            if coding.equalsIgnoringCase("chunked") {
+                chunkedCount += 1
+            } else if unknown == nil {
+                unknown = coding
+            }
+        }
+        // RFC 9112 §6.3: where chunked isn't final, the body's end can't be told and 400 is a must; 501 is for the others.
+        guard chunkedCount == 1, last.equalsIgnoringCase("chunked"), let unknown else {
+            throw .invalidTransferEncoding("it must be chunked, once and last")
+        }
+        throw .unsupportedTransferCoding(String(fieldText: unknown.prefix(64)))
+    }
+
+    /// RFC 9112 §9.3.
+    private func keepsAlive(_ head: borrowing RequestHead) -> Bool {
+        let isCurrent = head.version >= .http11
+        guard hasConnection else { return isCurrent }
+        if head.fields.contains(.connection, token: "close") { return false }
+        return isCurrent || head.fields.contains(.connection, token: "keep-alive")
+    }
+
+    /// RFC 9110 §10.1.1: HTTP/1.0 clients can't mean it, so theirs is ignored.
+    private func expectsContinue(_ head: borrowing RequestHead) throws(RequestError) -> Bool {
+        guard hasExpect, head.version >= .http11 else { return false }
+        var isExpected = false
+        for index in 0..<head.fields.count where head.fields.matches(index, .expect) {
+            for member in ListMembers(head.fields.value(at: index)) {
+                guard member.equalsIgnoringCase("100-continue") else {
+                    throw .unsupportedExpectation(String(fieldText: member.prefix(64)))
+                }
+                isExpected = true
+            }
+        }
+        switch head.framing {
+        case .none, .length(0): return false
+        case .length, .chunked: return isExpected
+        }
+    }
+}

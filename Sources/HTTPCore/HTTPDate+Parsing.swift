@@ -1,0 +1,99 @@
+extension HTTPDate {
+    /// Reads any of the three forms that recipients must accept, exactly as their grammar has them:
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+    ///
+    /// The name of the day must be one, but isn't compared with the date. The second form has two digits of year: with
+    /// `now`, a year that seems more than 50 years ahead is taken for the past one, as the RFC asks; without, 70–99 are
+    /// 1970–1999 and 00–69 are 2000–2069, for there is no clock here.
+    public init?(parsing text: String, now: HTTPDate? = nil) {
+        self.init(parsing: Array(text.utf8)[...], now: now)
+    }
+
+    /// Reads a date from the bytes of a field value.
+    public init?(parsing bytes: ArraySlice<UInt8>, now: HTTPDate? = nil) {
+        var scanner = DateScanner(bytes)
+        if scanner.takeName(of: CivilDate.longDayNames) {
+            // Tried before the short names, which they begin with.
+            guard let date = scanner.takeRFC850Date(now: now) else { return nil }
+            self = date
+        } else if scanner.takeName(of: CivilDate.dayNames) {
+            guard let date = scanner.peek == ASCII.comma ? scanner.takeFixedDate() : scanner.takeAsctimeDate() else {
+                return nil
+            }
+            self = date
+        } else {
+            return nil
+        }
+    }
+}
+
+/// Reads the parts of a date in order; each `take` is false or nil if its part isn't next.
+private struct DateScanner {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) {
+        rest = bytes
+    }
+
+    var peek: UInt8? { rest.first }
+
+    mutating func take(_ text: String) -> Bool {
+        guard rest.starts(with: text.utf8) else { return false }
+        rest = rest.dropFirst(text.utf8.count)
+        return true
+    }
+
+    mutating func takeName(of names: [String]) -> Bool {
+        names.contains { take($0) }
+    }
+
+    mutating func takeMonth() -> Int? {
+        CivilDate.monthNames.firstIndex { take($0) }.map { $0 + 1 }
+    }
+
+    mutating func takeNumber(digits: Int) -> Int? {
+        guard rest.count >= digits, let value = rest.prefix(digits).decimalValue else { return nil }
+        rest = rest.dropFirst(digits)
+        return Int(value)
+    }
+
+    /// `08:49:37`, in seconds; a leap second is the one after 59.
+    mutating func takeTime() -> Int? {
+        guard let hour = takeNumber(digits: 2), take(":"), let minute = takeNumber(digits: 2), take(":"),
+            let second = takeNumber(digits: 2), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        return hour * 3600 + minute * 60 + second
+    }
+
+    mutating func takeFixedDate() -> HTTPDate? {
+        guard take(", "), let day = takeNumber(digits: 2), take(" "), let month = takeMonth(), take(" "),
+            let year = takeNumber(digits: 4), take(" "), let time = takeTime(), take(" GMT")
+        else { return nil }
+        return date(year, month, day, time)
+    }
+
+    mutating func takeRFC850Date(now: HTTPDate?) -> HTTPDate? {
+        guard take(", "), let day = takeNumber(digits: 2), take("-"), let month = takeMonth(), take("-"),
+            let shortYear = takeNumber(digits: 2), take(" "), let time = takeTime(), take(" GMT")
+        else { return nil }
+        guard let now else { return date(shortYear + (shortYear < 70 ? 2000 : 1900), month, day, time) }
+        let thisYear = CivilDate(daysSinceEpoch: Int(now.secondsSinceEpoch) / 86_400).year
+        // RFC 9110 §5.6.7: more than 50 years ahead means the most recent past year with these digits.
+        var year = thisYear - thisYear % 100 + shortYear
+        if year - thisYear > 50 { year -= 100 }
+        return date(year, month, day, time)
+    }
+
+    mutating func takeAsctimeDate() -> HTTPDate? {
+        guard take(" "), let month = takeMonth(), take(" ") else { return nil }
+        guard let day = take(" ") ? takeNumber(digits: 1) : takeNumber(digits: 2), take(" "),
+            let time = takeTime(), take(" "), let year = takeNumber(digits: 4)
+        else { return nil }
+        return date(year, month, day, time)
+    }
+
+    private func date(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> HTTPDate? {
+        guard rest.isEmpty, let civil = CivilDate(year: year, month: month, day: day) else { return nil }
+        return HTTPDate(secondsSinceEpoch: Int64(civil.daysSinceEpoch * 86_400 + time))
+    }
+}

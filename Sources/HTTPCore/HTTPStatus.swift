@@ -1,0 +1,31 @@
+/// A response's status: RFC 9110 §15, RFC 6585 and RFC 4918.
+public struct HTTPStatus: Sendable, Hashable {
+    /// 100–999; the first digit is the class.
+    public let code: Int
+
+    /// A status of any code; codes outside 100–999 are clamped, for a status-line holds exactly three digits.
+    public init(_ code: Int) {
+        self.code = min(max(code, 100), 999)
+    }
+
+    /// Whether the class is 1xx: interim, another response follows.
+    public var isInformational: Bool { code < 200 }
+    /// Whether the class is 2xx.
+    public var isSuccessful: Bool { code >= 200 && code < 300 }
+    /// Whether the class is 3xx.
+    public var isRedirection: Bool { code >= 300 && code < 400 }
+    /// Whether the class is 4xx.
+    public var isClientError: Bool { code >= 400 && code < 500 }
+    /// Whether the class is 5xx.
+    public var isServerError: Bool { code >= 500 && code < 600 }
+
+    /// Whether a response of this status never has a body, whatever its fields say: RFC 9112 §6.3.
+    public var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
+}
+
+extension HTTPStatus: CustomStringConvertible {
+    /// Code and reason: `404 Not Found`.
+    public var description: String {
+        reason.isEmpty ? String(code) : "\(code) \(reason)"
+    }
+}

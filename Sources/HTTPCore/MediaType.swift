@@ -1,0 +1,72 @@
+/// The value of Content-Type: RFC 9110 §8.3.
+public struct MediaType: Sendable, Hashable {
+    /// The part before the slash, in lowercase: `audio`.
+    public let type: String
+    /// The part behind the slash, in lowercase: `mp4`.
+    public let subtype: String
+    /// Names in lowercase and values without quotes, in order; of a repeated name only the first counts.
+    public let parameters: [Parameter]
+
+    /// One parameter of a media type.
+    public struct Parameter: Sendable, Hashable {
+        /// In lowercase.
+        public let name: String
+        /// Without quotes; its case may mean something.
+        public let value: String
+    }
+
+    /// Reads a value; nil unless it begins with two tokens and a slash. What follows is read as tolerantly as browsers do.
+    public init?(parsing text: String) {
+        let bytes = Array(text.utf8)[...]
+        let essenceEnd = bytes.firstIndex(of: ASCII.semicolon) ?? bytes.endIndex
+        let essence = bytes[..<essenceEnd].trimmingWhiteSpace
+        guard let slash = essence.firstIndex(of: ASCII.slash),
+            let type = MediaType.token(essence[..<slash]), let subtype = MediaType.token(essence[(slash + 1)...])
+        else { return nil }
+        self.type = type
+        self.subtype = subtype
+        var parameters: [Parameter] = []
+        for (name, value) in Parameters(bytes[essenceEnd...].dropFirst()) where !parameters.contains(where: { $0.name == name }) {
+            parameters.append(Parameter(name: name, value: String(fieldText: value)))
+        }
+        self.parameters = parameters
+    }
+
+    /// Type and subtype alone, in lowercase: `audio/mp4`.
+    public var essence: String { "\(type)/\(subtype)" }
+
+    /// The value of the parameter of that name, which must be in lowercase; nil without.
+    public func parameter(_ name: String) -> String? {
+        parameters.first { $0.name == name }?.value
+    }
+
+    /// The `charset` parameter in lowercase; nil without.
+    public var charset: String? {
+        parameter("charset").map { String(decoding: $0.utf8.map(ASCII.lowercased), as: UTF8.self) }
+    }
+
+    /// Whether this is what a pattern names: `audio/mp4`, `audio/*` or `*/*`. Parameters don't count; nothing matches a
+    /// pattern that isn't one.
+    public func matches(pattern: String) -> Bool {
+        guard let pattern = MediaType(parsing: pattern) else { return false }
+        if pattern.type == "*" { return pattern.subtype == "*" }
+        return pattern.type == type && (pattern.subtype == "*" || pattern.subtype == subtype)
+    }
+
+    private static func token(_ bytes: ArraySlice<UInt8>) -> String? {
+        guard !bytes.isEmpty, bytes.allSatisfy({ ByteSet.token.contains($0) }) else { return nil }
+        return String(decoding: bytes.map(ASCII.lowercased), as: UTF8.self)
+    }
+}
+
+extension MediaType: CustomStringConvertible {
+    /// As in a field, values quoted where they must be: `text/plain; charset=utf-8`.
+    public var description: String {
+        var text = essence
+        for parameter in parameters {
+            let isToken = !parameter.value.isEmpty && parameter.value.utf8.allSatisfy { ByteSet.token.contains($0) }
+            text += "; \(parameter.name)=" + (isToken ? parameter.value : QuotedString.encode(parameter.value))
+        }
+        return text
+    }
+}

@@ -1,0 +1,70 @@
+/// Percent-encoding of RFC 3986 §2.1, always of UTF-8.
+public enum PercentEncoding {
+    /// The text of percent-encoded bytes; nil if an escape isn't `%` and two hexadecimal digits, or the result isn't UTF-8.
+    ///
+    /// `plusIsSpace` reads `+` as a space, as forms and queries do.
+    public static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> String? {
+        decodeBytes(bytes, plusIsSpace: plusIsSpace).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// The bytes that percent-encoded bytes stand for; nil if an escape is bad.
+    public static func decodeBytes(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var rest = bytes.makeIterator()
+        while let byte = rest.next() {
+            if byte == ASCII.percent {
+                guard let first = rest.next().flatMap(ASCII.hexValue), let second = rest.next().flatMap(ASCII.hexValue)
+                else { return nil }
+                result.append(first << 4 | second)
+            } else if byte == UInt8(ascii: "+"), plusIsSpace {
+                result.append(ASCII.space)
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
+
+    /// The text for one path segment or one query value: everything but unreserved characters (RFC 3986 §2.3) is encoded.
+    public static func encodeComponent(_ text: String) -> String {
+        encode(text.utf8, keeping: .unreserved)
+    }
+
+    /// The text for a name or value of application/x-www-form-urlencoded: like ``encodeComponent(_:)``, but a space is `+`,
+    /// and `*` stays and `~` doesn't (WHATWG URL §5.2).
+    public static func encodeForm(_ text: String) -> String {
+        var result: [UInt8] = []
+        result.reserveCapacity(text.utf8.count)
+        for byte in text.utf8 {
+            if byte == ASCII.space {
+                result.append(UInt8(ascii: "+"))
+            } else {
+                append(byte, keeping: .formText, to: &result)
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    /// Names and values as one application/x-www-form-urlencoded text.
+    public static func encodeForm(_ items: some Sequence<QueryItem>) -> String {
+        items.map { "\(encodeForm($0.name))=\(encodeForm($0.value))" }.joined(separator: "&")
+    }
+
+    static func encode(_ bytes: some Collection<UInt8>, keeping kept: ByteSet) -> String {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        for byte in bytes { append(byte, keeping: kept, to: &result) }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func append(_ byte: UInt8, keeping kept: ByteSet, to result: inout [UInt8]) {
+        if kept.contains(byte) {
+            result.append(byte)
+        } else {
+            result.append(ASCII.percent)
+            result.append(ASCII.hexDigit(byte >> 4))
+            result.append(ASCII.hexDigit(byte))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/// Decides what a conditional or range request is answered with.
+public enum Preconditions {
+    /// What to answer.
+    public enum Outcome: Sendable, Hashable {
+        /// Perform the method; for GET, 200 and the whole.
+        case proceed
+        /// 304.
+        case notModified
+        /// 412.
+        case failed
+        /// 206 with these parts, one or more.
+        case partial([ByteRange])
+        /// 416.
+        case unsatisfiable
+    }
+
+    /// Evaluates the conditional fields in the order of RFC 9110 §13.2.2, then Range (GET only, §14.2).
+    ///
+    /// For a representation that exists: `etag` and `lastModified` are its validators, if it has them; `length` is its
+    /// length in bytes, nil where ranges aren't served. A malformed If-Match fails (it asked for protection); other
+    /// malformed conditions are ignored, as §13.1.3, §13.1.4 and §14.2 ask. If-Range with a date is met by exactly
+    /// `lastModified`; pass that only if it changes whenever the bytes do (§8.8.2.2).
+    public static func evaluate(
+        method: HTTPMethod, fields: borrowing Fields, etag: EntityTag?, lastModified: HTTPDate?, length: Int64? = nil
+    ) -> Outcome {
+        let isRead = method == .get || method == .head
+        if let value = fields.combined(.ifMatch) {
+            guard matches(value, { tag in etag.map { tag.stronglyMatches($0) } ?? false }, ifMalformed: false) else {
+                return .failed
+            }
+        } else if let limit = date(fields, .ifUnmodifiedSince), let lastModified {
+            guard lastModified <= limit else { return .failed }
+        }
+        if let value = fields.combined(.ifNoneMatch) {
+            if matches(value, { tag in etag.map { tag.weaklyMatches($0) } ?? false }, ifMalformed: false) {
+                return isRead ? .notModified : .failed
+            }
+        } else if isRead, let limit = date(fields, .ifModifiedSince), let lastModified {
+            guard lastModified > limit else { return .notModified }
+        }
+        guard method == .get, let length, fields.count(.range) == 1, let range = fields[.range] else { return .proceed }
+        guard meetsIfRange(fields, etag: etag, lastModified: lastModified) else { return .proceed }
+        switch RangeSet.resolve(range, length: length) {
+        case .ignore: return .proceed
+        case .satisfiable(let ranges): return .partial(ranges)
+        case .unsatisfiable: return .unsatisfiable
+        }
+    }
+
+    private static func matches(_ value: String, _ isMatch: (EntityTag) -> Bool, ifMalformed: Bool) -> Bool {
+        switch EntityTagList(parsing: value) {
+        case .any: true
+        case .tags(let tags): tags.contains(where: isMatch)
+        case nil: ifMalformed
+        }
+    }
+
+    /// The date of a field that is there once and is one; nil otherwise.
+    private static func date(_ fields: borrowing Fields, _ name: FieldName) -> HTTPDate? {
+        guard fields.count(name) == 1, let bytes = fields.bytes(name) else { return nil }
+        return HTTPDate(parsing: bytes)
+    }
+
+    /// RFC 9110 §13.1.5: one strong entity tag or one exact date; anything else is not met.
+    private static func meetsIfRange(_ fields: borrowing Fields, etag: EntityTag?, lastModified: HTTPDate?) -> Bool {
+        guard let value = fields[.ifRange] else { return true }
+        guard fields.count(.ifRange) == 1 else { return false }
+        if let tag = EntityTag(parsing: value) {
+            guard let etag else { return false }
+            return tag.stronglyMatches(etag)
+        }
+        guard let date = HTTPDate(parsing: value), let lastModified else { return false }
+        return date == lastModified
+    }
+}

@@ -1,0 +1,83 @@
+/// Writes responses as bytes: RFC 9112 §4 and §7.1. Into arrays that have the capacity, it allocates nothing.
+public enum ResponseEncoder {
+    /// Appends a whole head: status-line, fields and the empty line.
+    public static func encodeHead(
+        status: HTTPStatus, version: HTTPVersion = .http11, fields: borrowing Fields, into bytes: inout [UInt8]
+    ) {
+        encodeStatusLine(status, version: version, into: &bytes)
+        fields.encode(into: &bytes)
+        encodeHeadEnd(into: &bytes)
+    }
+
+    /// Appends `HTTP/1.1 200 OK` CRLF. RFC 9110 §2.5: the version is the server's own, also when a 1.0 client asks.
+    public static func encodeStatusLine(
+        _ status: HTTPStatus, version: HTTPVersion = .http11, into bytes: inout [UInt8]
+    ) {
+        if version == .http11 {
+            bytes.append(contentsOf: statusLines[status.code - 100])
+        } else {
+            bytes.append(contentsOf: statusLine(status, version))
+        }
+    }
+
+    /// Appends one field line, for fields that are the server's own.
+    public static func encodeField(_ name: FieldName, _ value: Int64, into bytes: inout [UInt8]) {
+        bytes.append(contentsOf: name.canonical.utf8)
+        bytes.append(ASCII.colon)
+        bytes.append(ASCII.space)
+        bytes.append(decimal: value)
+        encodeHeadEnd(into: &bytes)
+    }
+
+    /// Appends the empty line that ends a head.
+    public static func encodeHeadEnd(into bytes: inout [UInt8]) {
+        bytes.append(ASCII.carriageReturn)
+        bytes.append(ASCII.lineFeed)
+    }
+
+    /// Appends the line before a chunk of `length` bytes, which must be followed by them and by
+    /// ``encodeChunkEnd(into:)``. A length of 0 or less appends nothing, for it would end the body.
+    public static func encodeChunkHeader(length: Int, into bytes: inout [UInt8]) {
+        guard length > 0 else { return }
+        var shift = (Int.bitWidth - 1 - length.leadingZeroBitCount) & ~3
+        while shift >= 0 {
+            bytes.append(ASCII.hexDigit(UInt8(truncatingIfNeeded: length >> shift)))
+            shift -= 4
+        }
+        encodeHeadEnd(into: &bytes)
+    }
+
+    /// Appends the line end behind a chunk's bytes.
+    public static func encodeChunkEnd(into bytes: inout [UInt8]) {
+        encodeHeadEnd(into: &bytes)
+    }
+
+    /// Appends one whole chunk; nothing for no bytes.
+    public static func encodeChunk(_ data: Span<UInt8>, into bytes: inout [UInt8]) {
+        guard !data.isEmpty else { return }
+        encodeChunkHeader(length: data.count, into: &bytes)
+        bytes.append(data)
+        encodeChunkEnd(into: &bytes)
+    }
+
+    /// Appends the last chunk and an empty trailer section: the end of a chunked body.
+    public static func encodeLastChunk(into bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "0"))
+        encodeHeadEnd(into: &bytes)
+        encodeHeadEnd(into: &bytes)
+    }
+
+    /// Appends the interim response that lets a client send its body: RFC 9110 §10.1.1.
+    public static func encodeContinue(into bytes: inout [UInt8]) {
+        encodeStatusLine(.continue, into: &bytes)
+        encodeHeadEnd(into: &bytes)
+    }
+
+    /// The status-lines of HTTP/1.1 for 100–999.
+    private static let statusLines: [[UInt8]] = (100...999).map { statusLine(HTTPStatus($0), .http11) }
+
+    private static func statusLine(_ status: HTTPStatus, _ version: HTTPVersion) -> [UInt8] {
+        // RFC 9112 §4: the space before the reason is sent even if there is no reason.
+        Array("\(version) \(status.code) \(status.reason)\r\n".utf8)
+    }
+}

@@ -1,0 +1,61 @@
+import Testing
+
+@testable import HTTPCore
+
+@Suite struct EntityTagTests {
+    static let tags: [(String, String, Bool)] = [
+        ("\"xyzzy\"", "xyzzy", false), ("W/\"xyzzy\"", "xyzzy", true), ("\"\"", "", false), (" \"a\" ", "a", false),
+        ("\"a,b\"", "a,b", false), ("\"a\\\"", "a\\", false), ("\"é\"", "é", false), ("\"W/\"", "W/", false),
+    ]
+
+    @Test(arguments: tags)
+    func aTagIsPrintedAsItIsRead(text: String, opaque: String, isWeak: Bool) {
+        let tag = EntityTag(parsing: text)
+        #expect(tag?.opaque == opaque)
+        #expect(tag?.isWeak == isWeak)
+        #expect(tag?.description == String(text.drop { $0 == " " }.prefix { $0 != " " }))
+    }
+
+    @Test(arguments: [
+        "", "xyzzy", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W/ \"a\"", "W\"a\"", "\"a\"b", "\"a b\"", "\"a\u{0}\"", "*",
+        "\"a\", \"b\"", "'a'",
+    ])
+    func whatIsNoTagIsRefused(text: String) {
+        #expect(EntityTag(parsing: text) == nil)
+    }
+
+    /// RFC 9110 §8.8.3.2, table 3.
+    @Test(arguments: [
+        ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
+        ("\"1\"", "\"1\"", true, true), ("\"1\"", "\"2\"", false, false),
+    ])
+    func comparisonIsThatOfTheTable(left: String, right: String, strongly: Bool, weakly: Bool) throws {
+        let left = try #require(EntityTag(parsing: left))
+        let right = try #require(EntityTag(parsing: right))
+        #expect(left.stronglyMatches(right) == strongly)
+        #expect(right.stronglyMatches(left) == strongly)
+        #expect(left.weaklyMatches(right) == weakly)
+        #expect(right.weaklyMatches(left) == weakly)
+    }
+
+    @Test func aTagToBeSentIsMadeLegal() {
+        #expect(EntityTag(opaque: "a\"b\r\nc d").description == "\"a_b__c_d\"")
+        #expect(EntityTag(opaque: "a", isWeak: true).description == "W/\"a\"")
+    }
+
+    static let lists: [(String, EntityTagList?)] = [
+        ("*", .any), (" * ", .any), ("\"a\"", .tags([EntityTag(opaque: "a")])),
+        (
+            "\"a\", W/\"b\",\"c,d\"",
+            .tags([EntityTag(opaque: "a"), EntityTag(opaque: "b", isWeak: true), EntityTag(opaque: "c,d")])
+        ),
+        (", \"a\",, \"b\" ,", .tags([EntityTag(opaque: "a"), EntityTag(opaque: "b")])),
+        ("", nil), (",", nil), ("a", nil), ("\"a\" \"b\"", nil), ("\"a\", *", nil), ("*, \"a\"", nil), ("\"a\", b", nil),
+        ("\"a", nil), ("**", nil),
+    ]
+
+    @Test(arguments: lists)
+    func aListIsReadOrRefusedAsAWhole(text: String, list: EntityTagList?) {
+        #expect(EntityTag.parseList(text) == list)
+    }
+}
