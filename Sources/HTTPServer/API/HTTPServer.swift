@@ -1,0 +1,82 @@
+internal import Threading
+
+/// An HTTP/1.1 server: a listening socket and the event loops that serve its connections.
+///
+///     let server = HTTPServer(configuration: ServerConfiguration(), application: application)
+///     let address = try server.start()
+///     …
+///     await server.shutdown(within: .seconds(8))
+///
+/// A server that was started goes on until it is shut down, also if the last reference to it goes.
+public final class HTTPServer: Sendable {
+    private enum State {
+        case fresh
+        case running(LoopGroup)
+    }
+
+    private let configuration: ServerConfiguration
+    private let application: any Application
+    private let state = Locked(State.fresh)
+
+    /// A server that isn't listening yet.
+    public init(configuration: ServerConfiguration, application: any Application) {
+        self.configuration = configuration
+        self.application = application
+    }
+
+    /// Listens; connections are accepted when it returns. Returns the address with its real port.
+    ///
+    /// SIGPIPE is ignored from then on in the whole process, because sendfile(2) can't be told otherwise.
+    public func start() throws(ServerError) -> SocketAddress {
+        let result = state.withLock { state -> Result<SocketAddress, ServerError> in
+            guard case .fresh = state else { return .failure(.alreadyStarted) }
+            do throws(ServerError) {
+                let (group, address) = try launch()
+                state = .running(group)
+                return .success(address)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Stops accepting, lets requests that are being answered finish (with `Connection: close`), tells streams, closes idle
+    /// connections at once and the rest when `limit` is over. Returns when every connection is closed.
+    public func shutdown(within limit: Duration) async {
+        guard let group else { return }
+        let deadline = ContinuousClock.now + limit
+        for member in group.members { member.mailbox.post(.stop(deadline: deadline)) }
+        await group.allEnded()
+    }
+
+    /// How many connections are open.
+    public var connectionCount: Int { group?.connectionCount ?? 0 }
+
+    private var group: LoopGroup? {
+        state.withLock { if case .running(let group) = $0 { group } else { nil } }
+    }
+
+    private func launch() throws(ServerError) -> (LoopGroup, SocketAddress) {
+        let listener = try Listener(host: configuration.host, port: configuration.port, users: max(configuration.eventLoops, 1))
+        ignoreBrokenPipes()
+        let (configuration, application) = (configuration, application)
+        do throws(SystemError) {
+            let group = try LoopGroup(loops: max(configuration.eventLoops, 1))
+            do throws(SystemError) {
+                for (index, member) in group.members.enumerated() {
+                    let setup = LoopSetup(
+                        group: group, member: member, listener: listener, application: application,
+                        configuration: configuration)
+                    try setup.start(name: "http-\(index)")
+                }
+            } catch {
+                for member in group.members { member.mailbox.post(.stop(deadline: .now)) }
+                throw error
+            }
+            return (group, listener.address)
+        } catch {
+            throw .outOfResources("cannot start the server's threads: \(error.text)")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import HTTPCore
+
+/// Several ranges as one body: `multipart/byteranges`, RFC 9110 §14.6.
+struct MultipartRanges {
+    /// A piece of that body.
+    enum Piece: Sendable {
+        /// Delimiters and the parts' fields.
+        case bytes([UInt8])
+        /// Bytes of the representation.
+        case range(ByteRange)
+    }
+
+    let pieces: [Piece]
+    /// The Content-Type of the whole, with its boundary.
+    let mediaType: String
+
+    /// The length of the whole in bytes.
+    var length: Int64 {
+        pieces.reduce(0) { sum, piece in
+            switch piece {
+            case .bytes(let bytes): sum + Int64(bytes.count)
+            case .range(let range): sum + range.length
+            }
+        }
+    }
+
+    init(_ ranges: [ByteRange], of representation: Representation) {
+        // 128 random bits can't occur in the content by chance, and nobody who writes the content can know them.
+        let boundary = String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)
+        // The type is a field's value here too, so it must not be able to end its line.
+        var fields = Fields()
+        fields.append(.contentType, representation.mediaType)
+        var pieces: [Piece] = []
+        for (index, range) in ranges.enumerated() {
+            var part = Array("\(index == 0 ? "" : "\r\n")--\(boundary)\r\n".utf8)
+            fields.encode(into: &part)
+            part.append(contentsOf: "Content-Range: \(ContentRange(range, total: representation.length))\r\n\r\n".utf8)
+            pieces.append(.bytes(part))
+            pieces.append(.range(range))
+        }
+        pieces.append(.bytes(Array("\r\n--\(boundary)--\r\n".utf8)))
+        self.pieces = pieces
+        mediaType = "multipart/byteranges; boundary=\(boundary)"
+    }
+}

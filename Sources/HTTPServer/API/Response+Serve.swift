@@ -1,0 +1,132 @@
+public import HTTPCore
+
+/// What is known about something that is served with conditions and ranges.
+public struct Representation: Sendable {
+    /// Its length in bytes.
+    public var length: Int64
+    /// Its Content-Type.
+    public var mediaType: String
+    /// Its entity tag; a strong one must change whenever a byte does.
+    public var etag: EntityTag?
+    /// When it last changed; leave it out if it can change without this changing.
+    public var lastModified: HTTPDate?
+
+    /// A representation with those properties.
+    public init(length: Int64, mediaType: String, etag: EntityTag?, lastModified: HTTPDate? = nil) {
+        self.length = max(length, 0)
+        self.mediaType = mediaType
+        self.etag = etag
+        self.lastModified = lastModified
+    }
+}
+
+extension Response {
+    /// Answers with a file, as the request's conditional fields and its Range ask: 200, 206 (one part, or several as
+    /// `multipart/byteranges`), 304, 412 or 416. RFC 9110 §13 and §14.
+    ///
+    /// Sets status, body and `ETag`, `Last-Modified`, `Accept-Ranges`, `Content-Type`, `Content-Range`; other fields stay. A 412
+    /// or 416 has no body: an application that wants one looks at `status` afterwards and sets `body`.
+    /// `lastModified` is the file's own unless given.
+    public mutating func serve(
+        _ file: FileHandle, for request: borrowing Request, mediaType: String, etag: EntityTag?, lastModified: HTTPDate? = nil
+    ) {
+        let representation = Representation(
+            length: file.size, mediaType: mediaType, etag: etag, lastModified: lastModified ?? file.lastModified)
+        switch select(representation, for: request) {
+        case .nothing: content = .bytes
+        case .one(let range):
+            content = .parts([.file(FileSection(file: file, offset: range.start, length: range.length))])
+        case .several(let multipart):
+            content = .parts(
+                multipart.pieces.map { piece in
+                    switch piece {
+                    case .bytes(let bytes): .bytes(bytes)
+                    case .range(let range): .file(FileSection(file: file, offset: range.start, length: range.length))
+                    }
+                })
+        }
+    }
+
+    /// The same for a body that is made rather than read: `make` returns a stream of exactly the bytes of its range, and
+    /// is called once for each range that is asked for; not at all without one (304, 412, 416, or an empty representation).
+    public mutating func serve(
+        _ representation: Representation, for request: borrowing Request,
+        make: @escaping @Sendable (ByteRange) -> any BodyStream
+    ) {
+        switch select(representation, for: request) {
+        case .nothing: content = .bytes
+        case .one(let range): content = .stream(make(range), length: range.length)
+        case .several(let multipart):
+            content = .stream(MultipartStream(multipart.pieces, make: make), length: multipart.length)
+        }
+    }
+
+    /// The same for a body in memory.
+    public mutating func serve(
+        _ bytes: [UInt8], for request: borrowing Request, mediaType: String, etag: EntityTag?, lastModified: HTTPDate? = nil
+    ) {
+        let representation = Representation(
+            length: Int64(bytes.count), mediaType: mediaType, etag: etag, lastModified: lastModified)
+        let slice = { (range: ByteRange) in bytes[Int(range.start)..<Int(range.end)] }
+        content = .bytes
+        switch select(representation, for: request) {
+        case .nothing: break
+        case .one(let range): body = range.length == representation.length ? bytes : Array(slice(range))
+        case .several(let multipart):
+            for piece in multipart.pieces {
+                switch piece {
+                case .bytes(let bytes): body.append(contentsOf: bytes)
+                case .range(let range): body.append(contentsOf: slice(range))
+                }
+            }
+        }
+    }
+
+    private static let servedFields: [FieldName] = [.etag, .lastModified, .acceptRanges, .contentType, .contentRange]
+
+    private enum Selection {
+        case nothing
+        case one(ByteRange)
+        case several(MultipartRanges)
+    }
+
+    /// Sets status and fields, and says which bytes are the body.
+    private mutating func select(_ representation: Representation, for request: borrowing Request) -> Selection {
+        body.removeAll(keepingCapacity: true)
+        let length = representation.length
+        let outcome = Preconditions.evaluate(
+            method: request.head.method, fields: request.head.fields, etag: representation.etag,
+            lastModified: representation.lastModified, length: length)
+        // RFC 9110 §15.4.5: a 304 carries the validators that a 200 would have.
+        for name in Self.servedFields { fields.remove(name) }
+        if let etag = representation.etag { fields.append(.etag, etag.description) }
+        if let lastModified = representation.lastModified { fields.append(.lastModified, lastModified) }
+        fields.append(.acceptRanges, "bytes")
+        switch outcome {
+        case .notModified:
+            status = .notModified
+            return .nothing
+        case .failed:
+            status = .preconditionFailed
+            return .nothing
+        case .unsatisfiable:
+            status = .rangeNotSatisfiable
+            fields.append(.contentRange, ContentRange(unsatisfiedOf: length).description)
+            return .nothing
+        case .proceed:
+            status = .ok
+            fields.append(.contentType, representation.mediaType)
+            return length == 0 ? .nothing : .one(ByteRange(start: 0, length: length))
+        case .partial(let ranges):
+            status = .partialContent
+            if ranges.count == 1, let range = ranges.first {
+                fields.append(.contentType, representation.mediaType)
+                fields.append(.contentRange, ContentRange(range, total: length).description)
+                return .one(range)
+            }
+            let multipart = MultipartRanges(ranges, of: representation)
+            fields.append(.contentType, multipart.mediaType)
+            return .several(multipart)
+        }
+    }
+}

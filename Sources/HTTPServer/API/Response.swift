@@ -1,0 +1,51 @@
+public import HTTPCore
+
+/// A response, as an application makes it.
+///
+/// `Date`, `Content-Length`, `Transfer-Encoding`, `Connection`, `X-Request-Id` and `X-Content-Type-Options` are the server's:
+/// it sets them on every response and drops them from `fields`. HEAD is answered as GET is, and the server leaves the body out.
+/// So it does with 204 and 304.
+public struct Response: Sendable {
+    /// The status; an informational one (1xx) is sent as 500, since an application can't send interim responses.
+    public var status: HTTPStatus
+    /// The fields that are the application's.
+    public var fields: Fields
+    /// The body while `content` is ``Content/bytes``.
+    public var body: [UInt8]
+    /// Where the body comes from.
+    public var content: Content
+
+    /// An empty response.
+    public init(status: HTTPStatus = .ok) {
+        self.status = status
+        fields = Fields()
+        body = []
+        content = .bytes
+    }
+
+    /// Back to an empty 200; storage is kept.
+    public mutating func reset() {
+        status = .ok
+        fields.removeAll(keepingCapacity: true)
+        body.removeAll(keepingCapacity: true)
+        content = .bytes
+    }
+}
+
+/// Where a response's body comes from.
+public enum Content: Sendable {
+    /// From the response's `body`.
+    case bytes
+    /// From these, one after the other; the length is their sum.
+    case parts([BodyPart])
+    /// From a stream, as the client takes it. `length` is in bytes; nil if nobody knows yet: then HTTP/1.1 clients get chunks
+    /// and HTTP/1.0 clients a body that ends with the connection.
+    case stream(any BodyStream, length: Int64?)
+}
+
+extension Response {
+    /// Ends the stream of a response that is never sent.
+    func discardBody() {
+        if case .stream(let stream, _) = content { stream.closed() }
+    }
+}

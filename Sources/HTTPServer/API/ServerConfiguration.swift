@@ -1,0 +1,20 @@
+internal import Threading
+
+/// How a server is set up.
+public struct ServerConfiguration: Sendable {
+    /// The address to listen on: an IPv4 or IPv6 address, or a name that the system resolves; `0.0.0.0` and `::` listen on all.
+    public var host = "127.0.0.1"
+    /// The TCP port, 0–65535; 0 lets the system choose a free one.
+    public var port = 0
+    /// How many threads serve connections, at least 1. By default one for each processor, at most 4: what they do is little.
+    public var eventLoops: Int
+    /// Every bound the server keeps.
+    public var limits = ServerLimits()
+    /// The value of the `Server` field; nil sends none.
+    public var serverName: String?
+
+    /// The defaults above.
+    public init() {
+        eventLoops = min(max(Thread.processorCount, 1), 4)
+    }
+}

@@ -1,0 +1,54 @@
+public import HTTPCore
+
+/// Every bound the server keeps, with the reason for its number. They are settable so that tests need not wait.
+public struct ServerLimits: Sendable {
+    /// Sizes of the parts of a request's head and of a chunked body's framing: 431, 414, 400.
+    public var parser = ParserLimits()
+
+    /// The longest request body in bytes, 1 MiB: bodies are held in memory, and no request of an API like this needs more. 413.
+    public var body = 1024 * 1024
+
+    /// How long a head may take from its first byte (on a new connection: from the connection), 10 s: enough for any
+    /// client on any line, too short for holding connections by dribbling. 408, or just closed if nothing has come.
+    public var headTimeout: Duration = .seconds(10)
+
+    /// How long a connection may be idle between requests, 60 s: what browsers and proxies use.
+    public var idleTimeout: Duration = .seconds(60)
+
+    /// The least rate of a request's body, in bytes per second, over each ``bodyRateWindow``: 1 KiB/s. 408.
+    public var bodyRate = 1024
+    /// The time over which the rate of a body is taken, 10 s: long enough to bridge a lost packet or two.
+    public var bodyRateWindow: Duration = .seconds(10)
+
+    /// How long a response may wait for its client to take any of it, 60 s. Then the connection is reset.
+    public var writeTimeout: Duration = .seconds(60)
+
+    /// Connections at a time, 10,000. Further ones get 503 and are closed.
+    public var connections = 10_000
+    /// Of the connections beyond that, how many may be held for the moment it takes to tell them so, 256; the rest is closed unread.
+    public var refusedConnections = 256
+
+    /// After a response that closes while the client may still be sending: how long what it sends is read and dropped, so that
+    /// the response isn't lost to a reset (RFC 9112 §9.6). 5 s.
+    public var lingerTimeout: Duration = .seconds(5)
+    /// And how much of it, in bytes, 64 MiB: a client that sends a whole body before it reads an answer gets to reading it.
+    public var lingerBytes: Int64 = 64 * 1024 * 1024
+
+    /// How long a request that is being handled in a task goes on after its client has sent a FIN: 1 s.
+    ///
+    /// TCP doesn't tell a client that has left from one that only has no more to send. Programs and browsers leave;
+    /// the rare one that half-closes first (`nc -N`) still gets answers that take less than this.
+    public var departureGrace: Duration = .seconds(1)
+
+    /// Output held per connection, in bytes, 128 KiB: pipelined requests wait and streams aren't asked while it is full.
+    public var outputBuffer = 128 * 1024
+
+    /// The most bytes of a file sent for one connection before the others have their turn, 1 MiB.
+    public var fileSlice = 1024 * 1024
+
+    /// How long accepting pauses when descriptors or memory have run out, 100 ms. A connection that closes ends the pause early.
+    public var acceptPause: Duration = .milliseconds(100)
+
+    /// The documented values.
+    public init() {}
+}

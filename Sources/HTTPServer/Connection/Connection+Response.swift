@@ -1,0 +1,135 @@
+internal import HTTPCore
+
+extension Connection {
+    /// `loop.request` is whole: asks the application.
+    func handleRequest() {
+        if exchange.id.isEmpty { exchange.id = loop.identifiers.next() }
+        loop.request.peer = peer
+        loop.request.id = exchange.id
+        loop.response.reset()
+        let handling = loop.application.respond(to: loop.request, with: &loop.response)
+        // A large body's storage isn't kept for the next small one.
+        loop.request.body.removeAll(keepingCapacity: loop.request.body.capacity <= 64 * 1024)
+        switch handling {
+        case .ready: beginResponse(&loop.response)
+        case .later(let work):
+            state.handlingBegan(loop.now, limits: loop.limits)
+            let (mailbox, id, number) = (loop.mailbox, id, exchange.number)
+            task = Task {
+                let response = await work()
+                mailbox.post(.answer(id, request: number, response))
+            }
+        }
+    }
+
+    /// A task has finished the response to the request of that number.
+    func answer(_ request: UInt64, _ response: inout Response) {
+        guard state.phase == .handling, request == exchange.number else { return response.discardBody() }
+        task = nil
+        beginResponse(&response)
+        turn()
+    }
+
+    /// Answers in the application's place, and closes when the client has got it.
+    func refuse(_ refusal: Refusal) {
+        state.refused()
+        if exchange.id.isEmpty { exchange.id = loop.identifiers.next() }
+        loop.request.body.removeAll()
+        loop.response.reset()
+        loop.response.status = refusal.status
+        loop.application.refuse(refusal, with: &loop.response)
+        beginResponse(&loop.response)
+    }
+
+    /// Appends the interim response that lets the client send its body.
+    func appendContinue() {
+        takeOutput()
+        ResponseEncoder.encodeContinue(into: &output)
+    }
+
+    /// Writes the head, and the body as far as it is small and there.
+    private func beginResponse(_ response: inout Response) {
+        var content = response.content
+        response.content = .bytes
+        let status = response.status.isInformational ? HTTPStatus.internalServerError : response.status
+        if case .bytes = content, response.body.count > Self.copiedBody {
+            content = .parts([.bytes(response.body)])
+            response.body = []
+        }
+        let hasBody = !exchange.isHead && !status.forbidsBody
+        let length = Self.length(of: content, response.body)
+        // RFC 9112 §6.3: without a length, HTTP/1.1 clients get chunks and 1.0 clients read until the end.
+        let isChunked = length == nil && exchange.version >= .http11
+        if length == nil, !isChunked, hasBody { state.responseEndsConnection() }
+
+        takeOutput()
+        ResponseEncoder.encodeStatusLine(status, into: &output)
+        appendFields(&response.fields)
+        if !status.forbidsBody {
+            if let length {
+                ResponseEncoder.encodeField(.contentLength, length, into: &output)
+            } else if isChunked, hasBody {
+                output.append(contentsOf: Self.chunkedLine)
+            }
+        }
+        if state.closesAfterResponse {
+            output.append(contentsOf: Self.closeLine)
+        } else if exchange.version < .http11 {
+            output.append(contentsOf: Self.keepAliveLine)
+        }
+        ResponseEncoder.encodeHeadEnd(into: &output)
+        exchange.id = ""
+        beginBody(hasBody ? content : .bytes, hasBody ? response.body : [], isChunked: isChunked)
+        if !hasBody, case .stream(let stream, _) = content { stream.closed() }
+    }
+
+    private func beginBody(_ content: Content, _ body: [UInt8], isChunked: Bool) {
+        switch content {
+        case .bytes:
+            output.append(contentsOf: body)
+            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        case .parts(let parts):
+            source = .parts(PartsSource(parts))
+            _ = state.responseBegan(isSending: true, isOpenEnded: false)
+        case .stream(let stream, let length):
+            guard state.responseBegan(isSending: true, isOpenEnded: length == nil) else {
+                stream.closed()
+                return close()
+            }
+            let waker = StreamWaker(mailbox: loop.mailbox, connection: id)
+            let framing: StreamSource.Framing =
+                if let length { .length(remaining: length) } else if isChunked { .chunked } else { .connection }
+            source = .stream(StreamSource(stream, waker: waker, framing: framing))
+            stream.opened(waker)
+            if state.isStopping { stream.serverIsStopping() }
+        }
+    }
+
+    private static func length(of content: Content, _ body: [UInt8]) -> Int64? {
+        switch content {
+        case .bytes: Int64(body.count)
+        case .parts(let parts): parts.reduce(0) { $0 + $1.length }
+        case .stream(_, let length): length.map { max($0, 0) }
+        }
+    }
+
+    private func appendFields(_ fields: inout Fields) {
+        for name in Self.ownFields where fields.contains(name) { fields.remove(name) }
+        output.append(contentsOf: loop.commonFields)
+        output.append(contentsOf: Self.identifierName)
+        output.append(contentsOf: exchange.id.utf8)
+        ResponseEncoder.encodeHeadEnd(into: &output)
+        fields.encode(into: &output)
+    }
+
+    /// Bodies up to this size are copied behind their head, and share its write.
+    private static let copiedBody = 64 * 1024
+    /// What an application can't set.
+    private static let ownFields: [FieldName] = [
+        .date, .contentLength, .transferEncoding, .connection, .xRequestId, .xContentTypeOptions,
+    ]
+    private static let identifierName = Array("X-Request-Id: ".utf8)
+    private static let chunkedLine = Array("Transfer-Encoding: chunked\r\n".utf8)
+    private static let closeLine = Array("Connection: close\r\n".utf8)
+    private static let keepAliveLine = Array("Connection: keep-alive\r\n".utf8)
+}

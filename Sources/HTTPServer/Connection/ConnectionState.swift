@@ -1,0 +1,300 @@
+internal import HTTPCore
+
+/// The life of one connection as a value: what has happened goes in, what to do comes out, and the time is passed in.
+///
+///     awaiting → head → (body) → handling → (sending) → awaiting …
+///                                                     ↘ finishing → (lingering) → closed
+///
+/// It knows phases and deadlines; bytes, sockets and tasks are the ``Connection``'s.
+struct ConnectionState {
+    enum Phase: Equatable {
+        /// Between requests: nothing of the next has come.
+        case awaiting
+        /// A head has begun.
+        case head
+        /// A head is complete and its body is coming.
+        case body
+        /// The request is complete and its response isn't there yet.
+        case handling
+        /// The head of the response is written, and its body follows as the client takes it.
+        case sending
+        /// The last response is complete; what is left of it is being written.
+        case finishing
+        /// The output has ended. What the client still sends is dropped.
+        case lingering
+        case closed
+    }
+
+    private(set) var phase = Phase.awaiting
+    /// Whether the response being prepared is the last one of the connection.
+    private(set) var closesAfterResponse = false
+    /// The peer has sent a FIN: it has left, or has only no more to send.
+    private(set) var peerHasEnded = false
+    private var isFirstRequest = true
+    /// The server is shutting down: this response is the last.
+    private(set) var isStopping = false
+    /// A request was refused without having been read to its end.
+    private var leavesInputUnread = false
+    /// The response being sent has no end of its own that a client could be waiting for.
+    private var isOpenEnded = false
+    private var phaseDeadline: ContinuousClock.Instant?
+    private var outputDeadline: ContinuousClock.Instant?
+    private var windowBytes = 0
+    private var drainedBytes: Int64 = 0
+
+    /// A connection that was just accepted.
+    init(now: ContinuousClock.Instant, limits: borrowing ServerLimits) {
+        phaseDeadline = now + limits.headTimeout
+    }
+
+    /// When ``expired(_:limits:)`` must be called at the latest; nil if nothing is being waited for.
+    var deadline: ContinuousClock.Instant? {
+        guard let phaseDeadline else { return outputDeadline }
+        guard let outputDeadline else { return phaseDeadline }
+        return min(phaseDeadline, outputDeadline)
+    }
+
+    /// Whether bytes from the client are wanted now.
+    var readsInput: Bool {
+        switch phase {
+        case .awaiting, .head, .body: true
+        case .handling, .sending, .finishing, .lingering, .closed: false
+        }
+    }
+}
+
+// MARK: - Requests
+
+extension ConnectionState {
+    /// What follows a complete head.
+    enum HeadStep: Equatable {
+        case handle
+        /// The body comes; `100 Continue` must be sent first if the client waits for it.
+        case readBody(sendsContinue: Bool)
+        case refuse(RequestError)
+    }
+
+    /// The first byte of a head is there, but not all of it.
+    mutating func headBegan(_ now: ContinuousClock.Instant, limits: borrowing ServerLimits) {
+        guard phase == .awaiting else { return }
+        phase = .head
+        // On a new connection the time has run since it was accepted.
+        if !isFirstRequest { phaseDeadline = now + limits.headTimeout }
+    }
+
+    /// A head is complete. `bodyHasBegun`: bytes of its body are there already.
+    mutating func headCompleted(
+        _ head: borrowing RequestHead, bodyHasBegun: Bool, now: ContinuousClock.Instant, limits: borrowing ServerLimits
+    ) -> HeadStep {
+        closesAfterResponse = !head.keepsAlive || isStopping
+        phaseDeadline = nil
+        switch head.framing {
+        case .none, .length(0):
+            phase = .handling
+            return .handle
+        case .length(let length) where length > Int64(limits.body):
+            return .refuse(.contentTooLarge(limit: limits.body))
+        case .length, .chunked:
+            phase = .body
+            windowBytes = 0
+            phaseDeadline = now + limits.bodyRateWindow
+            // RFC 9110 §10.1.1: not for HTTP/1.0, and needless once the body has begun.
+            return .readBody(sendsContinue: head.expectsContinue && head.version >= .http11 && !bodyHasBegun)
+        }
+    }
+
+    /// Bytes of a body have come, framing included.
+    mutating func bodyArrived(_ count: Int) {
+        windowBytes += count
+    }
+
+    mutating func bodyCompleted() {
+        phase = .handling
+        phaseDeadline = nil
+    }
+
+    /// The server answers in the application's place and closes; the rest of the request isn't read.
+    mutating func refused() {
+        phase = .handling
+        phaseDeadline = nil
+        closesAfterResponse = true
+        leavesInputUnread = true
+    }
+}
+
+// MARK: - Responses
+
+extension ConnectionState {
+    /// The response will come from a task.
+    mutating func handlingBegan(_ now: ContinuousClock.Instant, limits: borrowing ServerLimits) {
+        if peerHasEnded { phaseDeadline = now + limits.departureGrace }
+    }
+
+    /// The response's end is the connection's.
+    mutating func responseEndsConnection() {
+        closesAfterResponse = true
+    }
+
+    /// The response's head is in the output, and its body too unless `isSending`. `isOpenEnded`: the body's length is unknown.
+    /// Returns false if there is nobody to send the body to.
+    mutating func responseBegan(isSending: Bool, isOpenEnded: Bool) -> Bool {
+        phaseDeadline = nil
+        self.isOpenEnded = isOpenEnded
+        guard isSending else {
+            responseEnded()
+            return true
+        }
+        phase = .sending
+        return !(isOpenEnded && peerHasEnded)
+    }
+
+    /// The whole response is in the output.
+    mutating func responseEnded() {
+        isFirstRequest = false
+        phaseDeadline = nil
+        phase = closesAfterResponse || isStopping ? .finishing : .awaiting
+    }
+}
+
+// MARK: - The socket
+
+extension ConnectionState {
+    /// What to do about a client that may have left.
+    enum Departure: Equatable {
+        case goOn
+        /// Nobody is there for what is being done.
+        case close
+    }
+
+    /// The peer has sent a FIN; what it sent before may still be unread.
+    ///
+    /// TCP doesn't say whether it has left or only has no more to send. What has an end is sent to its end; a stream
+    /// without one stops, and a task has ``ServerLimits/departureGrace`` to finish.
+    mutating func peerEnded(_ now: ContinuousClock.Instant, limits: borrowing ServerLimits) -> Departure {
+        guard !peerHasEnded else { return .goOn }
+        peerHasEnded = true
+        switch phase {
+        case .handling:
+            phaseDeadline = now + limits.departureGrace
+            return .goOn
+        case .sending: return isOpenEnded ? .close : .goOn
+        case .awaiting, .head, .body, .finishing, .lingering, .closed: return .goOn
+        }
+    }
+
+    /// Everything the peer sent has been read, and it sends no more.
+    mutating func inputEnded() {
+        peerHasEnded = true
+        leavesInputUnread = false
+        switch phase {
+        case .awaiting, .head, .body:
+            phase = .finishing
+            phaseDeadline = nil
+        case .lingering: close()
+        case .handling, .sending, .finishing, .closed: break
+        }
+    }
+
+    /// Input was read and dropped after the output ended; false when it has been enough.
+    mutating func drained(_ count: Int, limits: borrowing ServerLimits) -> Bool {
+        drainedBytes += Int64(count)
+        return drainedBytes < limits.lingerBytes
+    }
+
+    /// What to do when neither socket nor request can go on for now.
+    enum Pause: Equatable {
+        case wait
+        /// End the output, and read on for a while.
+        case linger
+        case close
+    }
+
+    /// Everything possible has been done. `isPending`: output waits for the client; `hasProgressed`: some of it was taken since
+    /// the last time; `hasUnreadInput`: closing now would be a reset.
+    mutating func paused(
+        isPending: Bool, hasProgressed: Bool, hasUnreadInput: Bool, now: ContinuousClock.Instant,
+        limits: borrowing ServerLimits
+    ) -> Pause {
+        if !isPending {
+            outputDeadline = nil
+        } else if hasProgressed || outputDeadline == nil {
+            outputDeadline = now + limits.writeTimeout
+        }
+        guard !isPending else { return .wait }
+        switch phase {
+        case .awaiting:
+            // The idle time begins when the client has been given all of the last response.
+            if phaseDeadline == nil { phaseDeadline = now + limits.idleTimeout }
+            return .wait
+        case .finishing:
+            guard leavesInputUnread || hasUnreadInput else {
+                close()
+                return .close
+            }
+            phase = .lingering
+            phaseDeadline = now + limits.lingerTimeout
+            return .linger
+        case .closed: return .close
+        case .head, .body, .handling, .sending, .lingering: return .wait
+        }
+    }
+
+    /// Whether the client seems to have taken no output in the time it has for that.
+    func isOutputOverdue(_ now: ContinuousClock.Instant) -> Bool {
+        outputDeadline.map { $0 <= now } ?? false
+    }
+
+    /// The client has taken output, though none could be written since.
+    mutating func outputTaken(_ now: ContinuousClock.Instant, limits: borrowing ServerLimits) {
+        guard outputDeadline != nil else { return }
+        outputDeadline = now + limits.writeTimeout
+    }
+
+    mutating func close() {
+        phase = .closed
+        phaseDeadline = nil
+        outputDeadline = nil
+    }
+}
+
+// MARK: - Time
+
+extension ConnectionState {
+    /// What a deadline that has passed asks for.
+    enum Expiry: Equatable {
+        case nothing
+        case close
+        /// With an RST: what the kernel still holds would otherwise wait for the client too.
+        case reset
+        case refuse(HTTPStatus)
+    }
+
+    /// Looks at the deadlines; may be called at any time.
+    mutating func expired(_ now: ContinuousClock.Instant, limits: borrowing ServerLimits) -> Expiry {
+        if let outputDeadline, outputDeadline <= now { return .reset }
+        guard let phaseDeadline, phaseDeadline <= now else { return .nothing }
+        switch phase {
+        case .head: return .refuse(.requestTimeout)
+        case .body:
+            let (seconds, attoseconds) = limits.bodyRateWindow.components
+            let required = Double(limits.bodyRate) * (Double(seconds) + Double(attoseconds) / 1e18)
+            guard Double(windowBytes) >= required else { return .refuse(.requestTimeout) }
+            windowBytes = 0
+            self.phaseDeadline = now + limits.bodyRateWindow
+            return .nothing
+        case .awaiting, .handling, .lingering: return .close
+        case .sending, .finishing, .closed:
+            self.phaseDeadline = nil
+            return .nothing
+        }
+    }
+
+    /// The server is shutting down: what is under way is the last, and an idle connection ends.
+    mutating func stop() {
+        isStopping = true
+        closesAfterResponse = true
+        guard phase == .awaiting else { return }
+        phase = .finishing
+        phaseDeadline = nil
+    }
+}

@@ -1,0 +1,42 @@
+/// The connections of a loop by their place. A place is used again, with another generation.
+struct ConnectionTable {
+    private var connections: [Connection?] = []
+    private var generations: [UInt32] = []
+    private var free: [UInt32] = []
+
+    private(set) var count = 0
+
+    /// A name for a new connection.
+    mutating func reserve() -> ConnectionID {
+        if let slot = free.popLast() {
+            generations[Int(slot)] &+= 1
+            return ConnectionID(slot: slot, generation: generations[Int(slot)])
+        }
+        connections.append(nil)
+        generations.append(0)
+        return ConnectionID(slot: UInt32(truncatingIfNeeded: connections.count - 1), generation: 0)
+    }
+
+    /// The connection of that name, unless it is gone.
+    subscript(id: ConnectionID) -> Connection? {
+        guard Int(id.slot) < connections.count, generations[Int(id.slot)] == id.generation else { return nil }
+        return connections[Int(id.slot)]
+    }
+
+    mutating func insert(_ connection: Connection) {
+        connections[Int(connection.id.slot)] = connection
+        count += 1
+    }
+
+    /// Forgets a connection, or a name that was reserved and isn't used.
+    mutating func remove(_ id: ConnectionID) {
+        guard generations[Int(id.slot)] == id.generation else { return }
+        if connections[Int(id.slot)] != nil { count -= 1 }
+        connections[Int(id.slot)] = nil
+        generations[Int(id.slot)] &+= 1
+        free.append(id.slot)
+    }
+
+    /// All connections, in no order.
+    var all: [Connection] { connections.compactMap(\.self) }
+}

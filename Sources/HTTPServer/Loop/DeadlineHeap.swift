@@ -1,0 +1,46 @@
+/// Deadlines in order of time: a binary heap.
+///
+/// Nothing is removed from it early. A connection whose deadline moves later (the usual case: with each request) isn't touched;
+/// when the old time comes it is looked at and put back.
+struct DeadlineHeap<Owner> {
+    struct Entry {
+        let time: ContinuousClock.Instant
+        let owner: Owner
+    }
+
+    private var entries: [Entry] = []
+
+    var count: Int { entries.count }
+
+    /// The earliest time, or nil.
+    var earliest: ContinuousClock.Instant? { entries.first?.time }
+
+    mutating func insert(_ time: ContinuousClock.Instant, _ owner: Owner) {
+        entries.append(Entry(time: time, owner: owner))
+        var child = entries.count - 1
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard entries[child].time < entries[parent].time else { break }
+            entries.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    /// Takes out the earliest entry if its time has come.
+    mutating func popDue(_ now: ContinuousClock.Instant) -> Entry? {
+        guard let first = entries.first, first.time <= now else { return nil }
+        let last = entries.removeLast()
+        guard !entries.isEmpty else { return first }
+        entries[0] = last
+        var parent = 0
+        while true {
+            var least = parent
+            let left = 2 * parent + 1
+            if left < entries.count, entries[left].time < entries[least].time { least = left }
+            if left + 1 < entries.count, entries[left + 1].time < entries[least].time { least = left + 1 }
+            guard least != parent else { return first }
+            entries.swapAt(parent, least)
+            parent = least
+        }
+    }
+}

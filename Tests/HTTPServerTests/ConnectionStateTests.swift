@@ -1,0 +1,245 @@
+import HTTPCore
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct ConnectionStateTests {
+    private let start = ContinuousClock.now
+    private let limits = ServerLimits()
+
+    private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+    private func fresh() -> ConnectionState { ConnectionState(now: start, limits: limits) }
+
+    private func head(
+        _ framing: BodyFraming = .none, keepsAlive: Bool = true, expects: Bool = false, version: HTTPVersion = .http11
+    )
+        -> RequestHead
+    {
+        RequestHead(method: .post, version: version, framing: framing, keepsAlive: keepsAlive, expectsContinue: expects)
+    }
+
+    /// A connection in each phase, reached the way it is in life.
+    private func state(in phase: ConnectionState.Phase, at now: ContinuousClock.Instant? = nil) -> ConnectionState {
+        let now = now ?? start
+        var state = fresh()
+        switch phase {
+        case .awaiting: break
+        case .head: state.headBegan(now, limits: limits)
+        case .body: _ = state.headCompleted(head(.length(10)), bodyHasBegun: false, now: now, limits: limits)
+        case .handling:
+            _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
+            state.handlingBegan(now, limits: limits)
+        case .sending:
+            _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
+            _ = state.responseBegan(isSending: true, isOpenEnded: false)
+        case .finishing:
+            _ = state.headCompleted(head(keepsAlive: false), bodyHasBegun: false, now: now, limits: limits)
+            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        case .lingering:
+            state.refused()
+            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+            _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: now, limits: limits)
+        case .closed: state.close()
+        }
+        #expect(state.phase == phase)
+        return state
+    }
+
+    /// Serves one request, so that the connection is a kept one, idle since `now`.
+    private func kept(at now: ContinuousClock.Instant) -> ConnectionState {
+        var state = fresh()
+        _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
+        _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        #expect(state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: now, limits: limits) == .wait)
+        return state
+    }
+
+    @Test(arguments: [
+        (BodyFraming.none, false, ConnectionState.HeadStep.handle), (.length(0), true, .handle),
+        (.length(1), false, .readBody(sendsContinue: false)), (.length(1), true, .readBody(sendsContinue: true)),
+        (.chunked, true, .readBody(sendsContinue: true)), (.length(1_048_576), false, .readBody(sendsContinue: false)),
+        (.length(1_048_577), false, .refuse(.contentTooLarge(limit: 1_048_576))),
+        (.length(.max), true, .refuse(.contentTooLarge(limit: 1_048_576))),
+    ])
+    func `a head's framing decides what follows it`(framing: BodyFraming, expects: Bool, step: ConnectionState.HeadStep) {
+        var state = fresh()
+        #expect(state.headCompleted(head(framing, expects: expects), bodyHasBegun: false, now: start, limits: limits) == step)
+    }
+
+    @Test(arguments: [(HTTPVersion.http11, true), (.http10, false)])
+    func `no 100 Continue once the body has begun, nor for 1.0`(version: HTTPVersion, hasBegun: Bool) {
+        var state = fresh()
+        let step = state.headCompleted(
+            head(.length(1), expects: true, version: version), bodyHasBegun: hasBegun, now: start, limits: limits)
+        #expect(step == .readBody(sendsContinue: false))
+    }
+
+    @Test(arguments: [
+        (ConnectionState.Phase.awaiting, 10.0, ConnectionState.Expiry.close), (.head, 10, .refuse(.requestTimeout)),
+        (.body, 10, .refuse(.requestTimeout)), (.handling, 1e6, .nothing), (.sending, 1e6, .nothing), (.finishing, 1e6, .nothing),
+        (.lingering, 5, .close), (.closed, 1e6, .nothing),
+    ])
+    func `each phase has its deadline, and not before`(
+        phase: ConnectionState.Phase, seconds: Double, expiry: ConnectionState.Expiry
+    ) {
+        var state = state(in: phase)
+        #expect(state.expired(at(seconds - 0.001), limits: limits) == .nothing)
+        #expect(state.deadline == (expiry == .nothing ? nil : at(seconds)))
+        #expect(state.expired(at(seconds), limits: limits) == expiry)
+    }
+
+    @Test func `a new connection's first head counts from the connection, later ones from their first byte`() {
+        var first = fresh()
+        first.headBegan(at(9), limits: limits)
+        #expect(first.deadline == at(10))
+        var later = kept(at: at(100))
+        #expect(later.deadline == at(160))
+        later.headBegan(at(150), limits: limits)
+        #expect(later.deadline == at(160))
+        later.headBegan(at(155), limits: limits)
+        #expect(later.deadline == at(160), "more bytes of a head don't extend its time")
+        #expect(later.expired(at(160), limits: limits) == .refuse(.requestTimeout))
+    }
+
+    @Test func `a kept connection is closed after 60 idle seconds`() {
+        var state = kept(at: at(5))
+        #expect(state.expired(at(64.9), limits: limits) == .nothing)
+        #expect(state.expired(at(65), limits: limits) == .close)
+    }
+
+    @Test(arguments: [(10_240, ConnectionState.Expiry.nothing), (10_239, .refuse(.requestTimeout))])
+    func `a body must bring 1 KiB a second over each 10 s`(bytes: Int, expiry: ConnectionState.Expiry) {
+        var state = fresh()
+        _ = state.headCompleted(head(.chunked), bodyHasBegun: false, now: start, limits: limits)
+        state.bodyArrived(bytes)
+        #expect(state.expired(at(10), limits: limits) == expiry)
+        guard expiry == .nothing else { return }
+        #expect(state.deadline == at(20), "the next window begins, and begins empty")
+        #expect(state.expired(at(20), limits: limits) == .refuse(.requestTimeout))
+    }
+
+    @Test func `output that nobody takes for 60 s is dropped, any progress counts`() {
+        var state = state(in: .sending)
+        func pause(_ now: Double, progressed: Bool) {
+            _ = state.paused(isPending: true, hasProgressed: progressed, hasUnreadInput: false, now: at(now), limits: limits)
+        }
+        pause(0, progressed: true)
+        pause(30, progressed: false)
+        #expect(state.deadline == at(60))
+        pause(59, progressed: true)
+        #expect(state.expired(at(118), limits: limits) == .nothing)
+        #expect(state.expired(at(119), limits: limits) == .reset)
+        _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: at(119), limits: limits)
+        #expect(state.deadline == nil)
+    }
+
+    @Test func `the idle time begins when the response has been taken`() {
+        var state = fresh()
+        _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
+        _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        #expect(state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, now: start, limits: limits) == .wait)
+        #expect(state.deadline == at(60))
+        _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: at(50), limits: limits)
+        #expect(state.deadline == at(110))
+    }
+
+    @Test(arguments: [
+        (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing), (.head, .finishing), (.body, .finishing),
+        (.handling, .handling), (.sending, .sending), (.finishing, .finishing), (.lingering, .closed), (.closed, .closed),
+    ])
+    func `the end of the input ends what needs more of it`(phase: ConnectionState.Phase, after: ConnectionState.Phase) {
+        var state = state(in: phase)
+        state.inputEnded()
+        #expect(state.phase == after)
+    }
+
+    @Test func `a task has a moment to finish after the client's FIN, then its client has left`() {
+        var state = state(in: .handling, at: start)
+        #expect(state.peerEnded(at(3), limits: limits) == .goOn)
+        #expect(state.deadline == at(4))
+        #expect(state.peerEnded(at(3.5), limits: limits) == .goOn)
+        #expect(state.deadline == at(4), "a second report changes nothing")
+        #expect(state.expired(at(4), limits: limits) == .close)
+    }
+
+    @Test func `a FIN that came with the request leaves a task the same moment`() {
+        var state = fresh()
+        #expect(state.peerEnded(start, limits: limits) == .goOn)
+        _ = state.headCompleted(head(), bodyHasBegun: false, now: at(1), limits: limits)
+        state.handlingBegan(at(1), limits: limits)
+        #expect(state.deadline == at(2))
+    }
+
+    @Test(arguments: [(true, ConnectionState.Departure.close), (false, .goOn)])
+    func `a FIN ends a stream without an end, and no other`(isOpenEnded: Bool, departure: ConnectionState.Departure) {
+        var state = fresh()
+        _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
+        let hasReader = state.responseBegan(isSending: true, isOpenEnded: isOpenEnded)
+        #expect(hasReader)
+        #expect(state.peerEnded(start, limits: limits) == departure)
+        // The same when the FIN came first.
+        var early = fresh()
+        _ = early.peerEnded(start, limits: limits)
+        _ = early.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
+        let hasLateReader = early.responseBegan(isSending: true, isOpenEnded: isOpenEnded)
+        #expect(hasLateReader == !isOpenEnded)
+    }
+
+    @Test(arguments: [(false, false, ConnectionState.Pause.close), (true, false, .linger), (false, true, .linger)])
+    func `closing waits for a client that may still be sending`(refused: Bool, unread: Bool, pause: ConnectionState.Pause) {
+        var state = fresh()
+        if refused {
+            state.refused()
+        } else {
+            _ = state.headCompleted(head(keepsAlive: false), bodyHasBegun: false, now: start, limits: limits)
+        }
+        _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        #expect(state.paused(isPending: true, hasProgressed: true, hasUnreadInput: unread, now: start, limits: limits) == .wait)
+        #expect(state.paused(isPending: false, hasProgressed: true, hasUnreadInput: unread, now: start, limits: limits) == pause)
+    }
+
+    @Test func `lingering has a bound in bytes`() {
+        var state = state(in: .lingering)
+        var limits = limits
+        limits.lingerBytes = 100
+        let goesOn = (state.drained(99, limits: limits), state.drained(1, limits: limits))
+        #expect(goesOn == (true, false))
+    }
+
+    @Test(arguments: [
+        (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing), (.head, .head), (.body, .body), (.handling, .handling),
+        (.sending, .sending), (.finishing, .finishing), (.lingering, .lingering),
+    ])
+    func `a shutdown ends idle connections, and lets others have their response`(
+        phase: ConnectionState.Phase, after: ConnectionState.Phase
+    ) {
+        var state = state(in: phase)
+        state.stop()
+        #expect(state.phase == after)
+        switch after {
+        case .head:
+            _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
+            fallthrough
+        case .handling:
+            #expect(state.closesAfterResponse)
+            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+            #expect(state.phase == .finishing)
+        case .sending:
+            state.responseEnded()
+            #expect(state.phase == .finishing)
+        default: break
+        }
+    }
+
+    @Test(arguments: [ConnectionState.Phase.awaiting, .head, .body]) func `input is read where it is needed`(
+        phase: ConnectionState.Phase
+    ) {
+        #expect(state(in: phase).readsInput)
+    }
+
+    @Test(arguments: [ConnectionState.Phase.handling, .sending, .finishing, .lingering, .closed])
+    func `input waits while a response is under way`(phase: ConnectionState.Phase) {
+        #expect(!state(in: phase).readsInput)
+    }
+}

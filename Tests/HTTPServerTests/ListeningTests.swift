@@ -1,0 +1,81 @@
+import HTTPCore
+import HTTPServer
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct ListeningTests {
+    private func server(_ change: (inout ServerConfiguration) -> Void) -> HTTPServer {
+        var configuration = ServerConfiguration()
+        change(&configuration)
+        return HTTPServer(configuration: configuration, application: TestApplication(handler: echo))
+    }
+
+    @Test func `a port in use is an error that names it`() async throws {
+        let first = server { _ in }
+        let address = try first.start()
+        #expect(address.host == "127.0.0.1")
+        #expect(address.port > 0)
+        #expect(address.description == "127.0.0.1:\(address.port)")
+        let second = server { $0.port = address.port }
+        #expect(throws: ServerError.addressInUse(address)) { try second.start() }
+        await first.shutdown(within: .zero)
+        // Free again, and nothing was left half-started.
+        #expect(try second.start() == address)
+        #expect(throws: ServerError.alreadyStarted) { try second.start() }
+        await second.shutdown(within: .zero)
+    }
+
+    @Test(arguments: [-1, 65_536]) func `a port that is none is an error`(port: Int) {
+        #expect(throws: ServerError.invalidPort(port)) { try server { $0.port = port }.start() }
+    }
+
+    @Test func `a host that is none is an error`() {
+        #expect {
+            try server { $0.host = "no such host" }.start()
+        } throws: { error in
+            if case ServerError.unknownHost("no such host", _) = error { true } else { false }
+        }
+    }
+
+    @Test func `localhost is a host`() async throws {
+        let server = server { $0.host = "localhost" }
+        let address = try server.start()
+        #expect(address.host == "127.0.0.1" || address.host == "::1")
+        await server.shutdown(within: .zero)
+    }
+
+    @Test func `IPv6 addresses are written with brackets`() {
+        #expect(SocketAddress(host: "::1", port: 80).description == "[::1]:80")
+    }
+
+    @Test(arguments: [1, 2, 4]) func `two hundred connections at once are all served, whatever the loops`(loops: Int) async throws
+    {
+        let peers = Box<Set<Int>>([])
+        try await withServer(loops: loops) { request, response in
+            let peer = request.peer
+            peers.update { $0.insert(peer.port) }
+            return echo(request, &response)
+        } client: { port in
+            let clients = try (0..<200).map { _ in try TestClient(port) }
+            for round in 0..<5 {
+                for client in clients { try client.send("GET /\(round) HTTP/1.1\r\nHost: x\r\n\r\n") }
+                for client in clients { #expect(try client.readResponse().text == "GET /\(round) 0 ") }
+            }
+        }
+        #expect(peers.current.count == 200)
+    }
+
+    @Test func `connections are counted, and forgotten when they close`() async throws {
+        let server = server { _ in }
+        let port = try server.start().port
+        var clients: [TestClient] = []
+        for number in 1...10 {
+            let client = try TestClient(port)
+            #expect(try await onThread { try client.get("/").status } == 200)
+            clients.append(client)
+            #expect(server.connectionCount == number)
+        }
+        clients.removeAll()
+        while server.connectionCount > 0 { await Task.yield() }
+        await server.shutdown(within: .zero)
+    }
+}

@@ -1,0 +1,139 @@
+import HTTPCore
+import HTTPServer
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct RefusalTests {
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", 505), ("BREW / HTTP/1.1\nHost: x\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
+        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+        ("POST / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nContent-Length: 1\r\n\r\n", 417),
+        ("GET /" + String(repeating: "x", count: 9000) + " HTTP/1.1\r\nHost: x\r\n\r\n", 414),
+        ("GET / HTTP/1.1\r\nHost: x\r\nA: " + String(repeating: "x", count: 90_000) + "\r\n\r\n", 431),
+        ("GET / HTTP/1.1\r\nHost: x\r\n" + String(repeating: "A: b\r\n", count: 101) + "\r\n", 431),
+        ("CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 501),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n", 413),
+        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\nExpect: 100-continue\r\n\r\n", 413),
+        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n100001\r\n", 413),
+    ])
+    func `a refused request is answered with the application's explanation, and closed`(request: String, status: Int) async throws
+    {
+        try await withServer(echo) { port in
+            let client = try TestClient(port)
+            // One that is fine goes before.
+            try client.send("GET /fine HTTP/1.1\r\nHost: x\r\n\r\n" + request)
+            #expect(try client.readResponse().text == "GET /fine 0 ")
+            let response = try client.readResponse()
+            #expect(response.status == status)
+            #expect(response["Connection"] == "close")
+            #expect(response["Content-Type"] == "text/plain")
+            #expect(response["X-Content-Type-Options"] == "nosniff")
+            #expect(response["X-Request-Id"] != nil)
+            #expect(!response.text.isEmpty)
+            client.endOutput()
+            #expect(try client.isClosed())
+        }
+    }
+
+    @Test func `the refusal of a HEAD has no body`() async throws {
+        try await withServer(echo) { port in
+            let client = try TestClient(port)
+            try client.send("HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n")
+            let response = try client.readResponse(isHead: true)
+            #expect(response.status == 413)
+            #expect(response["Content-Length"] != "0")
+            #expect(try client.takeRest().isEmpty)
+        }
+    }
+
+    @Test func `a client that sends a whole body before it reads still gets the 413`() async throws {
+        try await withServer(echo) { port in
+            let client = try TestClient(port)
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n")
+            for _ in 0..<20 { try client.send([UInt8](repeating: 1, count: 1_000_000)) }
+            #expect(try client.readResponse().status == 413)
+            #expect(try client.isClosed())
+        }
+    }
+
+    @Test func `draining is bounded`() async throws {
+        try await withServer(limits: { $0.lingerBytes = 1_000_000 }, echo) { port in
+            let client = try TestClient(port)
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000000\r\n\r\n")
+            #expect(throws: TestClient.Failure.reset) {
+                for _ in 0..<1000 { try client.send([UInt8](repeating: 1, count: 1_000_000)) }
+            }
+        }
+    }
+
+    @Test func `a refused client that goes on saying nothing is closed after a while`() async throws {
+        try await withServer(limits: { $0.lingerTimeout = .milliseconds(50) }, echo) { port in
+            let client = try TestClient(port)
+            try client.send("GET\r\n\r\n")
+            #expect(try client.readResponse().status == 400)
+            #expect(try client.isClosed())
+        }
+    }
+
+    @Test func `a head that dribbles in is cut off at its time`() async throws {
+        try await withServer(limits: { $0.headTimeout = .milliseconds(800) }, echo) { port in
+            let client = try TestClient(port)
+            #expect(try client.get("/").status == 200)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\nA: ")
+            var sent = 0
+            while client.isQuiet(milliseconds: 10), sent < 500 {
+                try client.send("x")
+                sent += 1
+            }
+            let response = try client.readResponse()
+            #expect(response.status == 408)
+            #expect(response["Connection"] == "close")
+            #expect(sent > 3)
+        }
+    }
+
+    @Test func `a new connection that says nothing is closed without a word`() async throws {
+        try await withServer(limits: { $0.headTimeout = .milliseconds(50) }, echo) { port in
+            let rest = try TestClient(port).takeRest()
+            #expect(rest.isEmpty)
+        }
+    }
+
+    @Test func `an idle kept connection is closed`() async throws {
+        try await withServer(limits: { $0.idleTimeout = .milliseconds(50) }, echo) { port in
+            let client = try TestClient(port)
+            #expect(try client.get("/").status == 200)
+            #expect(try client.takeRest().isEmpty)
+        }
+    }
+
+    @Test(arguments: ["Content-Length: 100", "Transfer-Encoding: chunked"])
+    func `a body that is too slow is cut off with 408`(framing: String) async throws {
+        try await withServer(limits: { $0.bodyRateWindow = .milliseconds(100) }, echo) { port in
+            let client = try TestClient(port)
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n5\r\n")
+            #expect(try client.readResponse().status == 408)
+        }
+    }
+
+    @Test func `a connection too many gets 503, others go on, and one that closes makes room`() async throws {
+        try await withServer(limits: { $0.connections = 3 }, echo) { port in
+            var clients = try (0..<3).map { _ in try TestClient(port) }
+            for client in clients { #expect(try client.get("/").status == 200) }
+            let refused = try TestClient(port)
+            try refused.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            let response = try refused.readResponse()
+            #expect(response.status == 503)
+            #expect(response["Connection"] == "close")
+            for client in clients { #expect(try client.get("/").status == 200) }
+            clients.removeLast()
+            // The server notices both closings in its own time.
+            refused.endOutput()
+            #expect(try refused.isClosed())
+            var isServed = false
+            for _ in 0..<1000 where !isServed { isServed = try TestClient(port).get("/").status == 200 }
+            #expect(isServed)
+        }
+    }
+}

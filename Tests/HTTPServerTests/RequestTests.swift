@@ -1,0 +1,169 @@
+import HTTPCore
+import HTTPServer
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct RequestTests {
+    @Test func `a request is answered with the server's own fields`() async throws {
+        try await withServer(echo) { port in
+            let client = try TestClient(port)
+            let response = try client.get("/hello")
+            #expect(response.status == 200)
+            #expect(response.text == "GET /hello 0 ")
+            #expect(response["X-Content-Type-Options"] == "nosniff")
+            #expect(response["X-Request-Id"]?.count == 13)
+            #expect(response["Content-Length"] == "13")
+            #expect(response["Connection"] == nil)
+            #expect(response["Date"].flatMap { HTTPDate(parsing: $0) } != nil)
+            let second = try client.get("/again")
+            #expect(second.text == "GET /again 0 ")
+            #expect(second["X-Request-Id"] != response["X-Request-Id"])
+        }
+    }
+
+    @Test func `a request split at every byte is the same request`() async throws {
+        let request = Array("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello".utf8)
+        try await withServer(echo) { port in
+            for split in 1..<request.count {
+                let client = try TestClient(port)
+                try client.send(Array(request[..<split]))
+                // Two requests on the connection: the second comes a byte at a time.
+                try client.send(Array(request[split...]))
+                #expect(try client.readResponse().text == "POST /a 5 hello")
+            }
+            let client = try TestClient(port)
+            for byte in request + request { try client.send([byte]) }
+            #expect(try client.readResponse().text == "POST /a 5 hello")
+            #expect(try client.readResponse().text == "POST /a 5 hello")
+        }
+    }
+
+    @Test func `a hundred pipelined requests are answered in order`() async throws {
+        try await withServer { request, response in
+            // Every third answer takes its time.
+            let target = String(decoding: request.head.target.rawPath, as: UTF8.self)
+            guard target.count % 3 == 0 else {
+                response.body = Array(target.utf8)
+                return .ready
+            }
+            return .later {
+                await Task.yield()
+                var response = Response()
+                response.body = Array(target.utf8)
+                return response
+            }
+        } client: { port in
+            let client = try TestClient(port)
+            let targets = (0..<100).map { "/" + String(repeating: "x", count: $0 % 7) + "\($0)" }
+            try client.send(targets.map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
+            for target in targets { #expect(try client.readResponse().text == target) }
+        }
+    }
+
+    @Test func `pipelined bodies end where they say, sized and chunked`() async throws {
+        try await withServer(echo) { port in
+            let client = try TestClient(port)
+            try client.send(
+                "POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+                    + "POST /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n1;x=y\r\nf\r\n0\r\nT: v\r\n\r\n"
+                    + "PUT /3 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\nGET /4 HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.readResponse().text == "POST /1 3 abc")
+            #expect(try client.readResponse().text == "POST /2 3 def")
+            #expect(try client.readResponse().text == "PUT /3 0 ")
+            #expect(try client.readResponse().text == "GET /4 0 ")
+        }
+    }
+
+    @Test func `a body of exactly the limit is taken`() async throws {
+        try await withServer { request, response in
+            response.body = Array("\(request.body.count)".utf8)
+            return .ready
+        } client: { port in
+            let client = try TestClient(port)
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n")
+            try client.send([UInt8](repeating: 7, count: 1_048_576))
+            #expect(try client.readResponse().text == "1048576")
+            #expect(try client.get("/").text == "0")
+        }
+    }
+
+    @Test func `100 Continue is sent to a 1.1 client that waits, before the body, once`() async throws {
+        try await withServer(echo) { port in
+            let client = try TestClient(port)
+            try client.send("POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+            let interim = try client.readResponse()
+            #expect(interim.status == 100)
+            #expect(interim.fields.isEmpty)
+            try client.send("ok")
+            #expect(try client.readResponse().text == "POST /c 2 ok")
+            // The body is there already.
+            try client.send("POST /d HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nok")
+            #expect(try client.readResponse().text == "POST /d 2 ok")
+        }
+    }
+
+    @Test func `a 1.0 client gets no 100 Continue, and is closed on unless it asks to be kept`() async throws {
+        try await withServer(echo) { port in
+            let client = try TestClient(port)
+            try client.send("POST /c HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: keep-alive\r\n\r\n")
+            #expect(client.isQuiet(milliseconds: 50))
+            try client.send("ok")
+            let kept = try client.readResponse()
+            #expect(kept.text == "POST /c 2 ok")
+            #expect(kept["Connection"] == "keep-alive")
+            try client.send("GET /e HTTP/1.0\r\n\r\n")
+            let last = try client.readResponse()
+            #expect(last.text == "GET /e 0 ")
+            #expect(last["Connection"] == "close")
+            #expect(try client.isClosed())
+        }
+    }
+
+    @Test func `Connection close is answered and obeyed`() async throws {
+        try await withServer(echo) { port in
+            let client = try TestClient(port)
+            let response = try client.get("/x", "Connection: close")
+            #expect(response.text == "GET /x 0 ")
+            #expect(response["Connection"] == "close")
+            #expect(try client.isClosed())
+        }
+    }
+
+    @Test(arguments: ["abc-1.2:3/4+5=_", String(repeating: "x", count: 128)])
+    func `a sane X-Request-Id is the client's`(identifier: String) async throws {
+        try await withServer { request, response in
+            response.body = Array(request.id.utf8)
+            return .ready
+        } client: { port in
+            let response = try TestClient(port).get("/", "X-Request-Id: \(identifier)")
+            #expect(response.text == identifier)
+            #expect(response["X-Request-Id"] == identifier)
+        }
+    }
+
+    @Test(arguments: ["a b", "<script>", "a\"b", String(repeating: "x", count: 129)])
+    func `another X-Request-Id is replaced`(identifier: String) async throws {
+        try await withServer(echo) { port in
+            let response = try TestClient(port).get("/", "X-Request-Id: \(identifier)")
+            #expect(response["X-Request-Id"]?.count == 13)
+        }
+    }
+
+    @Test func `a client that half-closes after its requests gets all answers`() async throws {
+        try await withServer(limits: { $0.departureGrace = .seconds(30) }) { request, response in
+            let target = String(decoding: request.head.target.rawPath, as: UTF8.self)
+            return .later {
+                try? await Task.sleep(for: .milliseconds(20))
+                var response = Response()
+                response.body = Array(target.utf8)
+                return response
+            }
+        } client: { port in
+            let client = try TestClient(port)
+            try client.send("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.endOutput()
+            #expect(try client.readResponse().text == "/1")
+            #expect(try client.readResponse().text == "/2")
+            #expect(try client.isClosed())
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import HTTPCore
+import HTTPServer
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct ResponseTests {
+    @Test func `HEAD has the fields of GET and no body`() async throws {
+        try await withServer(echo) { port in
+            let client = try TestClient(port)
+            let head = try client.get("/x", method: "HEAD")
+            #expect(head["Content-Length"] == "10")
+            #expect(try client.get("/y").text == "GET /y 0 ")
+        }
+    }
+
+    @Test(arguments: [204, 304]) func `204 and 304 have neither body nor length`(status: Int) async throws {
+        try await withServer { request, response in
+            response.status = HTTPStatus(request.head.target.path == "/" ? status : 200)
+            response.body = Array("body".utf8)
+            return .ready
+        } client: { port in
+            let client = try TestClient(port)
+            let response = try client.get("/")
+            #expect(response.status == status)
+            #expect(response["Content-Length"] == nil)
+            #expect(response["Transfer-Encoding"] == nil)
+            #expect(try client.get("/more").text == "body")
+        }
+    }
+
+    @Test func `the server's fields can't be set by the application, others can't split the message`() async throws {
+        try await withServer { _, response in
+            for name in ["Date", "Content-Length", "Transfer-Encoding", "Connection", "X-Request-Id", "X-Content-Type-Options"] {
+                guard let name = FieldName(name) else { continue }
+                response.fields.append(name, "nonsense")
+            }
+            response.fields.append(.location, "/a\r\nSet-Cookie: b=c")
+            response.body = Array("ok".utf8)
+            return .ready
+        } client: { port in
+            let response = try TestClient(port).get("/")
+            #expect(response.text == "ok")
+            #expect(!response.fields.contains { $0.value == "nonsense" })
+            for name in ["Date", "Content-Length", "X-Request-Id", "X-Content-Type-Options"] {
+                #expect(response.count(name) == 1)
+            }
+            #expect(response["Set-Cookie"] == nil)
+        }
+    }
+
+    @Test func `an informational status is an application's mistake`() async throws {
+        try await withServer { _, response in
+            response.status = HTTPStatus(101)
+            return .ready
+        } client: { port in
+            let response = try TestClient(port).get("/")
+            #expect(response.status == 500)
+        }
+    }
+
+    @Test(arguments: [1000, 65_536, 65_537, 5_000_000]) func `bodies of any size arrive whole, pipelined too`(size: Int)
+        async throws
+    {
+        try await withServer { request, response in
+            response.body = [UInt8](repeating: request.head.target.rawPath.last ?? 0, count: size)
+            return .ready
+        } client: { port in
+            let client = try TestClient(port)
+            try client.send((0..<8).map { "GET /\($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
+            for number in 0..<8 {
+                let body = try client.readResponse().body
+                #expect(body == [UInt8](repeating: 0x30 + UInt8(number), count: size))
+            }
+        }
+    }
+
+    @Test func `an answer of a task is sent as any other`() async throws {
+        try await withServer { request, response in
+            let body = request.body
+            return .later {
+                await Task.yield()
+                var response = Response(status: .created)
+                response.body = body + Array("!".utf8)
+                response.fields.append(.location, "/new")
+                return response
+            }
+        } client: { port in
+            let client = try TestClient(port)
+            for number in 0..<50 {
+                try client.send("POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: r\(number)\r\nContent-Length: 2\r\n\r\nhi")
+                let response = try client.readResponse()
+                #expect(response.status == 201)
+                #expect(response.text == "hi!")
+                #expect(response["X-Request-Id"] == "r\(number)")
+                #expect(response["Location"] == "/new")
+            }
+        }
+    }
+
+    @Test(arguments: [false, true]) func `a task is cancelled when its client leaves, by FIN or by RST`(resets: Bool) async throws
+    {
+        let events = Box<[String]>([])
+        try await withServer(limits: { $0.departureGrace = .milliseconds(50) }) { _, _ in
+            .later {
+                events.update { $0.append("started") }
+                do {
+                    try await Task.sleep(for: .seconds(30))
+                } catch {
+                    events.update { $0.append("cancelled") }
+                }
+                return Response()
+            }
+        } client: { port in
+            do {
+                let client = try TestClient(port)
+                try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(events.wait { $0 == ["started"] })
+                if resets { client.resetOnClose() }
+            }
+            #expect(events.wait { $0 == ["started", "cancelled"] })
+        }
+    }
+
+    @Test func `a late answer to a client that has left is dropped, its stream closed`() async throws {
+        let stream = TestStream()
+        let release = Box(false)
+        let started = Box(false)
+        try await withServer(limits: { $0.departureGrace = .milliseconds(1) }) { _, _ in
+            .later {
+                started.update { $0 = true }
+                _ = await release.reaches { $0 }
+                var response = Response()
+                response.content = .stream(stream, length: nil)
+                return response
+            }
+        } client: { port in
+            do {
+                let client = try TestClient(port)
+                try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(started.wait { $0 })
+                client.resetOnClose()
+            }
+            // The connection's place may be taken by another client before the answer comes.
+            let other = try TestClient(port)
+            try other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(other.isQuiet(milliseconds: 20))
+            other.resetOnClose()
+            release.update { $0 = true }
+            #expect(stream.state.wait { $0.closed >= 1 })
+        }
+    }
+}

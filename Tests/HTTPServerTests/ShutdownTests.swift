@@ -1,0 +1,120 @@
+import HTTPCore
+import HTTPServer
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct ShutdownTests {
+    private func server(
+        _ handler: @escaping @Sendable (borrowing Request, inout Response) -> Handling
+    ) throws -> (HTTPServer, Int) {
+        let server = HTTPServer(configuration: ServerConfiguration(), application: TestApplication(handler: handler))
+        return (server, try server.start().port)
+    }
+
+    @Test func `idle connections are closed at once, and nobody can connect any more`() async throws {
+        let (server, port) = try server(echo)
+        let client = try TestClient(port)
+        #expect(try await onThread { try client.get("/").status } == 200)
+        let begin = ContinuousClock.now
+        await server.shutdown(within: .seconds(20))
+        #expect(ContinuousClock.now - begin < .seconds(5))
+        #expect(try await onThread { try client.isClosed() })
+        #expect(server.connectionCount == 0)
+        #expect(throws: TestClient.Failure.self) { try TestClient(port) }
+        // A second one has nothing to do.
+        await server.shutdown(within: .seconds(20))
+    }
+
+    @Test func `what is being answered is finished, with Connection close`() async throws {
+        let isStarted = Box(false)
+        let goesOn = Box(false)
+        let (server, port) = try server { _, _ in
+            .later {
+                isStarted.update { $0 = true }
+                _ = await goesOn.reaches { $0 }
+                var response = Response()
+                response.body = Array("done".utf8)
+                return response
+            }
+        }
+        let client = try TestClient(port)
+        try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(await isStarted.reaches { $0 })
+        async let stopped: Void = server.shutdown(within: .seconds(20))
+        // Stopping has begun when nobody can connect.
+        while (try? TestClient(port)) != nil { await Task.yield() }
+        goesOn.update { $0 = true }
+        let response = try await onThread { try client.readResponse() }
+        #expect(response.text == "done")
+        #expect(response["Connection"] == "close")
+        #expect(try await onThread { try client.isClosed() })
+        await stopped
+    }
+
+    @Test func `streams are told, and end properly`() async throws {
+        let stream = TestStream([("hello", .wait(until: nil))])
+        let (server, port) = try server { _, response in
+            response.content = .stream(stream, length: nil)
+            return .ready
+        }
+        let client = try TestClient(port)
+        try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try await onThread { try client.readHead().status } == 200)
+        #expect(try await onThread { try client.readChunk() } == Array("hello".utf8))
+        let begin = ContinuousClock.now
+        await server.shutdown(within: .seconds(20))
+        #expect(ContinuousClock.now - begin < .seconds(5))
+        #expect(try await onThread { try client.readChunk() } == nil)
+        #expect(try await onThread { try client.isClosed() })
+        #expect(stream.state.current.stopped == 1)
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test func `a stream that a task answers with during the shutdown is told too`() async throws {
+        let stream = TestStream([("last words", .more)])
+        let isStarted = Box(false)
+        let goesOn = Box(false)
+        let (server, port) = try server { _, _ in
+            .later {
+                isStarted.update { $0 = true }
+                _ = await goesOn.reaches { $0 }
+                var response = Response()
+                response.content = .stream(stream, length: nil)
+                return response
+            }
+        }
+        let client = try TestClient(port)
+        try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(await isStarted.reaches { $0 })
+        async let stopped: Void = server.shutdown(within: .seconds(20))
+        while (try? TestClient(port)) != nil { await Task.yield() }
+        goesOn.update { $0 = true }
+        #expect(try await onThread { try client.readResponse().status } == 200)
+        await stopped
+        #expect(stream.state.current.stopped == 1)
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test func `what doesn't end in time is cut off`() async throws {
+        let events = Box<[String]>([])
+        let (server, port) = try server { _, _ in
+            .later {
+                events.update { $0.append("started") }
+                try? await Task.sleep(for: .seconds(60))
+                events.update { $0.append(Task.isCancelled ? "cancelled" : "finished") }
+                return Response()
+            }
+        }
+        let client = try TestClient(port)
+        try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(await events.reaches { !$0.isEmpty })
+        await server.shutdown(within: .milliseconds(50))
+        #expect(try await onThread { try client.isClosed() })
+        #expect(await events.reaches { $0 == ["started", "cancelled"] })
+    }
+
+    @Test func `a server that was never started shuts down`() async {
+        let server = HTTPServer(configuration: ServerConfiguration(), application: TestApplication(handler: echo))
+        await server.shutdown(within: .seconds(1))
+        #expect(server.connectionCount == 0)
+    }
+}

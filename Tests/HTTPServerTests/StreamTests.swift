@@ -1,0 +1,297 @@
+import Glibc
+import HTTPCore
+import HTTPServer
+import Synchronization
+import Testing
+
+/// A stream that a test feeds and watches.
+final class TestStream: BodyStream {
+    struct State {
+        var steps: [(bytes: [UInt8], step: StreamStep)] = []
+        var opened = 0
+        var closed = 0
+        var stopped = 0
+        var calls = 0
+        var largestLimit = 0
+        var produced = 0
+        var waker: StreamWaker?
+    }
+
+    let state: Box<State>
+    /// What `next` does when no step is left; counts from 0.
+    let otherwise: @Sendable (inout [UInt8], Int, Int) -> StreamStep
+
+    init(
+        _ steps: [(String, StreamStep)] = [],
+        otherwise: @escaping @Sendable (inout [UInt8], Int, Int) -> StreamStep = { _, _, _ in .wait(until: nil) }
+    ) {
+        var state = State()
+        state.steps = steps.map { (Array($0.0.utf8), $0.1) }
+        self.state = Box(state)
+        self.otherwise = otherwise
+    }
+
+    func opened(_ waker: StreamWaker) {
+        state.update {
+            $0.opened += 1
+            $0.waker = waker
+        }
+    }
+
+    func next(into buffer: inout [UInt8], limit: Int, now: ContinuousClock.Instant) -> StreamStep {
+        let before = buffer.count
+        var result = StreamStep.end
+        state.update { state in
+            if state.stopped > 0 { return }
+            if state.steps.isEmpty {
+                result = otherwise(&buffer, limit, state.calls)
+            } else {
+                let (bytes, step) = state.steps.removeFirst()
+                buffer.append(contentsOf: bytes)
+                result = step
+            }
+            state.calls += 1
+            state.largestLimit = max(state.largestLimit, limit)
+            state.produced += buffer.count - before
+        }
+        return result
+    }
+
+    func serverIsStopping() {
+        state.update { $0.stopped += 1 }
+    }
+
+    func closed() {
+        state.update { $0.closed += 1 }
+    }
+
+    /// Adds a step and wakes the server.
+    func push(_ text: String, _ step: StreamStep = .wait(until: nil)) {
+        state.update { $0.steps.append((Array(text.utf8), step)) }
+        state.current.waker?.wake()
+    }
+}
+
+@Suite(.timeLimit(.minutes(3))) struct StreamTests {
+    private static let filler = [UInt8](repeating: 0x61, count: 256 * 1024)
+
+    private func serve(_ stream: TestStream, length: Int64? = nil) -> @Sendable (borrowing Request, inout Response) -> Handling {
+        { request, response in
+            if request.head.target.path == "/after" {
+                response.body = Array("after".utf8)
+            } else {
+                response.content = .stream(stream, length: length)
+            }
+            return .ready
+        }
+    }
+
+    @Test func `a stream of unknown length comes in chunks, and the connection goes on`() async throws {
+        let stream = TestStream([("one", .more), ("", .more), ("two", .end)])
+        try await withServer(serve(stream)) { port in
+            let client = try TestClient(port)
+            let response = try client.get("/")
+            #expect(response["Transfer-Encoding"] == "chunked")
+            #expect(response["Content-Length"] == nil)
+            #expect(response.text == "onetwo")
+            #expect(try client.get("/after").text == "after")
+        }
+        #expect(stream.state.current.opened == 1)
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test func `a stream of known length has a Content-Length`() async throws {
+        let stream = TestStream([("one", .more), ("two", .end)])
+        try await withServer(serve(stream, length: 6)) { port in
+            let client = try TestClient(port)
+            let response = try client.get("/")
+            #expect(response["Content-Length"] == "6")
+            #expect(response["Transfer-Encoding"] == nil)
+            #expect(response.text == "onetwo")
+            #expect(try client.get("/after").text == "after")
+        }
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test func `a stream that gives more than its length is cut there`() async throws {
+        let stream = TestStream([("one", .more), ("twothree", .more)])
+        try await withServer(serve(stream, length: 6)) { port in
+            let client = try TestClient(port)
+            #expect(try client.get("/").text == "onetwo")
+            #expect(try client.get("/after").text == "after")
+        }
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test func `a stream that ends short ends the connection`() async throws {
+        let stream = TestStream([("one", .end)])
+        try await withServer(serve(stream, length: 6)) { port in
+            let client = try TestClient(port)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.readHead()["Content-Length"] == "6")
+            #expect(try client.takeRest() == Array("one".utf8))
+        }
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test func `a 1.0 client gets a stream that ends with the connection`() async throws {
+        let stream = TestStream([("one", .more), ("two", .end)])
+        try await withServer(serve(stream)) { port in
+            let client = try TestClient(port)
+            try client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+            let response = try client.readResponse()
+            #expect(response["Transfer-Encoding"] == nil)
+            #expect(response["Connection"] == "close")
+            #expect(response.text == "onetwo")
+        }
+    }
+
+    @Test func `HEAD opens no stream, but closes it`() async throws {
+        let stream = TestStream([("one", .end)])
+        try await withServer(serve(stream, length: 3)) { port in
+            let client = try TestClient(port)
+            #expect(try client.get("/", method: "HEAD")["Content-Length"] == "3")
+            #expect(try client.get("/after").text == "after")
+        }
+        #expect(stream.state.current.opened == 0)
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test func `a wake from another thread brings what there is at once`() async throws {
+        let stream = TestStream()
+        try await withServer(serve(stream)) { port in
+            let client = try TestClient(port)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.readHead().status == 200)
+            for number in 0..<100 {
+                stream.push("event \(number)")
+                #expect(try client.readChunk() == Array("event \(number)".utf8))
+            }
+            stream.push("bye", .end)
+            #expect(try client.readChunk() == Array("bye".utf8))
+            #expect(try client.readChunk() == nil)
+            #expect(try client.get("/after").text == "after")
+            // Nothing listens any more.
+            stream.push("lost")
+        }
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test func `a stream is asked again when its time has come`() async throws {
+        let stream = TestStream { buffer, _, call in
+            buffer.append(contentsOf: "\(call);".utf8)
+            return call == 4 ? .end : .wait(until: .now + .milliseconds(5))
+        }
+        try await withServer(serve(stream)) { port in
+            let response = try TestClient(port).get("/")
+            #expect(response.text == "0;1;2;3;4;")
+        }
+    }
+
+    @Test(arguments: [nil, Int64.max]) func `a client that never reads costs bounded memory, and is dropped in time`(
+        length: Int64?
+    ) async throws {
+        let stream = TestStream { buffer, limit, _ in
+            buffer.append(contentsOf: Self.filler.prefix(limit))
+            return .more
+        }
+        try await withServer(
+            limits: { limits in
+                limits.writeTimeout = .milliseconds(200)
+                limits.outputBuffer = 64 * 1024
+            }, serve(stream, length: length)
+        ) { port in
+            let client = try TestClient(port)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(stream.state.wait { $0.closed == 1 })
+            // Another client is served as ever.
+            #expect(try TestClient(port).get("/after").text == "after")
+        }
+        let state = stream.state.current
+        #expect(state.largestLimit <= 64 * 1024)
+        // What the kernel's buffers hold, and ours: far from what an unbounded one would take.
+        #expect(state.produced < 16 * 1024 * 1024)
+        #expect(state.closed == 1)
+    }
+
+    @Test func `a client that reads slower than its socket becomes writable is not taken for one that has stopped`() async throws
+    {
+        let length = 8 * 1024 * 1024
+        try await withServer(limits: { $0.writeTimeout = .milliseconds(500) }) { _, response in
+            response.body = [UInt8](repeating: 7, count: length)
+            return .ready
+        } client: { port in
+            let client = try TestClient(port)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.readHead().status == 200)
+            // Several times the limit, and less in each of them than lets the server write again.
+            for _ in 0..<100 {
+                #expect(try client.fill(upTo: 16 * 1024))
+                usleep(20_000)
+            }
+            #expect(try client.take(length).allSatisfy { $0 == 7 })
+        }
+    }
+
+    @Test func `a client that leaves an open-ended stream is noticed at once`() async throws {
+        let stream = TestStream([("hello", .wait(until: nil))])
+        try await withServer(serve(stream)) { port in
+            do {
+                let client = try TestClient(port)
+                try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(try client.readHead().status == 200)
+                #expect(try client.readChunk() == Array("hello".utf8))
+            }
+            #expect(stream.state.wait { $0.closed == 1 })
+        }
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test func `a client that resets in mid-response is noticed, and closed is called once`() async throws {
+        let stream = TestStream { buffer, limit, _ in
+            buffer.append(contentsOf: Self.filler.prefix(limit))
+            return .more
+        }
+        try await withServer(serve(stream, length: .max)) { port in
+            do {
+                let client = try TestClient(port)
+                try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                _ = try client.take(100_000)
+                client.resetOnClose()
+            }
+            #expect(stream.state.wait { $0.closed == 1 })
+        }
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test(arguments: [true, false]) func `a stream can break off, by FIN or by RST`(resets: Bool) async throws {
+        let stream = TestStream([("partial", .wait(until: nil))])
+        try await withServer(serve(stream, length: 100)) { port in
+            let client = try TestClient(port)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try client.readHead()
+            #expect(try client.take(7) == Array("partial".utf8))
+            stream.push("", .abort(reset: resets))
+            if resets {
+                #expect(throws: TestClient.Failure.reset) { try client.fill() }
+            } else {
+                #expect(try client.fill() == false)
+            }
+        }
+        #expect(stream.state.current.closed == 1)
+    }
+
+    @Test func `requests behind a stream wait for its end`() async throws {
+        let stream = TestStream()
+        try await withServer(serve(stream)) { port in
+            let client = try TestClient(port)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /after HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.readHead().status == 200)
+            #expect(client.isQuiet(milliseconds: 30))
+            stream.push("x", .end)
+            #expect(try client.readChunk() == Array("x".utf8))
+            #expect(try client.readChunk() == nil)
+            #expect(try client.readResponse().text == "after")
+        }
+    }
+}

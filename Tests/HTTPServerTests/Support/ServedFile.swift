@@ -1,0 +1,4 @@
+import HTTPServer
+
+/// The server's `FileHandle`, for files that import Foundation, which has another.
+typealias ServedFile = FileHandle

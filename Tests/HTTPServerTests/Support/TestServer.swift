@@ -1,0 +1,93 @@
+import Foundation
+import HTTPCore
+import HTTPServer
+import Synchronization
+
+/// An application made of a closure.
+struct TestApplication: Application {
+    var handler: @Sendable (borrowing Request, inout Response) -> Handling
+
+    func respond(to request: borrowing Request, with response: inout Response) -> Handling {
+        handler(request, &response)
+    }
+
+    func refuse(_ refusal: Refusal, with response: inout Response) {
+        response.fields.append(.contentType, "text/plain")
+        response.body = Array(refusal.detail.utf8)
+    }
+}
+
+/// Runs blocking code on a thread of its own: the few threads of Swift's pool are for the server's tasks.
+func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        Foundation.Thread.detachNewThread {
+            continuation.resume(with: Result { try body() })
+        }
+    }
+}
+
+/// Starts a server, runs a blocking client against its port, and shuts the server down.
+func withServer<Value: Sendable>(
+    loops: Int = 2, limits: @Sendable (inout ServerLimits) -> Void = { _ in },
+    _ handler: @escaping @Sendable (borrowing Request, inout Response) -> Handling,
+    client: @escaping @Sendable (Int) throws -> Value
+) async throws -> Value {
+    var configuration = ServerConfiguration()
+    configuration.eventLoops = loops
+    limits(&configuration.limits)
+    let server = HTTPServer(configuration: configuration, application: TestApplication(handler: handler))
+    let address = try server.start()
+    let result: Result<Value, any Error>
+    do {
+        result = .success(try await onThread { try client(address.port) })
+    } catch {
+        result = .failure(error)
+    }
+    await server.shutdown(within: .zero)
+    return try result.get()
+}
+
+/// A handler that answers with method, target and body.
+func echo(_ request: borrowing Request, _ response: inout Response) -> Handling {
+    response.fields.append(.contentType, "text/plain")
+    response.body.append(contentsOf: "\(request.head.method) ".utf8)
+    response.body.append(contentsOf: request.head.target.rawPath)
+    response.body.append(contentsOf: " \(request.body.count) ".utf8)
+    response.body.append(contentsOf: request.body)
+    return .ready
+}
+
+/// A value that threads hand to each other, and can wait for.
+final class Box<Value: Sendable>: Sendable {
+    private let condition = NSCondition()
+    private let value: Mutex<Value>
+
+    init(_ value: Value) {
+        self.value = Mutex(value)
+    }
+
+    var current: Value { value.withLock { $0 } }
+
+    func update(_ change: (inout sending Value) -> Void) {
+        condition.lock()
+        value.withLock { change(&$0) }
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Waits until the value is as wanted; false after ten seconds.
+    func wait(until isWanted: (Value) -> Bool) -> Bool {
+        let limit = Date(timeIntervalSinceNow: 90)
+        condition.lock()
+        defer { condition.unlock() }
+        while !isWanted(current) {
+            if !condition.wait(until: limit) { return isWanted(current) }
+        }
+        return true
+    }
+
+    /// The same for tasks, without holding one of the pool's threads.
+    func reaches(_ isWanted: @escaping @Sendable (Value) -> Bool) async -> Bool {
+        (try? await onThread { self.wait(until: isWanted) }) ?? false
+    }
+}
