@@ -1,0 +1,40 @@
+import CCurl
+
+extension ClientError {
+    /// What a result of libcurl means. `detail` is libcurl's own explanation.
+    init(code: pawl_curl_code, detail: String) {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED,
+            CURLE_NO_CONNECTION_AVAILABLE, CURLE_FAILED_INIT, CURLE_OUT_OF_MEMORY, CURLE_UNRECOVERABLE_POLL, CURLE_PROXY,
+            CURLE_QUIC_CONNECT_ERROR:
+            self = .connectionFailed(detail)
+        case CURLE_OPERATION_TIMEDOUT:
+            self = .timedOut(detail)
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
+            CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+            CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT:
+            self = .tls(detail)
+        // The connection ended or failed while a response was due or under way: another attempt may succeed.
+        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_AGAIN, CURLE_HTTP2,
+            CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SEND_FAIL_REWIND, CURLE_READ_ERROR:
+            self = .transferBroken(detail)
+        case CURLE_BAD_CONTENT_ENCODING:
+            self = .unsupportedEncoding(detail)
+        case CURLE_TOO_MANY_REDIRECTS:
+            self = .tooManyRedirects
+        case CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK:
+            // Callbacks leave their own reason; this is what libcurl says when writing failed in itself, as in decoding.
+            self = .transferBroken(detail)
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_NOT_BUILT_IN:
+            // `Protocol "https" not supported`: libcurl was built without TLS. What else is reported like this is about the
+            // response: a body without a head (HTTP/0.9), or a version that does not exist.
+            self = detail.hasPrefix("Protocol ") ? .unsupportedScheme(detail) : .invalidResponse(detail)
+        case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_UNKNOWN_OPTION:
+            self = .invalidRequest(detail)
+        default:
+            // CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP_RETURNED_ERROR, CURLE_RANGE_ERROR and what only other protocols produce.
+            self = .invalidResponse(detail)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// Why a transfer failed.
+public enum ClientError: Error, Sendable, Equatable {
+    /// It was cancelled, or the client was shut down.
+    case cancelled
+    /// The sink said stop.
+    case stopped
+    /// The destination guard refused a host or all addresses of it, or a redirect would have weakened protection; the text says which.
+    case destinationForbidden(String)
+    /// A redirect leads to something other than http or https; the text is the target.
+    case unsupportedScheme(String)
+    /// More redirects than the request allows.
+    case tooManyRedirects
+    /// The TLS handshake failed, or the certificate could not be verified.
+    case tls(String)
+    /// The name could not be resolved, or no address could be connected to.
+    case connectionFailed(String)
+    /// Connecting, the head, or the whole took longer than allowed.
+    case timedOut(String)
+    /// The body came in more slowly than the low-speed limit.
+    case stalled
+    /// The connection broke: the response is missing or shorter than its framing says.
+    case transferBroken(String)
+    /// The content has a coding that cannot be decoded, or is damaged in it.
+    case unsupportedEncoding(String)
+    /// The body is larger than this many bytes, which the caller of ``HTTPClient/fetch(_:bodyLimit:)`` allowed.
+    case bodyTooLarge(Int)
+    /// What came is not a response that can be understood.
+    case invalidResponse(String)
+    /// The request cannot be sent as it is.
+    case invalidRequest(String)
+
+    /// One line for people. Holds no field values of the request, since they may be secret.
+    public var message: String {
+        switch self {
+        case .cancelled: "the transfer was cancelled"
+        case .stopped: "the transfer was stopped by its receiver"
+        case .destinationForbidden(let destination): "the destination is not allowed: \(destination)"
+        case .unsupportedScheme(let target): "only http and https are supported, not \(target)"
+        case .tooManyRedirects: "too many redirects"
+        case .tls(let detail): "TLS failed: \(detail)"
+        case .connectionFailed(let detail): "no connection: \(detail)"
+        case .timedOut(let detail): "timed out: \(detail)"
+        case .stalled: "the origin stopped sending"
+        case .transferBroken(let detail): "the transfer broke: \(detail)"
+        case .unsupportedEncoding(let detail): "the content coding is not supported: \(detail)"
+        case .bodyTooLarge(let limit): "the response is larger than \(limit) bytes"
+        case .invalidResponse(let detail): "the response is not valid: \(detail)"
+        case .invalidRequest(let detail): "the request is not valid: \(detail)"
+        }
+    }
+}
+
+extension ClientError: CustomStringConvertible {
+    /// The same as ``message``.
+    public var description: String { message }
+}

@@ -1,0 +1,138 @@
+/// A destination that is allowed whatever its address is used for: a host, all hosts below a suffix, a block of addresses or one
+/// address, each on one port or on all.
+public struct AllowedDestination: Sendable, Hashable {
+    enum Scope: Sendable, Hashable {
+        /// One host name, in lower case and without a trailing dot.
+        case host(String)
+        /// Every name that ends in this, which begins with a dot: `.example.org`, but not `example.org` itself.
+        case suffix(String)
+        case block(AddressBlock)
+    }
+
+    let scope: Scope
+    /// The only port that is allowed; nil: all.
+    let port: Int?
+
+    /// Parses a rule: `host`, `*.suffix`, an address, or a block such as `10.0.0.0/8`; each optionally with `:port`. IPv6 with
+    /// a port stands in brackets: `[::1]:8080`, `[fd00::/8]:8080`.
+    public init(parsing text: String) throws(AllowedDestinationError) {
+        let (body, port) = try Self.splitPort(text)
+        self.port = port
+        scope = try Self.parseScope(body, of: text)
+    }
+
+    /// Whether the rule names this host, which is in lower case and without a trailing dot.
+    func allows(host: String, port: Int) -> Bool {
+        guard self.port == nil || self.port == port else { return false }
+        switch scope {
+        case .host(let name): return host == name
+        case .suffix(let suffix): return host.hasSuffix(suffix) && host.utf8.count > suffix.utf8.count
+        case .block: return false
+        }
+    }
+
+    /// Whether the rule covers this address.
+    func allows(_ address: IPAddress, port: Int) -> Bool {
+        guard self.port == nil || self.port == port, case .block(let block) = scope else { return false }
+        return block.contains(address) || block.contains(address.unmapped)
+    }
+
+    private static func splitPort(_ text: String) throws(AllowedDestinationError) -> (body: Substring, port: Int?) {
+        let refusal = AllowedDestinationError(text: text, reason: "the port must be a number from 1 to 65535")
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else {
+                throw AllowedDestinationError(text: text, reason: "the bracket is not closed")
+            }
+            let body = text[text.index(after: text.startIndex)..<end]
+            guard body.contains(":") else {
+                throw AllowedDestinationError(text: text, reason: "only an IPv6 address stands in brackets")
+            }
+            let rest = text[text.index(after: end)...]
+            if rest.isEmpty { return (body, nil) }
+            guard rest.hasPrefix(":"), let port = parsePort(rest.dropFirst()) else { throw refusal }
+            return (body, port)
+        }
+        // Two colons or more: IPv6 without brackets, which cannot carry a port.
+        guard let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon else { return (text[...], nil) }
+        guard let port = parsePort(text[text.index(after: colon)...]) else { throw refusal }
+        return (text[..<colon], port)
+    }
+
+    private static func parsePort(_ digits: Substring) -> Int? {
+        guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let port = Int(digits), (1...65535).contains(port)
+        else { return nil }
+        return port
+    }
+
+    private static func parseScope(_ body: Substring, of text: String) throws(AllowedDestinationError) -> Scope {
+        if let slash = body.firstIndex(of: "/") {
+            return .block(try parseBlock(body[..<slash], length: body[body.index(after: slash)...], of: text))
+        }
+        if let address = IPAddress(parsing: body) {
+            if case .v4 = address { return .block(AddressBlock(base: address, length: 32)) }
+            return .block(AddressBlock(base: address, length: 128))
+        }
+        let isSuffix = body.hasPrefix("*.")
+        var name = (isSuffix ? body.dropFirst(2) : body).lowercased()
+        if name.hasSuffix(".") { name.removeLast() }
+        guard isHostName(name) else {
+            throw AllowedDestinationError(
+                text: text,
+                reason: "expected a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port")
+        }
+        guard !IPAddress.looksNumeric(name) else {
+            throw AllowedDestinationError(text: text, reason: "an IPv4 address is written as four decimal numbers")
+        }
+        return isSuffix ? .suffix("." + name) : .host(name)
+    }
+
+    private static func parseBlock(
+        _ base: Substring, length digits: Substring, of text: String
+    ) throws(AllowedDestinationError) -> AddressBlock {
+        guard let address = IPAddress(parsing: base) else {
+            throw AllowedDestinationError(text: text, reason: "a block begins with an address, as in 10.0.0.0/8")
+        }
+        var limit = 128
+        if case .v4 = address { limit = 32 }
+        guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let length = Int(digits), length <= limit
+        else {
+            throw AllowedDestinationError(text: text, reason: "the prefix length must be a number from 0 to \(limit)")
+        }
+        let block = AddressBlock(base: address, length: length)
+        guard block.first == address else {
+            throw AllowedDestinationError(
+                text: text, reason: "the address has bits beyond its prefix; the block is \(block.first)/\(length)")
+        }
+        return block
+    }
+
+    /// Labels of letters, digits, hyphens and underscores: what appears in DNS for hosts in practice. Other scripts are
+    /// written in their ASCII form (`xn--…`, RFC 5890), as URLs carry them.
+    private static func isHostName(_ name: String) -> Bool {
+        guard (1...253).contains(name.utf8.count) else { return false }
+        return name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
+            (1...63).contains(label.count)
+                && label.allSatisfy { byte in
+                    switch byte {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+                        UInt8(ascii: "_"):
+                        true
+                    default: false
+                    }
+                }
+        }
+    }
+}
+
+/// Why a rule for an allowed destination was refused.
+public struct AllowedDestinationError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The rule as it was given.
+    public let text: String
+    /// What is wrong with it and what is accepted.
+    public let reason: String
+
+    /// One line that names the rule and the reason.
+    public var description: String { "\"\(text)\" is no destination: \(reason)" }
+}

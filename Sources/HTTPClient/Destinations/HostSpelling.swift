@@ -1,0 +1,65 @@
+/// The ways a host can be spelled so that one reader sees an address where another sees a name.
+enum HostSpelling {
+    /// The host in the one spelling in which it is judged: percent-decoded, in lower case, without brackets and without the
+    /// trailing dot of an absolute name, and with digits and dots of other scripts as ASCII, the way IDNA maps them (UTS #46).
+    static func normalize(_ host: String) -> String {
+        var name = ""
+        for scalar in percentDecoded(host).unicodeScalars {
+            switch scalar.value {
+            case 0x3002, 0xff0e, 0xff61: name.append(".")
+            // Full-width forms stand in the order of ASCII.
+            case 0xff01...0xff5e: name.unicodeScalars.append(Unicode.Scalar(UInt8(truncatingIfNeeded: scalar.value - 0xfee0)))
+            // Soft hyphen, zero-width characters and variation selectors vanish.
+            case 0xad, 0x200b...0x200d, 0x2060, 0xfe00...0xfe0f, 0xfeff: continue
+            case 0x80...: name += asciiDigit(scalar) ?? String(scalar)
+            default: name.unicodeScalars.append(scalar)
+            }
+        }
+        name = name.lowercased()
+        if name.hasPrefix("["), name.hasSuffix("]"), name.utf8.count >= 2 { name = String(name.dropFirst().dropLast()) }
+        if name.hasSuffix(".") { name.removeLast() }
+        return name
+    }
+
+    /// What makes a normalised name unusable as a host, if anything: read on after the host.
+    static func problem(_ name: String) -> String? {
+        if name.isEmpty { return "is not a host" }
+        if name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).contains(where: \.isEmpty) {
+            return "has an empty label"
+        }
+        for scalar in name.unicodeScalars {
+            switch scalar {
+            case "a"..."z", "0"..."9", "-", "_", ".": continue
+            case "\u{80}"...: continue
+            case ":": return "is not a valid IPv6 address"
+            default: return "has a character that no host has"
+            }
+        }
+        return nil
+    }
+
+    /// A digit of another script or style (superscript, circled, Arabic-Indic, …) as ASCII.
+    private static func asciiDigit(_ scalar: Unicode.Scalar) -> String? {
+        guard let value = scalar.properties.numericValue, (0...9).contains(value), value == value.rounded() else { return nil }
+        return String(Int(value))
+    }
+
+    private static func percentDecoded(_ host: String) -> String {
+        guard host.utf8.contains(UInt8(ascii: "%")) else { return host }
+        let bytes = Array(host.utf8)
+        var decoded: [UInt8] = []
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let value = UInt8(String(decoding: bytes[(index + 1)...(index + 2)], as: UTF8.self), radix: 16)
+            {
+                decoded.append(value)
+                index += 3
+            } else {
+                decoded.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: decoded, as: UTF8.self)
+    }
+}

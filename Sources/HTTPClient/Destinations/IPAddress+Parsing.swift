@@ -1,0 +1,139 @@
+extension IPAddress {
+    /// Parses an address in the forms RFC 3986 §3.2.2 allows in a URL: four decimal octets without leading zeros, or IPv6
+    /// without brackets and without a zone. Anything else is nil.
+    public init?(parsing text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        if let bits = Self.parseV4(bytes[...]) {
+            self = .v4(bits)
+        } else if let bits = Self.parseV6(bytes[...]) {
+            self = .v6(bits)
+        } else {
+            return nil
+        }
+    }
+
+    /// Parses what resolvers accept besides: IPv4 in one to four parts, each decimal, octal (`0…`) or hexadecimal (`0x…`), the
+    /// last part filling the octets that are left, as `inet_aton` reads it: `127.1`, `0x7f000001`, `017700000001`, `2130706433`.
+    public init?(parsingLeniently text: some StringProtocol) {
+        if let address = IPAddress(parsing: text) {
+            self = address
+            return
+        }
+        let parts = Array(text.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard (1...4).contains(parts.count) else { return nil }
+        var bits: UInt64 = 0
+        for (index, part) in parts.enumerated() {
+            guard let number = Self.number(part) else { return nil }
+            let isLast = index == parts.count - 1
+            let octets = isLast ? 5 - parts.count : 1
+            guard number < UInt64(1) << UInt64(8 * octets) else { return nil }
+            bits = bits << UInt64(8 * octets) | number
+        }
+        self = .v4(UInt32(truncatingIfNeeded: bits))
+    }
+
+    /// Whether the host's last label reads as a number, so that some resolver may take the whole for an IPv4 address.
+    ///
+    /// This is the check of the URL standard (<https://url.spec.whatwg.org/#ends-in-a-number-checker>): such a host is an
+    /// address or nothing.
+    static func looksNumeric(_ host: some StringProtocol) -> Bool {
+        let last = Array(host.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last ?? []
+        if !last.isEmpty, last.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) { return true }
+        return number(last) != nil
+    }
+
+    /// A number as C writes it: `0x` hexadecimal, `0` octal, decimal otherwise. Bounded, so that it cannot overflow.
+    private static func number(_ part: ArraySlice<UInt8>) -> UInt64? {
+        var digits = part
+        var radix: UInt64 = 10
+        if digits.first == UInt8(ascii: "0"), digits.count > 1 {
+            digits = digits.dropFirst()
+            radix = 8
+            if let mark = digits.first, mark | 0x20 == UInt8(ascii: "x") {
+                digits = digits.dropFirst()
+                radix = 16
+                // "0x" alone is zero to some readers.
+                if digits.isEmpty { return 0 }
+            }
+        }
+        guard !digits.isEmpty else { return nil }
+        var value: UInt64 = 0
+        for byte in digits {
+            guard let digit = digit(byte), digit < radix, value < 1 << 40 else { return nil }
+            value = value * radix + digit
+        }
+        return value
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt64? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
+        default: nil
+        }
+    }
+
+    private static func parseV4(_ bytes: ArraySlice<UInt8>) -> UInt32? {
+        let parts = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        var bits: UInt32 = 0
+        for part in parts {
+            guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
+            var octet: UInt32 = 0
+            for byte in part {
+                guard let digit = digit(byte), digit < 10 else { return nil }
+                octet = octet * 10 + UInt32(digit)
+            }
+            guard octet <= 255 else { return nil }
+            bits = bits << 8 | octet
+        }
+        return bits
+    }
+
+    private static func parseV6(_ bytes: ArraySlice<UInt8>) -> UInt128? {
+        let colon = UInt8(ascii: ":")
+        guard (2...45).contains(bytes.count) else { return nil }
+        guard let gap = firstDoubleColon(bytes) else {
+            guard let groups = groups(bytes), groups.count == 8 else { return nil }
+            return join(groups)
+        }
+        let before = bytes[..<gap]
+        let after = bytes[(gap + 2)...]
+        guard after.first != colon, let head = before.isEmpty ? [] : groups(before, allowsV4: false),
+            let tail = after.isEmpty ? [] : groups(after), head.count + tail.count <= 7
+        else { return nil }
+        return join(head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail)
+    }
+
+    private static func firstDoubleColon(_ bytes: ArraySlice<UInt8>) -> Int? {
+        let colon = UInt8(ascii: ":")
+        return bytes.indices.dropLast().first { bytes[$0] == colon && bytes[$0 + 1] == colon }
+    }
+
+    /// Groups of one to four hexadecimal digits; the last two may be written as an IPv4 address.
+    private static func groups(_ bytes: ArraySlice<UInt8>, allowsV4: Bool = true) -> [UInt16]? {
+        let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        var groups: [UInt16] = []
+        for (index, part) in parts.enumerated() {
+            if part.contains(UInt8(ascii: ".")) {
+                guard allowsV4, index == parts.count - 1, let bits = parseV4(part) else { return nil }
+                groups.append(UInt16(truncatingIfNeeded: bits >> 16))
+                groups.append(UInt16(truncatingIfNeeded: bits))
+                continue
+            }
+            guard (1...4).contains(part.count) else { return nil }
+            var group: UInt16 = 0
+            for byte in part {
+                guard let digit = digit(byte) else { return nil }
+                group = group << 4 | UInt16(digit)
+            }
+            groups.append(group)
+        }
+        return groups
+    }
+
+    private static func join(_ groups: [UInt16]) -> UInt128 {
+        groups.reduce(0) { $0 << 16 | UInt128($1) }
+    }
+}

@@ -1,0 +1,54 @@
+/// An Internet Protocol address of either family, as a number in network order: the first octet is the most significant.
+public enum IPAddress: Sendable, Hashable {
+    /// An IPv4 address (RFC 791): `127.0.0.1` is `0x7f00_0001`.
+    case v4(UInt32)
+    /// An IPv6 address (RFC 4291): `::1` is `1`.
+    case v6(UInt128)
+
+    /// The IPv4 address that an IPv4-mapped address stands for (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), or the address itself.
+    ///
+    /// The operating system connects to both in the same way, so they must be judged in the same way.
+    public var unmapped: IPAddress {
+        if case .v6(let bits) = self, bits >> 32 == 0xffff { return .v4(UInt32(truncatingIfNeeded: bits)) }
+        return self
+    }
+}
+
+extension IPAddress: CustomStringConvertible {
+    /// The address as text: dotted decimal, or the canonical IPv6 form of RFC 5952 without brackets.
+    public var description: String {
+        switch self {
+        case .v4(let bits): Self.dotted(bits)
+        case .v6(let bits): Self.canonical(bits)
+        }
+    }
+
+    private static func dotted(_ bits: UInt32) -> String {
+        "\(bits >> 24).\(bits >> 16 & 0xff).\(bits >> 8 & 0xff).\(bits & 0xff)"
+    }
+
+    private static func canonical(_ bits: UInt128) -> String {
+        // RFC 5952 §5: addresses that embed an IPv4 address by a known prefix show it in dotted decimal.
+        if bits >> 32 == 0xffff { return "::ffff:" + dotted(UInt32(truncatingIfNeeded: bits)) }
+        let groups = (0..<8).map { UInt16(truncatingIfNeeded: bits >> UInt128(112 - 16 * $0)) }
+        let zeros = longestZeroRun(groups)
+        let text = { (groups: ArraySlice<UInt16>) in groups.map { String($0, radix: 16) }.joined(separator: ":") }
+        guard let zeros else { return text(groups[...]) }
+        return text(groups[..<zeros.lowerBound]) + "::" + text(groups[zeros.upperBound...])
+    }
+
+    /// The longest run of at least two zero groups, the first of equals: RFC 5952 §4.2.
+    private static func longestZeroRun(_ groups: [UInt16]) -> Range<Int>? {
+        var best: Range<Int>?
+        var start: Int?
+        for index in 0...groups.count {
+            if index < groups.count, groups[index] == 0 {
+                start = start ?? index
+            } else if let first = start {
+                if index - first >= 2, index - first > best?.count ?? 0 { best = first..<index }
+                start = nil
+            }
+        }
+        return best
+    }
+}

@@ -1,0 +1,81 @@
+import HTTPCore
+import Threading
+
+extension HTTPClient {
+    /// Fetches a response with its whole body, of at most `bodyLimit` bytes, into memory. Cancelling the task cancels the transfer.
+    ///
+    /// Throws what ended the transfer; ``ClientError/bodyTooLarge(_:)`` if the body is larger, without reading it to the end.
+    public func fetch(_ request: ClientRequest, bodyLimit: Int) async throws(ClientError) -> ClientResponse {
+        let sink = CollectingSink(bodyLimit: bodyLimit, expectsBody: request.method != "HEAD")
+        let transfer = Transfer(request: request, loop: loop(for: request))
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                sink.deliver(to: continuation)
+                submit(transfer, sink: sink)
+            }
+        } onCancel: {
+            // Before it was submitted, too: the loop looks at the mark before it begins.
+            transfer.cancel()
+        }
+        return try outcome.get()
+    }
+}
+
+/// Collects a body in memory and hands it to a waiting task.
+private final class CollectingSink: TransferSink {
+    typealias Outcome = Result<ClientResponse, ClientError>
+
+    private struct State {
+        var continuation: CheckedContinuation<Outcome, Never>?
+        var body: [UInt8] = []
+        var isTooLarge = false
+    }
+
+    private let bodyLimit: Int
+    private let expectsBody: Bool
+    private let state = Locked(State())
+
+    init(bodyLimit: Int, expectsBody: Bool) {
+        self.bodyLimit = max(0, bodyLimit)
+        self.expectsBody = expectsBody
+    }
+
+    func deliver(to continuation: CheckedContinuation<Outcome, Never>) {
+        state.withLock { $0.continuation = continuation }
+    }
+
+    func received(_ head: ClientResponseHead) -> SinkDecision {
+        guard expectsBody, !head.status.forbidsBody, let length = head.contentLength else { return .proceed }
+        return state.withLock { state in
+            state.isTooLarge = length > Int64(bodyLimit)
+            // The announced length may be a lie; beyond a megabyte the array grows as the bytes come.
+            if !state.isTooLarge { state.body.reserveCapacity(Int(min(length, 1 << 20))) }
+            return state.isTooLarge ? .stop : .proceed
+        }
+    }
+
+    func received(_ bytes: RawSpan) -> SinkDecision {
+        state.withLock { state in
+            guard bytes.byteCount <= bodyLimit - state.body.count else {
+                state.isTooLarge = true
+                return .stop
+            }
+            unsafe bytes.withUnsafeBytes { unsafe state.body.append(contentsOf: $0) }
+            return .proceed
+        }
+    }
+
+    func finished(_ outcome: Result<TransferSummary, ClientError>) {
+        let (continuation, result) = state.withLock { state in
+            let result: Outcome =
+                switch outcome {
+                case .success(let summary): .success(ClientResponse(head: summary.head, body: state.body))
+                case .failure(.stopped) where state.isTooLarge: .failure(.bodyTooLarge(bodyLimit))
+                case .failure(let error): .failure(error)
+                }
+            defer { state.continuation = nil }
+            return (state.continuation, result)
+        }
+        continuation?.resume(returning: result)
+    }
+}

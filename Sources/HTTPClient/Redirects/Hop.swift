@@ -1,0 +1,30 @@
+import HTTPCore
+
+/// One request of a chain of redirects: what is actually sent.
+struct Hop: Sendable {
+    /// Without user information.
+    var url: HTTPURL
+    var method: String
+    /// Whether the content of the original request is sent along.
+    var sendsBody: Bool
+    /// Whether the caller's fields, and credentials from the original URL, are sent along.
+    var sendsCallerFields: Bool
+}
+
+extension Hop {
+    /// The first hop of a request.
+    init(_ request: ClientRequest) {
+        url = request.url.withoutUserInfo
+        method = request.method
+        sendsBody = request.body != nil
+        sendsCallerFields = true
+    }
+}
+
+extension HTTPURL {
+    /// The same URL without name and password: those travel as a field, and are never shown.
+    var withoutUserInfo: HTTPURL {
+        // `description` leaves user information out, and is a URL.
+        hasUserInfo ? HTTPURL(description) ?? self : self
+    }
+}

@@ -1,0 +1,146 @@
+import HTTPCore
+
+/// Builds response heads from the lines that libcurl hands over one by one. Pure.
+///
+/// One exchange may bring several: interim responses (1xx), then the final one; what follows its body are trailers.
+struct ResponseHeadReader: Sendable {
+    enum Progress: Sendable, Equatable {
+        /// More lines are needed, or this one does not matter.
+        case incomplete
+        /// The final head is complete.
+        case complete
+        case failed(ClientError)
+    }
+
+    private(set) var status = HTTPStatus(200)
+    private(set) var version = HTTPVersion.http11
+    private(set) var fields = Fields()
+    private(set) var isComplete = false
+
+    private let maximumBytes: Int
+    private var bytes = 0
+    /// The field that a folded line would continue.
+    private var pending: (name: FieldName, value: [UInt8])?
+
+    init(maximumBytes: Int) {
+        self.maximumBytes = maximumBytes
+    }
+
+    /// Takes one line with its line end.
+    mutating func read(_ line: Span<UInt8>) -> Progress {
+        bytes += line.count
+        guard bytes <= maximumBytes else { return .failed(.invalidResponse("its head is larger than \(maximumBytes) bytes")) }
+        // Trailers: nothing here needs them.
+        if isComplete { return .incomplete }
+        let end = Self.endWithoutLineBreak(line)
+        if end == 0 { return finish() }
+        let first = line[0]
+        if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
+            // RFC 9112 §5.2: a user agent takes an obsolete line folding for a space.
+            pending?.value.append(UInt8(ascii: " "))
+            for index in 0..<end { pending?.value.append(line[index]) }
+            return .incomplete
+        }
+        commit()
+        return isStatusLine(line, end: end) ? beginHead(line, end: end) : beginField(line, end: end)
+    }
+
+    private mutating func beginHead(_ line: Span<UInt8>, end: Int) -> Progress {
+        fields.removeAll(keepingCapacity: true)
+        // RFC 9112 §4: HTTP-version SP status-code SP [reason-phrase]; the last space is often missing.
+        var parts: [Int] = []
+        var index = 5
+        for (width, separator) in [(1, UInt8(ascii: ".")), (1, UInt8(ascii: " ")), (3, UInt8(ascii: " "))] {
+            var number = 0
+            for _ in 0..<width {
+                guard index < end, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(line[index]) else {
+                    return .failed(.invalidResponse("its status line is malformed"))
+                }
+                number = number * 10 + Int(line[index] - UInt8(ascii: "0"))
+                index += 1
+            }
+            guard width == 3 ? index == end || line[index] == separator : index < end && line[index] == separator else {
+                return .failed(.invalidResponse("its status line is malformed"))
+            }
+            index += 1
+            parts.append(number)
+        }
+        guard parts[2] >= 100 else { return .failed(.invalidResponse("its status is \(parts[2])")) }
+        version = HTTPVersion(major: parts[0], minor: parts[1])
+        status = HTTPStatus(parts[2])
+        return .incomplete
+    }
+
+    private mutating func beginField(_ line: Span<UInt8>, end: Int) -> Progress {
+        var colon = 0
+        while colon < end, line[colon] != UInt8(ascii: ":") { colon += 1 }
+        // A line that is no field means nothing to anybody; libcurl skips it as well.
+        guard colon < end else { return .incomplete }
+        let text = String(decoding: (0..<colon).map { line[$0] }, as: UTF8.self)
+        guard let name = FieldName(text) else { return .incomplete }
+        pending = (name, (colon + 1..<end).map { line[$0] })
+        return .incomplete
+    }
+
+    private mutating func commit() {
+        guard let (name, value) = pending else { return }
+        pending = nil
+        fields.append(name, bytes: value.span)
+    }
+
+    private mutating func finish() -> Progress {
+        commit()
+        // RFC 9110 §15.2: interim responses are followed by the final one. An upgrade was not asked for.
+        if status.code == 101 { return .failed(.invalidResponse("it changes the protocol without being asked to")) }
+        if status.isInformational { return .incomplete }
+        if case .failure(let error) = Self.contentLength(fields) { return .failed(error) }
+        isComplete = true
+        return .complete
+    }
+
+    /// The length that the fields announce; nil if the body is framed otherwise.
+    static func contentLength(_ fields: Fields) -> Result<Int64?, ClientError> {
+        // RFC 9112 §6.3: Transfer-Encoding overrides Content-Length.
+        if fields.contains(.transferEncoding) { return .success(nil) }
+        var length: Int64?
+        for value in fields.values(.contentLength) {
+            for member in value.split(separator: ",", omittingEmptySubsequences: false) {
+                guard let number = decimal(member) else {
+                    return .failure(.invalidResponse("its Content-Length is not a number, or out of range"))
+                }
+                // RFC 9112 §6.3: differing lengths cannot be recovered from.
+                guard length == nil || length == number else {
+                    return .failure(.invalidResponse("it has two different Content-Lengths"))
+                }
+                length = number
+            }
+        }
+        return .success(length)
+    }
+
+    /// Digits only, with white space around them.
+    private static func decimal(_ text: Substring) -> Int64? {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        let digits = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        return Int64(String(decoding: digits, as: UTF8.self))
+    }
+
+    private func isStatusLine(_ line: Span<UInt8>, end: Int) -> Bool {
+        let prefix: StaticString = "HTTP/"
+        guard end >= prefix.utf8CodeUnitCount else { return false }
+        var index = 0
+        for byte in prefix.description.utf8 {
+            guard line[index] == byte else { return false }
+            index += 1
+        }
+        return true
+    }
+
+    private static func endWithoutLineBreak(_ line: Span<UInt8>) -> Int {
+        var end = line.count
+        if end > 0, line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        if end > 0, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        return end
+    }
+}

@@ -1,0 +1,126 @@
+import CCurl
+import HTTPCore
+
+extension ActiveTransfer {
+    /// Tells libcurl all about the hop; nil, or why that did not work.
+    func configure(_ configuration: ClientConfiguration) -> ClientError? {
+        easy.reset()
+        guard setDestination(), setRequest(configuration) else {
+            return .invalidRequest("libcurl did not accept it: \(hop.method) \(hop.url)")
+        }
+        setSecurity(configuration)
+        setFlow()
+        setCallbacks()
+        return nil
+    }
+
+    private func setDestination() -> Bool {
+        // What the guard judged is what is connected to: no proxy of the environment in between, no other protocols.
+        guard easy.set(CURLOPT_URL, hop.url.string), easy.set(CURLOPT_PROXY, ""),
+            easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+                || easy.set(CURLOPT_PROTOCOLS, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
+        else { return false }
+        // Dot segments stay as they were given: two servers may treat them differently.
+        return easy.set(CURLOPT_PATH_AS_IS, 1)
+            // Redirects are RedirectPolicy's.
+            && easy.set(CURLOPT_FOLLOWLOCATION, 0)
+            && easy.set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED))
+    }
+
+    private func setRequest(_ configuration: ClientConfiguration) -> Bool {
+        let request = transfer.request
+        // One connection for each transfer: flow control then is TCP's own, per transfer, which lets a slow disk or a speed
+        // limit hold back exactly its own origin, and makes segments truly parallel. HTTP/2 would share one window.
+        guard easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)), easy.set(CURLOPT_HTTP09_ALLOWED, 0),
+            easy.set(CURLOPT_USERAGENT, configuration.userAgent)
+        else { return false }
+        if request.acceptsEncodings, !easy.set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate") { return false }
+        switch hop.method {
+        case "HEAD":
+            guard easy.set(CURLOPT_NOBODY, 1) else { return false }
+        case "GET" where !hop.sendsBody:
+            guard easy.set(CURLOPT_HTTPGET, 1) else { return false }
+        default:
+            // RFC 9110 §8.6: methods that define content announce its length, even zero.
+            let expectsContent = ["POST", "PUT", "PATCH"].contains(hop.method)
+            if hop.sendsBody || expectsContent {
+                guard easy.set(body: hop.sendsBody ? request.body ?? [] : []) else { return false }
+            }
+            guard easy.set(CURLOPT_CUSTOMREQUEST, hop.method) else { return false }
+        }
+        return easy.set(fields: fieldLines)
+    }
+
+    /// The fields of this hop as libcurl takes them.
+    private var fieldLines: [String] {
+        let request = transfer.request
+        var lines: [String] = []
+        var names: Set<String> = []
+        if hop.sendsCallerFields {
+            for field in request.fields {
+                lines.append(Self.line(field.name, field.value))
+                names.insert(field.name.lowercased())
+            }
+            if let userInfo = request.url.userInfo, !names.contains("authorization") {
+                lines.append("Authorization: " + BasicCredentials.encode(userInfo: userInfo))
+            }
+        }
+        if let range = request.range { lines.append(Self.line("Range", range)) }
+        if let ifRange = request.ifRange { lines.append(Self.line("If-Range", ifRange)) }
+        if !request.acceptsEncodings { lines.append("Accept-Encoding: identity") }
+        if hop.method != "HEAD", hop.method != "GET" || hop.sendsBody {
+            // libcurl's own ideas: waiting for 100 (Continue), and that every content is a form.
+            lines.append("Expect:")
+            if !names.contains("content-type") { lines.append("Content-Type:") }
+        }
+        return lines
+    }
+
+    private static func line(_ name: String, _ value: String) -> String {
+        value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? "\(name);" : "\(name): \(value)"
+    }
+
+    private func setSecurity(_ configuration: ClientConfiguration) {
+        easy.set(CURLOPT_SSL_VERIFYPEER, 1)
+        easy.set(CURLOPT_SSL_VERIFYHOST, 2)
+        easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        if let caFile = configuration.caFile { easy.set(CURLOPT_CAINFO, caFile) }
+    }
+
+    private func setFlow() {
+        let request = transfer.request
+        easy.set(CURLOPT_NOSIGNAL, 1)
+        easy.set(CURLOPT_TCP_KEEPALIVE, 1)
+        easy.set(CURLOPT_BUFFERSIZE, bufferBytes)
+        easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, offset: speedLimit)
+        easy.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.connectTimeout.wholeMilliseconds))
+        // Ending a transfer must not wait for a name that is still being resolved; its thread cleans up behind itself.
+        easy.set(CURLOPT_QUICK_EXIT, 1)
+    }
+
+    private func setCallbacks() {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe easy.set(CURLOPT_PRIVATE, pointer: context)
+        unsafe easy.set(CURLOPT_WRITEDATA, pointer: context)
+        unsafe easy.set(CURLOPT_HEADERDATA, pointer: context)
+        unsafe easy.set(CURLOPT_OPENSOCKETDATA, pointer: context)
+        unsafe pawl_easy_set_write_function(easy.pointer, TransferCallbacks.write)
+        unsafe pawl_easy_set_header_function(easy.pointer, TransferCallbacks.header)
+        unsafe pawl_easy_set_open_socket_function(easy.pointer, TransferCallbacks.openSocket)
+        let isJudgedWhenReused =
+            unsafe pawl_easy_set_prerequest_function(easy.pointer, TransferCallbacks.prerequest) == CURLE_OK
+            && easy.set(CURLOPT_PREREQDATA, pointer: context)
+        // libcurl before 7.80 does not tell which connection it reuses, so a guarded transfer takes a new one, and is judged there.
+        if !isJudgedWhenReused, transfer.request.guarding != nil { easy.set(CURLOPT_FRESH_CONNECT, 1) }
+    }
+}
+
+extension Duration {
+    /// Rounded down, at least 0, at most what a C long holds on all platforms.
+    var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        guard seconds < 2_000_000 else { return 2_000_000_000 }
+        return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
+    }
+}

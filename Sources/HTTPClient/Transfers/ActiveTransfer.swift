@@ -1,0 +1,185 @@
+import CCurl
+import HTTPCore
+
+/// A transfer that libcurl is carrying out: what its callbacks read and write. Belongs to one loop's thread.
+final class ActiveTransfer {
+    let transfer: Transfer
+    let sink: any TransferSink
+    let easy: EasyHandle
+    var hop: Hop
+    var policy: RedirectPolicy
+    var reader: ResponseHeadReader
+    var timer: TransferTimer
+    /// The final head, once the sink has it.
+    var head: ClientResponseHead?
+    /// How many bytes of the final body the sink has received.
+    var bodyBytes: Int64 = 0
+    /// Why a callback ended the transfer.
+    var failure: ClientError?
+    /// Where the response that is coming in redirects to.
+    var next: Hop?
+    /// How much of a redirect's own body may still be read.
+    var drainable = 0
+    /// Addresses of this hop: whether one was let through, and why the last one was not.
+    var hasAdmittedAddress = false
+    var refusal: String?
+    /// The most bytes per second; 0: no limit.
+    var speedLimit: Int64
+    /// Whether libcurl has the easy handle.
+    var isWithLibrary = false
+    let bufferBytes: Int
+    let maximumHeadBytes: Int
+    let maximumRedirectBodyBytes: Int
+    /// Told when a time limit may have come closer.
+    private let driver: TransferDriver
+
+    init(
+        _ transfer: Transfer, sink: any TransferSink, easy: EasyHandle, driver: TransferDriver, now: ContinuousClock.Instant
+    ) {
+        self.transfer = transfer
+        self.sink = sink
+        self.easy = easy
+        self.driver = driver
+        let configuration = driver.configuration
+        hop = Hop(transfer.request)
+        policy = RedirectPolicy(transfer.request)
+        reader = ResponseHeadReader(maximumBytes: configuration.maximumHeadBytes)
+        timer = TransferTimer(request: transfer.request, now: now)
+        speedLimit = max(0, transfer.request.speedLimit)
+        let buffer = min(max(configuration.receiveBufferBytes, 16 * 1024), 10 * 1024 * 1024)
+        // A limited transfer reads a buffer and rests: small buffers make it even. The size cannot be changed later.
+        bufferBytes = speedLimit > 0 ? min(buffer, max(16 * 1024, Int(clamping: speedLimit / 4))) : buffer
+        maximumHeadBytes = configuration.maximumHeadBytes
+        maximumRedirectBodyBytes = configuration.maximumRedirectBodyBytes
+    }
+
+    /// How long the speed limit may keep the transfer silent.
+    var burst: Duration {
+        speedLimit > 0 ? .seconds(Double(bufferBytes) / Double(speedLimit)) : .zero
+    }
+
+    /// Goes on to the next hop.
+    func begin(_ next: Hop, now: ContinuousClock.Instant) {
+        hop = next
+        self.next = nil
+        failure = nil
+        reader = ResponseHeadReader(maximumBytes: maximumHeadBytes)
+        hasAdmittedAddress = false
+        refusal = nil
+        timer.beginHop(now: now)
+    }
+
+    // MARK: What libcurl's callbacks tell
+
+    /// Judges an address before it is connected to.
+    func admits(_ address: IPAddress?) -> Bool {
+        guard let destinationGuard = transfer.request.guarding else { return true }
+        guard let address else {
+            refusal = refusal ?? "\(hop.url.host) at an address of an unknown family"
+            return false
+        }
+        switch destinationGuard.judge(address, port: hop.url.port, forHost: hop.url.host) {
+        case .allowed:
+            hasAdmittedAddress = true
+            return true
+        case .forbidden(let reason):
+            refusal = reason
+            return false
+        case .dependsOnAddress:
+            refusal = "\(hop.url.host) at \(address)"
+            return false
+        }
+    }
+
+    /// The connection is ready; libcurl may have opened it for another request, under another guard.
+    func connected(to address: IPAddress?) -> Bool {
+        guard !transfer.isCancelled else { return false }
+        guard admits(address) else {
+            failure = .destinationForbidden(refusal ?? hop.url.host)
+            return false
+        }
+        timer.connected(now: .now)
+        driver.noteDue(timer.due)
+        return true
+    }
+
+    /// One line of a head or of trailers; returns whether to go on.
+    func receivedLine(_ line: Span<UInt8>) -> Bool {
+        guard !transfer.isCancelled else { return false }
+        switch reader.read(line) {
+        case .incomplete: return true
+        case .failed(let error):
+            failure = error
+            return false
+        case .complete: return headIsComplete()
+        }
+    }
+
+    private func headIsComplete() -> Bool {
+        timer.headArrived(burst: burst, now: .now)
+        driver.noteDue(timer.due)
+        let location = reader.fields[.location]
+        switch policy.decide(status: reader.status, location: location, hop: hop) {
+        case .fail(let error):
+            failure = error
+            return false
+        case .follow(let hop):
+            next = hop
+            drainable = maximumRedirectBodyBytes
+            return true
+        case .deliver:
+            let head = ClientResponseHead(
+                status: reader.status, fields: reader.fields, url: hop.url, version: reader.version,
+                contentLength: announcedLength)
+            self.head = head
+            return follows(sink.received(head))
+        }
+    }
+
+    /// Bytes of a body; returns whether to go on.
+    func receivedBody(_ bytes: RawSpan) -> Bool {
+        guard !transfer.isCancelled else { return false }
+        if next != nil {
+            drainable -= bytes.byteCount
+            return drainable >= 0
+        }
+        guard head != nil else {
+            failure = .invalidResponse("its body comes before its head")
+            return false
+        }
+        bodyBytes += Int64(bytes.byteCount)
+        return follows(sink.received(bytes))
+    }
+
+    private func follows(_ decision: SinkDecision) -> Bool {
+        if decision == .stop { failure = .stopped }
+        return decision == .proceed
+    }
+
+    /// What Content-Length says of the bytes that the sink gets.
+    private var announcedLength: Int64? {
+        guard case .success(let length) = ResponseHeadReader.contentLength(reader.fields) else { return nil }
+        let isDecoded = transfer.request.acceptsEncodings && reader.fields.contains(.contentEncoding)
+        return isDecoded ? nil : length
+    }
+
+    // MARK: How it ended
+
+    /// What libcurl's result for this hop means, given that it is the last one.
+    func outcome(_ code: pawl_curl_code) -> Result<TransferSummary, ClientError> {
+        if transfer.isCancelled { return .failure(.cancelled) }
+        if let failure { return .failure(failure) }
+        guard code == CURLE_OK else {
+            // Every address was refused, so none was tried.
+            if let refusal, !hasAdmittedAddress { return .failure(.destinationForbidden(refusal)) }
+            return .failure(ClientError(code: code, detail: easy.detail(code)))
+        }
+        // libcurl is content with half a head.
+        guard let head else { return .failure(.transferBroken("the connection ended within the response head")) }
+        let hasBody = hop.method != "HEAD" && !head.status.forbidsBody
+        if hasBody, let length = head.contentLength, length != bodyBytes {
+            return .failure(.transferBroken("\(bodyBytes) bytes of \(length)"))
+        }
+        return .success(TransferSummary(head: head, bodyBytes: bodyBytes))
+    }
+}

@@ -1,0 +1,80 @@
+import CCurl
+
+/// A libcurl easy handle with what must live as long as its settings: the error buffer and the list of fields.
+///
+/// Belongs to one loop's thread.
+@safe final class EasyHandle {
+    let pointer: OpaquePointer
+    private let errorBuffer: UnsafeMutablePointer<CChar>
+    private var fields: OpaquePointer?
+
+    init?() {
+        guard let pointer = unsafe pawl_easy_create() else { return nil }
+        unsafe self.pointer = pointer
+        unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        unsafe pawl_easy_destroy(pointer)
+        unsafe pawl_list_destroy(fields)
+        unsafe errorBuffer.deallocate()
+    }
+
+    /// Forgets all settings; connections and caches belong to the multi handle and stay.
+    func reset() {
+        unsafe pawl_easy_reset(pointer)
+        unsafe pawl_list_destroy(fields)
+        unsafe fields = nil
+        unsafe errorBuffer.pointee = 0
+        unsafe set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
+    }
+
+    /// libcurl's explanation of the last failure, or its general text for the result.
+    func detail(_ code: pawl_curl_code) -> String {
+        let text = unsafe String(cString: errorBuffer)
+        return text.isEmpty ? unsafe String(cString: pawl_curl_message(code)) : text
+    }
+
+    /// Whether libcurl knows the option and took the value.
+    @discardableResult
+    func set(_ option: pawl_curl_option, _ value: Int) -> Bool {
+        unsafe pawl_easy_set_long(pointer, option, value) == CURLE_OK
+    }
+
+    @discardableResult
+    func set(_ option: pawl_curl_option, offset value: Int64) -> Bool {
+        unsafe pawl_easy_set_offset(pointer, option, value) == CURLE_OK
+    }
+
+    @discardableResult
+    func set(_ option: pawl_curl_option, _ value: String) -> Bool {
+        unsafe pawl_easy_set_string(pointer, option, value) == CURLE_OK
+    }
+
+    @discardableResult
+    func set(_ option: pawl_curl_option, pointer value: UnsafeMutableRawPointer?) -> Bool {
+        unsafe pawl_easy_set_pointer(pointer, option, value) == CURLE_OK
+    }
+
+    /// Sets the content of the request; libcurl copies it.
+    func set(body: [UInt8]) -> Bool {
+        // The size first: libcurl copies that many bytes.
+        guard set(CURLOPT_POST, 1), set(CURLOPT_POSTFIELDSIZE_LARGE, offset: Int64(body.count)) else { return false }
+        // An empty array may have no address, and a null pointer would mean that content is to be read from elsewhere.
+        if body.isEmpty { return set(CURLOPT_COPYPOSTFIELDS, "") }
+        return unsafe body.withUnsafeBytes { bytes in
+            unsafe set(CURLOPT_COPYPOSTFIELDS, pointer: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+        }
+    }
+
+    /// Sets the lines of the request's fields, each `Name: value`, `Name;` for an empty value, or `Name:` to leave out what libcurl
+    /// would send by itself.
+    func set(fields lines: [String]) -> Bool {
+        for line in lines {
+            guard let list = unsafe pawl_list_append(fields, line) else { return false }
+            unsafe fields = list
+        }
+        return unsafe pawl_easy_set_list(pointer, CURLOPT_HTTPHEADER, fields) == CURLE_OK
+    }
+}

@@ -1,0 +1,53 @@
+import CCurl
+
+/// A libcurl multi handle: a set of transfers with their connections and name cache.
+///
+/// One thread uses it, except for `wake`, which any thread may call before `destroy`. `TransferLoop` sees to both.
+@safe struct MultiHandle: @unchecked Sendable {
+    private let pointer: OpaquePointer
+
+    init?() {
+        guard CurlLibrary.isReady, let pointer = unsafe pawl_multi_create() else { return nil }
+        unsafe self.pointer = pointer
+    }
+
+    func configure(idleConnections: Int) {
+        unsafe _ = pawl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, max(1, idleConnections))
+        unsafe _ = pawl_multi_set_long(pointer, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+    }
+
+    func destroy() { unsafe pawl_multi_destroy(pointer) }
+
+    func wake() { unsafe _ = pawl_multi_wakeup(pointer) }
+
+    func add(_ easy: EasyHandle) -> Bool { unsafe pawl_multi_add(pointer, easy.pointer) == CURLM_OK }
+
+    func remove(_ easy: EasyHandle) { unsafe _ = pawl_multi_remove(pointer, easy.pointer) }
+
+    /// Does what can be done without waiting.
+    func perform() -> Bool {
+        var running: Int32 = 0
+        return unsafe pawl_multi_perform(pointer, &running) == CURLM_OK
+    }
+
+    /// Waits for a socket, a timer of libcurl, or `wake`.
+    func poll(milliseconds: Int) -> Bool {
+        unsafe pawl_multi_poll(pointer, Int32(clamping: milliseconds)) == CURLM_OK
+    }
+
+    /// The next transfer that has finished, and how.
+    func nextDone() -> (transfer: ActiveTransfer, code: pawl_curl_code)? {
+        let done = unsafe pawl_multi_next_done(pointer)
+        guard let easy = unsafe done.easy, let context = unsafe pawl_easy_private(easy) else { return nil }
+        return unsafe (Unmanaged<ActiveTransfer>.fromOpaque(context).takeUnretainedValue(), done.result)
+    }
+}
+
+/// libcurl as a whole.
+enum CurlLibrary {
+    /// Initialises libcurl, once in a process.
+    static let isReady = pawl_curl_global_init() == CURLE_OK
+
+    /// Version and features, such as `libcurl/7.88.1 OpenSSL/3.0.19 …`.
+    static var version: String { unsafe String(cString: pawl_curl_version()) }
+}

@@ -1,0 +1,61 @@
+import CCurl
+import Glibc
+
+/// The functions that libcurl calls, on the thread that drives it. Each is given the ``ActiveTransfer`` as its context, which
+/// its driver keeps alive as long as libcurl knows it.
+enum TransferCallbacks {
+    static let write: pawl_curl_write = { bytes, _, count, context in
+        guard let transfer = unsafe active(context), let bytes = unsafe bytes else { return 0 }
+        let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+        // Anything but `count` ends the transfer.
+        return unsafe transfer.receivedBody(buffer.bytes) ? count : 0
+    }
+
+    static let header: pawl_curl_write = { bytes, _, count, context in
+        guard let transfer = unsafe active(context), let bytes = unsafe bytes else { return 0 }
+        let isTaken = unsafe bytes.withMemoryRebound(to: UInt8.self, capacity: count) { bytes in
+            unsafe transfer.receivedLine(UnsafeBufferPointer(start: bytes, count: count).span)
+        }
+        return isTaken ? count : 0
+    }
+
+    static let openSocket: pawl_curl_open_socket = { context, _, address in
+        guard let transfer = unsafe active(context), let address = unsafe address,
+            transfer.admits(unsafe IPAddress(unsafe address))
+        else { return Int32(CURL_SOCKET_BAD) }
+        let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+        return unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+    }
+
+    static let prerequest: pawl_curl_prerequest = { context, primaryAddress, _, _, _ in
+        guard let transfer = unsafe active(context), let primaryAddress = unsafe primaryAddress else {
+            return Int32(CURL_PREREQFUNC_ABORT)
+        }
+        let address = IPAddress(parsing: unsafe String(cString: primaryAddress))
+        return Int32(transfer.connected(to: address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
+    }
+
+    private static func active(_ context: UnsafeMutableRawPointer?) -> ActiveTransfer? {
+        guard let context = unsafe context else { return nil }
+        return unsafe Unmanaged<ActiveTransfer>.fromOpaque(context).takeUnretainedValue()
+    }
+}
+
+extension IPAddress {
+    /// The address libcurl is about to connect to; nil for families other than the two of the Internet.
+    init?(_ address: UnsafeMutablePointer<pawl_curl_sockaddr>) {
+        let length = unsafe Int(address.pointee.addrlen)
+        guard let offset = MemoryLayout<pawl_curl_sockaddr>.offset(of: \.addr) else { return nil }
+        let raw = unsafe UnsafeRawPointer(address) + offset
+        switch unsafe address.pointee.family {
+        case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
+            let bits = unsafe raw.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr
+            self = .v4(UInt32(bigEndian: bits))
+        case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
+            guard let place = MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr) else { return nil }
+            self = .v6(UInt128(bigEndian: unsafe (raw + place).loadUnaligned(as: UInt128.self)))
+        default:
+            return nil
+        }
+    }
+}

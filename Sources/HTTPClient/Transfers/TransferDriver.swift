@@ -1,0 +1,151 @@
+import CCurl
+import Glibc
+import HTTPCore
+import Synchronization
+
+/// Drives the transfers of one loop: carries out commands, lets libcurl work, and watches time limits. Lives on the loop's thread.
+final class TransferDriver {
+    let configuration: ClientConfiguration
+    private let loop: TransferLoop
+    private let multi: MultiHandle
+    private var active: [ObjectIdentifier: ActiveTransfer] = [:]
+    /// Easy handles for the next transfers: making one costs more than resetting one.
+    private var spare: [EasyHandle] = []
+    /// The earliest time at which a limit may be exceeded.
+    private var due: ContinuousClock.Instant?
+
+    private static let maximumSpare = 64
+    /// How long to wait when nothing is limited: everything that matters wakes the thread.
+    private static let idleMilliseconds = 60_000
+
+    init(loop: TransferLoop, multi: MultiHandle) {
+        self.loop = loop
+        self.multi = multi
+        configuration = loop.configuration
+    }
+
+    /// Runs until the loop is stopped. Then every transfer has finished.
+    func run() {
+        while true {
+            let (commands, isStopping) = loop.takeCommands()
+            for command in commands { perform(command) }
+            if isStopping { break }
+            if !multi.perform() { failAll(.connectionFailed("libcurl could not go on")) }
+            while let (transfer, code) = multi.nextDone() { completed(transfer, code) }
+            checkLimits()
+            // An error here must not make the loop spin.
+            if !multi.poll(milliseconds: waitMilliseconds) { _ = poll(nil, 0, 100) }
+        }
+        failAll(.cancelled)
+        spare.removeAll()
+    }
+
+    /// A limit of some transfer may be exceeded at this time.
+    func noteDue(_ instant: ContinuousClock.Instant?) {
+        guard let instant else { return }
+        due = due.map { min($0, instant) } ?? instant
+    }
+
+    private func perform(_ command: TransferLoop.Command) {
+        switch command {
+        case .start(let transfer, let sink):
+            start(transfer, sink)
+        case .cancel(let transfer):
+            if let running = active[ObjectIdentifier(transfer)] { finish(running, .failure(.cancelled)) }
+        case .limit(let transfer, let bytesPerSecond):
+            guard let running = active[ObjectIdentifier(transfer)] else { return }
+            running.speedLimit = bytesPerSecond
+            running.easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, offset: bytesPerSecond)
+            running.timer.speedLimitChanged(burst: running.burst, bytes: running.bodyBytes, now: .now)
+            noteDue(running.timer.due)
+        }
+    }
+
+    private func start(_ transfer: Transfer, _ sink: any TransferSink) {
+        if transfer.isCancelled { return report(to: sink, .failure(.cancelled)) }
+        if let problem = transfer.request.problem() { return report(to: sink, .failure(problem)) }
+        guard let easy = spare.popLast() ?? EasyHandle() else {
+            return report(to: sink, .failure(.connectionFailed("libcurl has no memory")))
+        }
+        let running = ActiveTransfer(transfer, sink: sink, easy: easy, driver: self, now: .now)
+        active[ObjectIdentifier(transfer)] = running
+        beginHop(running)
+    }
+
+    /// Gives a transfer's current hop to libcurl, if its destination may be allowed.
+    private func beginHop(_ running: ActiveTransfer) {
+        let url = running.hop.url
+        if case .forbidden(let reason) = running.transfer.request.guarding?.judge(host: url.host, port: url.port) {
+            return finish(running, .failure(.destinationForbidden(reason)))
+        }
+        if let error = running.configure(configuration) { return finish(running, .failure(error)) }
+        guard multi.add(running.easy) else {
+            return finish(running, .failure(.connectionFailed("libcurl did not take the transfer")))
+        }
+        running.isWithLibrary = true
+        noteDue(running.timer.due)
+    }
+
+    private func completed(_ running: ActiveTransfer, _ code: pawl_curl_code) {
+        // A redirect's target is known even if its own body broke off.
+        if let next = running.next, running.failure == nil, !running.transfer.isCancelled {
+            release(running)
+            running.begin(next, now: .now)
+            return beginHop(running)
+        }
+        finish(running, running.outcome(code))
+    }
+
+    private func checkLimits() {
+        guard let due else { return }
+        let now = ContinuousClock.now
+        guard now >= due else { return }
+        self.due = nil
+        // Not `active.values` itself: finishing removes from it.
+        for running in Array(active.values) {
+            if let error = running.timer.exceeded(bytes: running.bodyBytes, now: now) {
+                // A redirect whose own body does not end has said where to go.
+                if error == .stalled, running.next != nil {
+                    completed(running, CURLE_PARTIAL_FILE)
+                    continue
+                }
+                finish(running, .failure(running.transfer.isCancelled ? .cancelled : error))
+            } else {
+                noteDue(running.timer.due)
+            }
+        }
+    }
+
+    private var waitMilliseconds: Int {
+        guard let due else { return Self.idleMilliseconds }
+        // Rounded up, or the last fraction of a millisecond would be spun away.
+        return min(Self.idleMilliseconds, (due - .now).wholeMilliseconds + 1)
+    }
+
+    /// Takes the transfer's handle from libcurl. In the middle of a response this closes its connection.
+    private func release(_ running: ActiveTransfer) {
+        guard running.isWithLibrary else { return }
+        running.isWithLibrary = false
+        multi.remove(running.easy)
+    }
+
+    private func finish(_ running: ActiveTransfer, _ outcome: Result<TransferSummary, ClientError>) {
+        release(running)
+        active[ObjectIdentifier(running.transfer)] = nil
+        if spare.count < Self.maximumSpare {
+            // Settings point to the transfer that is about to go away.
+            running.easy.reset()
+            spare.append(running.easy)
+        }
+        report(to: running.sink, outcome)
+    }
+
+    private func report(to sink: any TransferSink, _ outcome: Result<TransferSummary, ClientError>) {
+        loop.load.subtract(1, ordering: .relaxed)
+        sink.finished(outcome)
+    }
+
+    private func failAll(_ error: ClientError) {
+        for running in Array(active.values) { finish(running, .failure(error)) }
+    }
+}

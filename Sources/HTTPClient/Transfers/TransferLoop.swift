@@ -1,0 +1,102 @@
+import CCurl
+import Glibc
+import Synchronization
+import Threading
+
+/// A thread that drives transfers, and the mailbox through which other threads reach it.
+final class TransferLoop: Sendable {
+    enum Command: Sendable {
+        case start(Transfer, any TransferSink)
+        case cancel(Transfer)
+        case limit(Transfer, bytesPerSecond: Int64)
+    }
+
+    private struct Mailbox: ~Copyable {
+        var commands: [Command] = []
+        /// No more commands are taken; those that are here are still carried out.
+        var isStopping = false
+        /// What to wake; nil before the thread has begun and after it has ended.
+        var multi: MultiHandle?
+        var thread: pthread_t?
+    }
+
+    let configuration: ClientConfiguration
+    private let mailbox: Locked<Mailbox>
+    /// How many transfers this loop has been given and has not finished.
+    let load = Atomic(0)
+
+    init(configuration: ClientConfiguration) throws(ClientError) {
+        self.configuration = configuration
+        guard let multi = MultiHandle() else { throw .connectionFailed("libcurl has no memory") }
+        mailbox = Locked(Mailbox(multi: multi))
+        multi.configure(idleConnections: configuration.idleConnectionsPerThread)
+        let context = unsafe Unmanaged.passRetained(self)
+        var thread = pthread_t()
+        let result = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                unsafe Unmanaged<TransferLoop>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            }, context.toOpaque())
+        guard result == 0 else {
+            unsafe context.release()
+            multi.destroy()
+            throw .connectionFailed("no thread could be started: \(unsafe String(cString: strerror(result)))")
+        }
+        mailbox.withLock { $0.thread = thread }
+    }
+
+    /// Hands a command to the thread. Returns false, and does nothing, once the loop is stopping.
+    @discardableResult
+    func post(_ command: Command) -> Bool {
+        mailbox.withLock { mailbox in
+            guard !mailbox.isStopping else { return false }
+            mailbox.commands.append(command)
+            // Whoever finds the mailbox empty wakes; the thread then takes all that has come until it looks.
+            if mailbox.commands.count == 1 { mailbox.multi?.wake() }
+            return true
+        }
+    }
+
+    /// Ends all transfers as cancelled and the thread with them. Waits for it, unless called on it.
+    func stop() {
+        let thread = mailbox.withLock { mailbox in
+            mailbox.isStopping = true
+            mailbox.multi?.wake()
+            defer { mailbox.thread = nil }
+            return mailbox.thread
+        }
+        guard let thread else { return }
+        if pthread_equal(thread, pthread_self()) != 0 {
+            pthread_detach(thread)
+        } else {
+            _ = pthread_join(thread, nil)
+        }
+    }
+
+    /// Takes what has come; called by the driver.
+    func takeCommands() -> (commands: [Command], isStopping: Bool) {
+        mailbox.withLock { mailbox in
+            let commands = mailbox.commands
+            mailbox.commands.removeAll()
+            return (commands, mailbox.isStopping)
+        }
+    }
+
+    private func run() {
+        Self.blockSignals()
+        guard let multi = mailbox.withLock({ $0.multi }) else { return }
+        TransferDriver(loop: self, multi: multi).run()
+        // From here on nobody wakes what is about to go away.
+        mailbox.withLock { $0.multi = nil }
+        multi.destroy()
+    }
+
+    /// Signals are for other threads; and writing to a connection that has gone reports EPIPE rather than SIGPIPE here.
+    private static func blockSignals() {
+        var all = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
+    }
+}

@@ -1,0 +1,81 @@
+/// The time limits of one transfer: how long each phase of a hop and the whole may take. Pure: it is told the time.
+///
+/// Connecting itself is limited by libcurl, which divides the time among addresses; here is only a backstop for it.
+struct TransferTimer: Sendable {
+    private enum Phase {
+        case connecting(until: ContinuousClock.Instant)
+        case awaitingHead(until: ContinuousClock.Instant)
+        case receiving(SpeedMonitor?)
+    }
+
+    private let headTimeout: Duration
+    private let connectTimeout: Duration
+    private let lowSpeedLimit: (bytesPerSecond: Int, over: Duration)?
+    private let totalTimeout: Duration?
+    private let end: ContinuousClock.Instant?
+    private var phase: Phase
+
+    init(request: ClientRequest, now: ContinuousClock.Instant) {
+        headTimeout = request.headTimeout
+        connectTimeout = request.connectTimeout
+        lowSpeedLimit = request.lowSpeedLimit
+        totalTimeout = request.totalTimeout
+        end = request.totalTimeout.map { now + $0 }
+        phase = .connecting(until: now + connectTimeout + headTimeout)
+    }
+
+    /// A hop begins.
+    mutating func beginHop(now: ContinuousClock.Instant) {
+        phase = .connecting(until: now + connectTimeout + headTimeout)
+    }
+
+    /// The connection is ready and the request goes out.
+    mutating func connected(now: ContinuousClock.Instant) {
+        phase = .awaitingHead(until: now + headTimeout)
+    }
+
+    /// The head is complete. `burst` is how long the transfer may be silent because of its own speed limit.
+    mutating func headArrived(burst: Duration, now: ContinuousClock.Instant) {
+        phase = .receiving(monitor(burst: burst, bytes: 0, now: now))
+    }
+
+    /// The speed limit has changed: what was measured under the old one no longer counts.
+    mutating func speedLimitChanged(burst: Duration, bytes: Int64, now: ContinuousClock.Instant) {
+        if case .receiving = phase { phase = .receiving(monitor(burst: burst, bytes: bytes, now: now)) }
+    }
+
+    /// When to look again; nil: nothing is limited.
+    var due: ContinuousClock.Instant? {
+        let phaseDue: ContinuousClock.Instant? =
+            switch phase {
+            case .connecting(let until), .awaitingHead(let until): until
+            case .receiving(let monitor): monitor?.due
+            }
+        guard let phaseDue else { return end }
+        return end.map { min($0, phaseDue) } ?? phaseDue
+    }
+
+    /// The limit that is exceeded, if any. `bytes` is how much of the body has come.
+    mutating func exceeded(bytes: Int64, now: ContinuousClock.Instant) -> ClientError? {
+        if let end, let totalTimeout, now >= end { return .timedOut("no complete response within \(totalTimeout)") }
+        switch phase {
+        case .connecting(let until):
+            return now >= until ? .timedOut("no response within \(connectTimeout + headTimeout)") : nil
+        case .awaitingHead(let until):
+            return now >= until ? .timedOut("no response head within \(headTimeout)") : nil
+        case .receiving(var monitor):
+            let isStalled = monitor?.isStalled(bytes: bytes, now: now) ?? false
+            phase = .receiving(monitor)
+            return isStalled ? .stalled : nil
+        }
+    }
+
+    private func monitor(burst: Duration, bytes: Int64, now: ContinuousClock.Instant) -> SpeedMonitor? {
+        guard let limit = lowSpeedLimit, limit.bytesPerSecond > 0, limit.over > .zero else { return nil }
+        let product = Double(limit.bytesPerSecond) * (limit.over / .seconds(1))
+        // A rate-limited transfer reads a buffer and then rests: the period must span several such rounds.
+        return SpeedMonitor(
+            minimumBytes: max(1, Int64(min(product.rounded(.up), 1e15))), period: max(limit.over, burst * 4), bytes: bytes,
+            now: now)
+    }
+}

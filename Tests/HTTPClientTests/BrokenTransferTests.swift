@@ -1,0 +1,179 @@
+import HTTPClient
+import HTTPCore
+import TestSupport
+import Testing
+
+/// Origins that break off, contradict themselves or fall silent.
+@Suite(.timeLimit(.minutes(3)))
+struct BrokenTransferTests {
+    let client: HTTPClient
+
+    init() throws {
+        client = try HTTPClient()
+    }
+
+    @Test(arguments: [
+        // Fewer bytes than announced, with any end of the connection.
+        ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", "transferBroken"),
+        ("HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
+        ("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-9/20\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
+        // Chunked without its last chunk.
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "transferBroken"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", "transferBroken"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "transferBroken"),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "transferBroken"),
+        // No response at all, or half a head.
+        ("", "transferBroken"),
+        ("HTTP/1.1 200 OK\r\nContent-Le", "transferBroken"),
+        // Not HTTP, or not what was asked for.
+        ("hello, this is some other protocol\r\n", "invalidResponse"),
+        ("SSH-2.0-OpenSSH_9.2\r\n", "invalidResponse"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", "invalidResponse"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello", "invalidResponse"),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello", "invalidResponse"),
+        ("HTTP/1.1 101 Switching Protocols\r\n\r\nhello", "invalidResponse"),
+        ("HTTP/1.1 abc OK\r\n\r\nhello", "invalidResponse"),
+    ])
+    func `A response that ends before its framing says is an error`(bytes: String, kind: String) async throws {
+        let origin = try ScriptedOrigin { _ in [.text(bytes), .close] }
+        let error = try #require(await client.failure(of: try ClientRequest(origin)))
+        #expect(error.kind == kind, "\(error)")
+    }
+
+    @Test func `Bad chunk sizes break the transfer`() async throws {
+        let origin = try ScriptedOrigin { _ in
+            [.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\nhello\r\n0\r\n\r\n"), .close]
+        }
+        let error = try #require(await client.failure(of: try ClientRequest(origin)))
+        #expect(error.kind == "transferBroken", "\(error)")
+    }
+
+    @Test func `What came before a reset has been received`() async throws {
+        let arrived = Gate()
+        let origin = try ScriptedOrigin { _ in
+            [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .wait(arrived), .reset]
+        }
+        let sink = RecordingSink(bytes: { count in
+            if count == 5 { arrived.open() }
+            return .proceed
+        })
+        client.start(try ClientRequest(origin), sink: sink)
+        #expect(try await sink.outcome().error?.kind == "transferBroken")
+        #expect(sink.record.value.bytes == Array("hello".utf8))
+        #expect(sink.record.value.heads.count == 1)
+    }
+
+    @Test func `A reset before the head is a broken transfer`() async throws {
+        let origin = try ScriptedOrigin { _ in [.reset] }
+        #expect(await client.failure(of: try ClientRequest(origin))?.kind == "transferBroken")
+    }
+
+    @Test func `A port where nobody listens is a failed connection`() async throws {
+        let origin = try ScriptedOrigin { _ in [] }
+        let request = try ClientRequest(origin)
+        let closed = origin.port
+        origin.stop()
+        // The listener goes away on the origin's thread: a connection that was still taken is reset.
+        var error = await client.failure(of: request)
+        while error?.kind == "transferBroken" { error = await client.failure(of: request) }
+        guard case .connectionFailed(let text) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(text.contains(String(closed)))
+    }
+
+    @Test func `A name that does not exist is a failed connection`() async throws {
+        let error = try #require(await client.failure(of: ClientRequest(url: try url("http://no-such-host.invalid/"))))
+        guard case .connectionFailed(let text) = error else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(text.contains("no-such-host.invalid"))
+    }
+
+    @Test func `A head that does not come is a timeout`() async throws {
+        let origin = try ScriptedOrigin { _ in [.text("HTTP/1.1 200 OK\r\n"), .stall] }
+        var request = try ClientRequest(origin)
+        request.headTimeout = .milliseconds(60)
+        #expect(await client.failure(of: request) == .timedOut("no response head within 0.06 seconds"))
+        try await origin.openConnections(exactly: 0)
+    }
+
+    @Test func `A head in small pieces is a whole one`() async throws {
+        let gates = (0..<5).map { _ in Gate() }
+        let origin = try ScriptedOrigin { _ in
+            let pieces = ["HT", "TP/1.1 200 OK\r", "\nContent-Length: 2\r\nA: b", "\r\n\r", "\no"]
+            return zip(pieces, gates).flatMap { [.text($0), .wait($1)] } + [.text("k")]
+        }
+        let sink = RecordingSink()
+        client.start(try ClientRequest(origin), sink: sink)
+        try await origin.requests(atLeast: 1)
+        for gate in gates { gate.open() }
+        #expect(try await sink.outcome().get().bodyBytes == 2)
+    }
+
+    @Test func `A body that falls silent has stalled`() async throws {
+        let origin = try ScriptedOrigin { _ in [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .stall] }
+        var request = try ClientRequest(origin)
+        request.lowSpeedLimit = (1, .milliseconds(80))
+        let sink = RecordingSink()
+        client.start(request, sink: sink)
+        #expect(try await sink.outcome().error == .stalled)
+        #expect(sink.record.value.bytes == Array("hello".utf8))
+        try await origin.openConnections(exactly: 0)
+    }
+
+    @Test func `The whole may take only so long, redirects included`() async throws {
+        let origin = try ScriptedOrigin { request in
+            request.target == "/"
+                ? [.redirect(to: "/end")] : [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .stall]
+        }
+        var request = try ClientRequest(origin)
+        request.totalTimeout = .milliseconds(800)
+        #expect(await client.failure(of: request) == .timedOut("no complete response within 0.8 seconds"))
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test func `A head is bounded`() async throws {
+        let origin = try ScriptedOrigin { _ in
+            [
+                .text("HTTP/1.1 200 OK\r\n"),
+                .generate(count: 1 << 30) { offset, count in
+                    Array(repeating: Array("A: bcde\r\n".utf8), count: count / 9).flatMap { $0 }
+                },
+            ]
+        }
+        var configuration = ClientConfiguration()
+        configuration.maximumHeadBytes = 10_000
+        let client = try HTTPClient(configuration: configuration)
+        #expect(await client.failure(of: try ClientRequest(origin)) == .invalidResponse("its head is larger than 10000 bytes"))
+        let line = try ScriptedOrigin { _ in
+            [.text("HTTP/1.1 200 OK\r\nA: "), .generate(count: 1 << 30) { _, count in [UInt8](repeating: 0x61, count: count) }]
+        }
+        #expect(await client.failure(of: try ClientRequest(line)) != nil)
+    }
+
+    @Test func `A sink that has enough ends the transfer`() async throws {
+        let endless = try ScriptedOrigin { _ in
+            [.text("HTTP/1.1 200 OK\r\n\r\n"), .generate(count: 1 << 40) { _, count in [UInt8](repeating: 1, count: count) }]
+        }
+        let byHead = RecordingSink(head: { _ in .stop })
+        client.start(try ClientRequest(endless), sink: byHead)
+        #expect(try await byHead.outcome().error == .stopped)
+        #expect(byHead.record.value.bytes.isEmpty)
+        let byBytes = RecordingSink(bytes: { $0 >= 100_000 ? .stop : .proceed })
+        client.start(try ClientRequest(endless), sink: byBytes)
+        #expect(try await byBytes.outcome().error == .stopped)
+        #expect(byBytes.record.value.bytes.count < 200_000)
+        try await endless.openConnections(exactly: 0)
+        #expect(byBytes.record.value.outcomes.count == 1)
+    }
+
+    @Test func `A connection that was closed in the meantime is replaced`() async throws {
+        let origin = try ScriptedOrigin { _ in [.response(body: [1]), .close] }
+        for _ in 0..<5 { _ = try await client.fetch(ClientRequest(origin), bodyLimit: 10) }
+        #expect(origin.requests.count == 5)
+    }
+}

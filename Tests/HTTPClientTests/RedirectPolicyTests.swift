@@ -1,0 +1,145 @@
+import HTTPCore
+import Testing
+
+@testable import HTTPClient
+
+@Suite
+struct RedirectPolicyTests {
+    /// What a decision comes to, as text: "GET https://… fields body", "deliver", or the error's kind.
+    static func summary(_ decision: RedirectPolicy.Decision) -> String {
+        switch decision {
+        case .deliver: "deliver"
+        case .fail(let error): error.kind
+        case .follow(let hop):
+            "\(hop.method) \(hop.url.string)" + (hop.sendsCallerFields ? " fields" : "") + (hop.sendsBody ? " body" : "")
+        }
+    }
+
+    static func decide(
+        _ status: Int, _ location: String?, from base: String = "http://a.example/x/y?z", method: String = "GET",
+        fields: [(name: String, value: String)] = [], body: [UInt8]? = nil
+    ) throws -> String {
+        var request = ClientRequest(url: try url(base))
+        request.method = method
+        request.fields = fields
+        request.body = body
+        var policy = RedirectPolicy(request)
+        return summary(policy.decide(status: HTTPStatus(status), location: location, hop: Hop(request)))
+    }
+
+    @Test(arguments: [
+        (301, "GET /n"), (302, "GET /n"), (303, "GET /n"), (307, "GET /n"), (308, "GET /n"), (300, "deliver"), (304, "deliver"),
+        (305, "deliver"), (306, "deliver"), (309, "deliver"), (200, "deliver"), (201, "deliver"), (404, "deliver"),
+    ])
+    func `Only the five redirect statuses are followed`(status: Int, expected: String) throws {
+        let result = try Self.decide(status, "/n")
+        #expect(result == (expected == "deliver" ? "deliver" : "GET http://a.example/n fields"))
+    }
+
+    @Test(arguments: [
+        ("POST", 301, "GET http://a.example/n fields"), ("POST", 302, "GET http://a.example/n fields"),
+        ("POST", 303, "GET http://a.example/n fields"), ("POST", 307, "POST http://a.example/n fields body"),
+        ("POST", 308, "POST http://a.example/n fields body"), ("PUT", 301, "PUT http://a.example/n fields body"),
+        ("PUT", 303, "GET http://a.example/n fields"), ("HEAD", 303, "HEAD http://a.example/n fields body"),
+    ])
+    func `Methods and content change as the Fetch standard says`(method: String, status: Int, expected: String) throws {
+        #expect(try Self.decide(status, "/n", method: method, body: [1]) == expected)
+    }
+
+    @Test(arguments: [
+        ("n", "http://a.example/x/n"), ("./n", "http://a.example/x/n"), ("../n", "http://a.example/n"),
+        ("../../../n", "http://a.example/n"),
+        ("/n?a=b", "http://a.example/n?a=b"), ("?q", "http://a.example/x/y?q"), ("#f", "http://a.example/x/y?z"),
+        ("//b.example/n", "http://b.example/n"), ("HTTP://B.example:80", "http://b.example/"), ("/a b", "http://a.example/a%20b"),
+        ("/é", "http://a.example/%C3%A9"), ("http://b.example/#f", "http://b.example/"),
+        ("http://u:p@b.example/", "http://b.example/"),
+        ("http://[::1]:8080/", "http://[::1]:8080/"),
+    ])
+    func `References are resolved against where they were found`(location: String, expected: String) throws {
+        let result = try Self.decide(302, location)
+        let kept = expected.hasPrefix("http://a.example/") ? " fields" : ""
+        #expect(result == "GET \(expected)\(kept)")
+    }
+
+    @Test(arguments: [
+        ("ftp://b.example/", "unsupportedScheme"), ("file:///etc/passwd", "unsupportedScheme"),
+        ("FILE:/etc/passwd", "unsupportedScheme"),
+        ("javascript:alert(1)", "unsupportedScheme"), ("data:,x", "unsupportedScheme"),
+        ("gopher://127.0.0.1:25/", "unsupportedScheme"),
+        ("http:relative", "invalidResponse"), ("http://", "invalidResponse"), ("http:///x", "invalidResponse"),
+        ("http://b.example:99999/", "invalidResponse"), ("//", "invalidResponse"), ("http://b example/", "invalidResponse"),
+        ("/a\\b", "invalidResponse"), ("http://b.example\\@c.example/", "invalidResponse"),
+    ])
+    func `Targets that are no http URL fail`(location: String, kind: String) throws {
+        #expect(try Self.decide(302, location) == kind)
+    }
+
+    @Test func `Without a Location the response is final`() throws {
+        #expect(try Self.decide(302, nil) == "deliver")
+        #expect(try Self.decide(302, "") == "deliver")
+    }
+
+    @Test(arguments: [
+        "http://b.example/", "http://a.example:8080/", "http://sub.a.example/", "http://a.example./",
+    ])
+    func `Another origin does not get the caller's fields`(target: String) throws {
+        let result = try Self.decide(302, target, fields: [("Authorization", "secret")])
+        #expect(result.hasPrefix("GET http://"))
+        #expect(!result.contains("fields"))
+    }
+
+    @Test func `Fields that were dropped do not come back at the first origin`() throws {
+        let request = ClientRequest(url: try url("http://a.example/"))
+        var policy = RedirectPolicy(request)
+        guard case .follow(let away) = policy.decide(status: .found, location: "http://b.example/", hop: Hop(request)),
+            case .follow(let back) = policy.decide(status: .found, location: "http://a.example/", hop: away)
+        else {
+            Issue.record("not followed")
+            return
+        }
+        #expect(!away.sendsCallerFields)
+        #expect(!back.sendsCallerFields)
+    }
+
+    @Test func `Content does not go to another origin`() throws {
+        #expect(try Self.decide(307, "http://b.example/", method: "POST", body: [1]) == "deliver")
+        #expect(try Self.decide(303, "http://b.example/", method: "POST", body: [1]) == "GET http://b.example/")
+    }
+
+    @Test func `Encryption is given up only where nothing was to be protected`() throws {
+        #expect(try Self.decide(302, "http://b.example/", from: "https://a.example/") == "GET http://b.example/")
+        #expect(try Self.decide(302, "https://a.example/", from: "http://a.example/") == "GET https://a.example/")
+        #expect(
+            try Self.decide(302, "http://b.example/", from: "https://a.example/", fields: [("Cookie", "x")])
+                == "destinationForbidden")
+        #expect(try Self.decide(302, "http://a.example/", from: "https://u:p@a.example/") == "destinationForbidden")
+        #expect(
+            try Self.decide(303, "http://a.example/", from: "https://a.example/", method: "POST", body: [])
+                == "destinationForbidden")
+    }
+
+    @Test(arguments: [0, 1, 10])
+    func `At most so many redirects are followed`(maximum: Int) throws {
+        var request = ClientRequest(url: try url("http://a.example/"))
+        request.maximumRedirects = maximum
+        var policy = RedirectPolicy(request)
+        var hop = Hop(request)
+        for _ in 0..<maximum {
+            guard case .follow(let next) = policy.decide(status: .found, location: "/", hop: hop) else {
+                Issue.record("given up too early")
+                return
+            }
+            hop = next
+        }
+        #expect(Self.summary(policy.decide(status: .found, location: "/", hop: hop)) == "tooManyRedirects")
+    }
+
+    @Test func `User information is sent as a field and never shown`() throws {
+        let request = ClientRequest(url: try url("http://na%40me:p%3Ass@a.example/x"))
+        #expect(Hop(request).url.string == "http://a.example/x")
+        #expect(BasicCredentials.encode(userInfo: "Aladdin:open%20sesame") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+        #expect(BasicCredentials.encode(userInfo: "ab") == "Basic YWI6")
+        #expect(BasicCredentials.encode(userInfo: "a:b") == "Basic YTpi")
+        #expect(BasicCredentials.encode(userInfo: "a:bc") == "Basic YTpiYw==")
+    }
+}

@@ -1,0 +1,117 @@
+import HTTPCore
+import Testing
+
+@testable import HTTPClient
+
+@Suite
+struct ResponseHeadReaderTests {
+    /// Feeds lines, each with CRLF, and returns the last answer.
+    static func read(_ lines: [String], into reader: inout ResponseHeadReader) -> ResponseHeadReader.Progress {
+        var progress = ResponseHeadReader.Progress.incomplete
+        for line in lines {
+            progress = reader.read(Array((line + "\r\n").utf8).span)
+            if progress != .incomplete { break }
+        }
+        return progress
+    }
+
+    @Test func `A head is built from its lines`() {
+        var reader = ResponseHeadReader(maximumBytes: 1000)
+        let progress = Self.read(["HTTP/1.0 206 Partial Content", "ETag: \"x\"", "a:1", "A:  2  ", "Empty:", ""], into: &reader)
+        #expect(progress == .complete)
+        #expect(reader.status == .partialContent)
+        #expect(reader.version == .http10)
+        #expect(reader.fields[.etag] == "\"x\"")
+        #expect(FieldName("a").map { reader.fields.values($0) } == ["1", "2"])
+        #expect(FieldName("empty").flatMap { reader.fields[$0] } == "")
+    }
+
+    @Test func `Bytes beyond ASCII are kept as they are`() {
+        var reader = ResponseHeadReader(maximumBytes: 1000)
+        _ = Self.read(["HTTP/1.1 200 OK"], into: &reader)
+        let line: [UInt8] = Array("ETag: \"".utf8) + [0xe9, 0xff] + Array("\"\r\n".utf8)
+        #expect(reader.read(line.span) == .incomplete)
+        #expect(Self.read([""], into: &reader) == .complete)
+        #expect(reader.fields.bytes(.etag).map { Array($0) } == [0x22, 0xe9, 0xff, 0x22])
+    }
+
+    @Test func `Interim responses are passed over with their fields`() {
+        var reader = ResponseHeadReader(maximumBytes: 1000)
+        #expect(
+            Self.read(["HTTP/1.1 100 Continue", "", "HTTP/1.1 103 Early Hints", "Link: x", ""], into: &reader) == .incomplete)
+        #expect(Self.read(["HTTP/1.1 200", "Last-Modified: y", ""], into: &reader) == .complete)
+        #expect(reader.status == .ok)
+        #expect(reader.fields.count == 1)
+    }
+
+    @Test func `Folded lines continue their field and trailers are ignored`() {
+        var reader = ResponseHeadReader(maximumBytes: 1000)
+        #expect(Self.read([" lost", "HTTP/1.1 200 OK", "Server: a", "\t b", " c", "Via: d", ""], into: &reader) == .complete)
+        #expect(FieldName("server").flatMap { reader.fields[$0] } == "a \t b  c")
+        #expect(Self.read(["ETag: \"trailer\"", "HTTP/1.1 500 x", ""], into: &reader) == .incomplete)
+        #expect(reader.fields[.etag] == nil)
+        #expect(reader.status == .ok)
+    }
+
+    @Test func `Lines that are no field are passed over`() {
+        var reader = ResponseHeadReader(maximumBytes: 1000)
+        #expect(Self.read(["HTTP/1.1 200 OK", "nonsense", "Content-Length : 5", ": x", "A: b", ""], into: &reader) == .complete)
+        #expect(reader.fields.count == 1)
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 20 OK", "HTTP/1.1 2000 OK", "HTTP/1.1 abc", "HTTP/1.1", "HTTP/1", "HTTP/11 200 OK", "HTTP/1.1 099 x",
+        "HTTP/1.1  200 OK",
+        "HTTP/1.1-200 OK", "HTTP/x.1 200 OK", "HTTP/1.1 200OK",
+    ])
+    func `Malformed status lines are refused`(line: String) {
+        var reader = ResponseHeadReader(maximumBytes: 1000)
+        guard case .failed(.invalidResponse) = Self.read([line], into: &reader) else {
+            Issue.record("\(line) is taken")
+            return
+        }
+    }
+
+    @Test func `A protocol change that nobody asked for is refused`() {
+        var reader = ResponseHeadReader(maximumBytes: 1000)
+        let progress = Self.read(["HTTP/1.1 101 Switching Protocols", "Upgrade: h2c", ""], into: &reader)
+        #expect(progress == .failed(.invalidResponse("it changes the protocol without being asked to")))
+    }
+
+    @Test func `Heads are bounded over all responses of an exchange`() {
+        var reader = ResponseHeadReader(maximumBytes: 100)
+        var progress = ResponseHeadReader.Progress.incomplete
+        for _ in 0..<5 where progress == .incomplete { progress = Self.read(["HTTP/1.1 103 Early Hints", ""], into: &reader) }
+        #expect(progress == .failed(.invalidResponse("its head is larger than 100 bytes")))
+    }
+
+    @Test(
+        arguments: [
+            (["0"], 0), (["5"], 5), (["5", "5"], 5), (["5, 5"], 5), ([" 7 "], 7), (["9223372036854775807"], Int64.max),
+            (["007"], 7),
+        ] as [([String], Int64)])
+    func `A length that is announced consistently is known`(values: [String], length: Int64) throws {
+        var reader = ResponseHeadReader(maximumBytes: 1000)
+        #expect(Self.read(["HTTP/1.1 200 OK"] + values.map { "Content-Length: \($0)" } + [""], into: &reader) == .complete)
+        #expect(try ResponseHeadReader.contentLength(reader.fields).get() == length)
+    }
+
+    @Test(arguments: [
+        ["5", "6"], ["5, 6"], ["-1"], ["+5"], ["5x"], ["5 5"], [""], ["5,"], ["9223372036854775808"], ["0x10"], ["5", ""],
+    ])
+    func `Lengths that contradict or are no numbers are refused`(values: [String]) {
+        var reader = ResponseHeadReader(maximumBytes: 1000)
+        let progress = Self.read(["HTTP/1.1 200 OK"] + values.map { "Content-Length: \($0)" } + [""], into: &reader)
+        guard case .failed(.invalidResponse) = progress else {
+            Issue.record("\(values) is taken")
+            return
+        }
+    }
+
+    @Test func `A transfer coding makes the length unknown`() throws {
+        var reader = ResponseHeadReader(maximumBytes: 1000)
+        #expect(
+            Self.read(["HTTP/1.1 200 OK", "Content-Length: 5", "Transfer-Encoding: chunked", ""], into: &reader) == .complete)
+        #expect(try ResponseHeadReader.contentLength(reader.fields).get() == nil)
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import HTTPClient
+import HTTPCore
+import TestSupport
+import Testing
+
+/// TLS against a server with a certificate of a CA of its own, both made by the openssl command.
+@Suite(.timeLimit(.minutes(3)), .serialized, .enabled(if: TLSServer.openssl != nil, "there is no openssl command"))
+struct TLSTests {
+    @Test func `A certificate is trusted only if its CA is`() async throws {
+        let server = try await TLSServer(subjectAlternativeName: "IP:127.0.0.1")
+        defer { server.stop() }
+        let request = ClientRequest(url: try url("https://127.0.0.1:\(server.port)/"))
+        var configuration = ClientConfiguration()
+        let untrusting = try HTTPClient(configuration: configuration)
+        let error = try #require(await untrusting.failure(of: request, bodyLimit: 100_000))
+        #expect(error.kind == "tls", "\(error)")
+        configuration.caFile = server.caFile
+        let response = try await HTTPClient(configuration: configuration).fetch(request, bodyLimit: 100_000)
+        #expect(response.head.status == .ok)
+        #expect(String(decoding: response.body, as: UTF8.self).contains("TLSv1.3"))
+    }
+
+    @Test func `A certificate for another host is refused`() async throws {
+        let server = try await TLSServer(subjectAlternativeName: "DNS:other.example")
+        defer { server.stop() }
+        var configuration = ClientConfiguration()
+        configuration.caFile = server.caFile
+        let client = try HTTPClient(configuration: configuration)
+        let error = try #require(await client.failure(of: ClientRequest(url: try url("https://127.0.0.1:\(server.port)/"))))
+        #expect(error.kind == "tls", "\(error)")
+    }
+
+    @Test func `A CA file without certificates is a TLS failure`() async throws {
+        let server = try await TLSServer(subjectAlternativeName: "IP:127.0.0.1")
+        defer { server.stop() }
+        let directory = try TemporaryDirectory()
+        let file = directory.path + "/empty.pem"
+        try "no certificate\n".write(toFile: file, atomically: true, encoding: .utf8)
+        var configuration = ClientConfiguration()
+        configuration.caFile = file
+        let client = try HTTPClient(configuration: configuration)
+        let error = try #require(await client.failure(of: ClientRequest(url: try url("https://127.0.0.1:\(server.port)/"))))
+        #expect(error.kind == "tls", "\(error)")
+    }
+
+    @Test func `A server that does not speak TLS is a TLS failure`() async throws {
+        let plain = try ScriptedOrigin(greeting: { _ in [.text("220 mail.example ESMTP\r\n"), .close] }) { _ in [] }
+        let client = try HTTPClient()
+        let error = try #require(await client.failure(of: ClientRequest(url: try url("https://127.0.0.1:\(plain.port)/"))))
+        #expect(error.kind == "tls", "\(error)")
+    }
+}
+
+/// `openssl s_server` with a fresh CA and certificate.
+final class TLSServer: Sendable {
+    static let openssl: String? = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"]
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    let port: Int
+    let caFile: String
+    private let directory: TemporaryDirectory
+    private let process: Process
+
+    init(subjectAlternativeName name: String) async throws {
+        directory = try TemporaryDirectory()
+        let path = directory.path
+        caFile = path + "/ca.pem"
+        let openssl = try #require(Self.openssl)
+        try Self.run(
+            openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-subj",
+            "/CN=Test CA",
+            "-keyout", path + "/ca.key", "-out", caFile)
+        try Self.run(
+            openssl, "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=server",
+            "-keyout", path + "/server.key", "-out", path + "/server.csr")
+        try "subjectAltName=\(name)\n".write(toFile: path + "/extensions", atomically: true, encoding: .utf8)
+        try Self.run(
+            openssl, "x509", "-req", "-in", path + "/server.csr", "-CA", caFile, "-CAkey", path + "/ca.key", "-CAcreateserial",
+            "-days", "1",
+            "-extfile", path + "/extensions", "-out", path + "/server.pem")
+        let server = Process()
+        server.executableURL = URL(filePath: openssl)
+        server.arguments = [
+            "s_server", "-accept", "127.0.0.1:0", "-cert", path + "/server.pem", "-key", path + "/server.key", "-www",
+        ]
+        let output = Pipe()
+        server.standardOutput = output
+        server.standardError = FileHandle.nullDevice
+        server.standardInput = FileHandle.nullDevice
+        try server.run()
+        process = server
+        // It says where it listens: "ACCEPT 127.0.0.1:40123".
+        let said = Waiter("")
+        output.fileHandleForReading.readabilityHandler = { handle in
+            let text = String(decoding: handle.availableData, as: UTF8.self)
+            said.update { $0 += text }
+        }
+        let text = try await said.wait { $0.contains("ACCEPT") && $0.hasSuffix("\n") }
+        output.fileHandleForReading.readabilityHandler = nil
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("ACCEPT") })
+        port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
+    }
+
+    func stop() {
+        process.terminate()
+    }
+
+    private static func run(_ command: String, _ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: command)
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(arguments)")
+    }
+}

@@ -1,0 +1,113 @@
+import HTTPCore
+import Testing
+
+@testable import HTTPClient
+
+@Suite
+struct TransferTimerTests {
+    let start = ContinuousClock.now
+
+    func request(_ change: (inout ClientRequest) -> Void = { _ in }) throws -> ClientRequest {
+        var request = ClientRequest(url: try url("http://a.example/"))
+        change(&request)
+        return request
+    }
+
+    @Test func `Connecting is limited by both timeouts together`() throws {
+        var timer = TransferTimer(request: try request(), now: start)
+        #expect(timer.due == start + .seconds(45))
+        #expect(timer.exceeded(bytes: 0, now: start + .seconds(44)) == nil)
+        #expect(timer.exceeded(bytes: 0, now: start + .seconds(45))?.kind == "timedOut")
+    }
+
+    @Test func `A head is awaited from the moment the connection is ready`() throws {
+        var timer = TransferTimer(request: try request { $0.headTimeout = .seconds(3) }, now: start)
+        timer.connected(now: start + .seconds(2))
+        #expect(timer.due == start + .seconds(5))
+        #expect(timer.exceeded(bytes: 0, now: start + .milliseconds(4999)) == nil)
+        #expect(timer.exceeded(bytes: 0, now: start + .seconds(5)) == .timedOut("no response head within 3.0 seconds"))
+    }
+
+    @Test func `Each hop has its own time and all hops share the total`() throws {
+        var timer = TransferTimer(
+            request: try request {
+                $0.headTimeout = .seconds(3)
+                $0.totalTimeout = .seconds(100)
+            }, now: start)
+        for hop in 0..<10 {
+            let now = start + .seconds(9 * hop)
+            timer.beginHop(now: now)
+            timer.connected(now: now)
+            #expect(timer.due == now + .seconds(3))
+        }
+        timer.headArrived(burst: .zero, now: start + .seconds(90))
+        #expect(timer.exceeded(bytes: 100, now: start + .seconds(99)) == nil)
+        #expect(timer.exceeded(bytes: 200, now: start + .seconds(100)) == .timedOut("no complete response within 100.0 seconds"))
+    }
+
+    @Test func `A body without limits is never due`() throws {
+        var timer = TransferTimer(request: try request { $0.lowSpeedLimit = nil }, now: start)
+        timer.headArrived(burst: .zero, now: start)
+        #expect(timer.due == nil)
+        #expect(timer.exceeded(bytes: 0, now: start + .seconds(1_000_000)) == nil)
+    }
+
+    /// Calls `exceeded` whenever it is due, with the bytes that the closure says there are after so many seconds.
+    func secondsUntilStalled(_ timer: inout TransferTimer, upTo end: Int, bytes: (Double) -> Int64) -> Double? {
+        while let due = timer.due, due < start + .seconds(end) {
+            let seconds = (due - start) / .seconds(1)
+            if timer.exceeded(bytes: bytes(seconds), now: due) == .stalled { return seconds }
+        }
+        return nil
+    }
+
+    @Test func `Silence is noticed after the period`() throws {
+        var timer = TransferTimer(request: try request(), now: start)
+        timer.headArrived(burst: .zero, now: start)
+        let seconds = try #require(secondsUntilStalled(&timer, upTo: 1000) { _ in 0 })
+        #expect(seconds >= 30 && seconds < 34)
+    }
+
+    @Test func `Silence after a fast beginning is noticed as soon`() throws {
+        var timer = TransferTimer(request: try request(), now: start)
+        timer.headArrived(burst: .zero, now: start)
+        let seconds = try #require(secondsUntilStalled(&timer, upTo: 1000) { min(Int64($0 * 1e6), 100_000_000) })
+        #expect(seconds >= 130 && seconds < 138)
+    }
+
+    @Test func `A body at the limit goes on for ever and below it does not`() throws {
+        var timer = TransferTimer(request: try request { $0.lowSpeedLimit = (100, .seconds(8)) }, now: start)
+        timer.headArrived(burst: .zero, now: start)
+        #expect(secondsUntilStalled(&timer, upTo: 1000) { Int64($0 * 100) } == nil)
+        var slower = TransferTimer(request: try request { $0.lowSpeedLimit = (100, .seconds(8)) }, now: start)
+        slower.headArrived(burst: .zero, now: start)
+        #expect(secondsUntilStalled(&slower, upTo: 1000) { Int64($0 * 90) } == 8)
+    }
+
+    @Test func `A transfer that rests because of its own speed limit is not stalled`() throws {
+        var timer = TransferTimer(request: try request(), now: start)
+        // A buffer every 50 seconds.
+        timer.headArrived(burst: .seconds(50), now: start)
+        #expect(secondsUntilStalled(&timer, upTo: 2000) { Int64($0 / 50) * 262_144 } == nil)
+        // The limit is lifted, and then nothing comes.
+        timer.speedLimitChanged(burst: .zero, bytes: 40 * 262_144, now: start + .seconds(2000))
+        let seconds = try #require(secondsUntilStalled(&timer, upTo: 3000) { _ in 40 * 262_144 })
+        #expect(seconds >= 2030 && seconds < 2034)
+    }
+
+    @Test func `A pause of the whole machine is no stall`() throws {
+        var timer = TransferTimer(request: try request(), now: start)
+        timer.headArrived(burst: .zero, now: start)
+        #expect(timer.exceeded(bytes: 10, now: start + .seconds(4)) == nil)
+        #expect(timer.exceeded(bytes: 10, now: start + .seconds(4000)) == nil)
+    }
+
+    @Test(arguments: [
+        (Duration.zero, 0), (.milliseconds(1), 1), (.microseconds(1999), 1), (.seconds(15), 15000), (.seconds(-1), 0),
+        (.milliseconds(-1), 0),
+        (.seconds(Int64.max), 2_000_000_000),
+    ])
+    func `Durations become milliseconds without overflow`(duration: Duration, milliseconds: Int) {
+        #expect(duration.wholeMilliseconds == milliseconds)
+    }
+}

@@ -1,0 +1,112 @@
+import HTTPClient
+import HTTPCore
+import TestSupport
+import Testing
+
+/// Many transfers, and many bytes.
+@Suite(.timeLimit(.minutes(3)))
+@OffPool
+struct VolumeTests {
+    /// Bytes that repeat with a prime period only, so that a lost or repeated piece shows; twice, so that any piece is a slice.
+    nonisolated static let pattern: [UInt8] = {
+        var state: UInt32 = 1
+        let period = (0..<1_000_003).map { _ in
+            state = state &* 1_664_525 &+ 1_013_904_223
+            return UInt8(truncatingIfNeeded: state >> 24)
+        }
+        return period + period
+    }()
+
+    /// At most 1,000,003 bytes from a position.
+    nonisolated static func bytes(_ offset: Int, _ count: Int) -> [UInt8] {
+        let start = offset % 1_000_003
+        return Array(pattern[start..<start + count])
+    }
+
+    /// Compares what comes with what should, and counts.
+    final class ComparingSink: TransferSink {
+        let count = Waiter(0)
+        let differences = Waiter(0)
+        let end = Waiter<Result<TransferSummary, ClientError>?>(nil)
+
+        func received(_ head: ClientResponseHead) -> SinkDecision { .proceed }
+
+        func received(_ bytes: RawSpan) -> SinkDecision {
+            let piece = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+            if piece != VolumeTests.bytes(count.value, piece.count) { differences.update { $0 += 1 } }
+            count.update { $0 += piece.count }
+            return .proceed
+        }
+
+        func finished(_ outcome: Result<TransferSummary, ClientError>) { end.update { $0 = outcome } }
+
+        func outcome() async throws -> Result<TransferSummary, ClientError> {
+            try await end.wait { $0?.isEnd ?? false } ?? .failure(.cancelled)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `64 MiB arrive byte for byte`(isChunked: Bool) async throws {
+        let size = 64 << 20
+        let origin = try ScriptedOrigin { _ in
+            guard isChunked else {
+                return [.text("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .generate(count: size, from: Self.bytes)]
+            }
+            let chunks: [ScriptedOrigin.Step] = (0..<64).flatMap { index -> [ScriptedOrigin.Step] in
+                [.text("100000\r\n"), .generate(count: 1 << 20) { Self.bytes(index << 20 + $0, $1) }, .text("\r\n")]
+            }
+            return [.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")] + chunks + [.text("0\r\n\r\n")]
+        }
+        let client = try HTTPClient()
+        let sink = ComparingSink()
+        client.start(try ClientRequest(origin), sink: sink)
+        #expect(try await sink.outcome().get().bodyBytes == Int64(size))
+        #expect(sink.count.value == size)
+        #expect(sink.differences.value == 0)
+    }
+
+    @Test func `300 transfers run at the same time`() async throws {
+        let gate = Gate()
+        let origin = try ScriptedOrigin { request in
+            let body = Array(request.target.utf8)
+            return [
+                .text("HTTP/1.1 200 OK\r\nContent-Length: \(body.count + 100_000)\r\n\r\n"), .send(body), .wait(gate),
+                .generate(count: 100_000, from: Self.bytes),
+            ]
+        }
+        let client = try HTTPClient()
+        let sinks = (0..<300).map { _ in RecordingSink() }
+        for (index, sink) in sinks.enumerated() { client.start(try ClientRequest(origin, "/\(index)"), sink: sink) }
+        for (index, sink) in sinks.enumerated() { try await sink.record.wait { $0.bytes.count == "/\(index)".utf8.count } }
+        #expect(origin.openConnectionCount == 300)
+        gate.open()
+        let tail = Self.bytes(0, 100_000)
+        for (index, sink) in sinks.enumerated() {
+            _ = try await sink.outcome().get()
+            #expect(sink.record.value.bytes == Array("/\(index)".utf8) + tail)
+        }
+    }
+
+    @Test func `A speed limit holds a transfer back, and lifting it lets it go`() async throws {
+        let size = 32 << 20
+        let origin = try ScriptedOrigin { _ in
+            [.text("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .generate(count: size, from: Self.bytes)]
+        }
+        let client = try HTTPClient()
+        var request = try ClientRequest(origin)
+        request.speedLimit = 100_000
+        let sink = ComparingSink()
+        let handle = client.start(request, sink: sink)
+        // All of it would take minutes.
+        try await sink.count.wait { $0 >= 50_000 }
+        #expect(sink.count.value < size / 2)
+        handle.setSpeedLimit(bytesPerSecond: 0)
+        #expect(try await sink.outcome().get().bodyBytes == Int64(size))
+        #expect(sink.differences.value == 0)
+    }
+}
+
+extension Result {
+    /// True: for conditions on an optional of a result, which is not comparable with nil.
+    fileprivate var isEnd: Bool { true }
+}
