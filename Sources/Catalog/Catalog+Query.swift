@@ -1,0 +1,124 @@
+public import HTTPCore
+public import JSON
+
+extension Catalog {
+    /// Checks the parameters of a search. Throws ``CatalogError/invalidRequest(_:)``, which names parameter, value and what is
+    /// accepted.
+    public static func query(from items: [QueryItem]) throws(CatalogError) -> SearchQuery {
+        var given: [String: String] = [:]
+        for item in items {
+            if given.updateValue(item.value, forKey: item.name) != nil {
+                throw .invalidRequest("The parameter \(SearchParameter.quoted(item.name)) is given more than once.")
+            }
+        }
+        let sourceID = try given["source"].map { value throws(CatalogError) in
+            try SourceDescription.parameter.check(value, media: nil)
+        }
+        let source = SourceDescription.all.first { $0.id == sourceID } ?? ITunesSource.description
+        // In the order they were given, so that the first mistake is the one that is told.
+        for item in items where item.name != "source" && !source.parameters.contains(where: { $0.name == item.name }) {
+            throw unknown(item.name, source: source)
+        }
+        var values: [String: String] = [:]
+        // In the order of the description, where `media` stands before what depends on it.
+        for parameter in source.parameters {
+            guard let value = given[parameter.name] else {
+                if !parameter.isRequired { continue }
+                throw .invalidRequest("The parameter \"\(parameter.name)\" is missing.")
+            }
+            values[parameter.name] = try parameter.check(value, media: values["media"])
+        }
+        return SearchQuery(
+            source: source.id, term: values["term"] ?? "", media: values["media"], entity: values["entity"],
+            attribute: values["attribute"], country: values["country"], lang: values["lang"],
+            explicit: values["explicit"].map { $0 == "Yes" }, limit: values["limit"].flatMap { Int($0) } ?? 50,
+            offset: values["offset"].flatMap { Int($0) } ?? 0, session: values["session"],
+            includesRaw: values["include"] == "raw")
+    }
+
+    private static func unknown(_ name: String, source: SourceDescription) -> CatalogError {
+        let accepted = (["source"] + source.parameters.map(\.name)).joined(separator: ", ")
+        let isOthers = SourceDescription.all.contains { $0.parameters.contains { $0.name == name } }
+        let what = isOthers ? "is not taken by the source \"\(source.id)\"" : "is unknown"
+        return .invalidRequest("The parameter \(SearchParameter.quoted(name)) \(what); accepted are \(accepted).")
+    }
+}
+
+extension Catalog {
+    /// Writes the sources, and what each accepts.
+    public static func encodeSources(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.name("sources")
+        writer.beginArray()
+        for source in SourceDescription.all {
+            writer.beginObject()
+            writer.member("id", source.id)
+            writer.member("name", source.name)
+            writer.member("isDefault", source.id == SourceDescription.parameter.standard)
+            writer.member("attribution", source.attribution)
+            writer.name("mediaTypes")
+            writer.values(source.mediaTypes)
+            writer.name("parameters")
+            writer.beginArray()
+            for parameter in source.parameters { parameter.encode(into: &writer) }
+            writer.endArray()
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.endObject()
+    }
+}
+
+extension SearchParameter {
+    /// Writes what there is to know, in the same members for every parameter.
+    fileprivate func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("name", name)
+        writer.member("description", summary)
+        writer.member("required", isRequired)
+        var maximumBytes: Int?
+        var range: ClosedRange<Int>?
+        var values: [String]?
+        var valuesByMedia: [MediaValues]?
+        switch accepted {
+        case .text(let bytes): maximumBytes = bytes
+        case .values(let list), .countries(let list): values = list
+        case .number(let numbers): range = numbers
+        case .valuesByMedia(let table):
+            values = Self.withoutRepeats(table.flatMap(\.values))
+            valuesByMedia = table
+        }
+        if range == nil {
+            writer.member("type", "string")
+            writer.member("default", standard)
+        } else {
+            writer.member("type", "integer")
+            writer.member("default", standard.flatMap { Int($0) })
+        }
+        writer.member("maximumBytes", maximumBytes)
+        writer.member("minimum", range?.lowerBound)
+        writer.member("maximum", range?.upperBound)
+        writer.name("values")
+        if let values { writer.values(values) } else { writer.null() }
+        writer.name("valuesByMedia")
+        if let valuesByMedia {
+            writer.beginObject()
+            for entry in valuesByMedia {
+                writer.name(entry.media)
+                writer.values(entry.values)
+            }
+            writer.endObject()
+        } else {
+            writer.null()
+        }
+        writer.endObject()
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func values(_ strings: [String]) {
+        beginArray()
+        for string in strings { value(string) }
+        endArray()
+    }
+}

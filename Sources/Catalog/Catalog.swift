@@ -1,0 +1,117 @@
+internal import HTTPClient
+internal import HTTPCore
+internal import Threading
+
+/// Searches in catalogues of media that others keep.
+///
+/// Answers are kept in memory for a few minutes. Equal searches at the same time share one request to the source, which is
+/// cancelled when nobody waits for it any more. A source is asked no more often than its budget allows.
+public final class Catalog: Sendable {
+    typealias Outcome = Result<ListingCache.Entry, CatalogError>
+
+    struct State: Sendable {
+        var desk: SearchDesk
+        /// By the source's id.
+        var budgets: [String: RateBudget] = [:]
+        var waiting: [SearchDesk.Waiter: CheckedContinuation<Outcome, Never>] = [:]
+        var flights: [SearchDesk.Flight: Task<Void, Never>] = [:]
+        var lastWaiter: SearchDesk.Waiter = 0
+    }
+
+    let configuration: CatalogConfiguration
+    let clock: any CatalogClock
+    let client: any UpstreamFetching
+    let state: Locked<State>
+    /// By id.
+    private let sources: [String: any SearchSource]
+
+    /// A catalog that asks its sources through `client`.
+    public init(configuration: CatalogConfiguration, client: any UpstreamFetching, clock: any CatalogClock = SystemClock()) {
+        self.configuration = configuration
+        self.client = client
+        self.clock = clock
+        sources = [
+            ITunesSource.description.id: ITunesSource(base: configuration.itunesURL),
+            PostsSource.description.id: PostsSource(base: configuration.postsURL),
+        ]
+        let cache = ListingCache(
+            maximumEntries: configuration.cacheEntries, maximumBytes: configuration.cacheBytes,
+            timeToLive: configuration.timeToLive)
+        state = Locked(State(desk: SearchDesk(cache: cache)))
+    }
+
+    /// The answer, if it is in memory and current. Like ``search(_:)`` it then replaces an older search of the session.
+    public func cached(_ query: SearchQuery) -> SearchAnswer? {
+        guard let source = sources[query.source] else { return nil }
+        let key = Self.key(source.request(for: query), source)
+        let now = clock.now
+        guard let (entry, departure) = state.withLock({ $0.desk.peek(key: key, session: query.session, at: now) }) else {
+            return nil
+        }
+        settle(departure)
+        return answer(query, entry, source)
+    }
+
+    /// Searches, in memory or at the source. Cancelling the task ends the wait, and the request to the source if nobody else
+    /// waits for it.
+    ///
+    /// Throws what kept the answer away; ``CatalogError/superseded`` as soon as a newer search of the session begins.
+    public func search(_ query: SearchQuery) async throws(CatalogError) -> SearchAnswer {
+        guard let source = sources[query.source] else {
+            throw .invalidRequest("There is no source \(SearchParameter.quoted(query.source)).")
+        }
+        let entry = try await entry(for: source.request(for: query), source, session: query.session)
+        return answer(query, entry, source)
+    }
+
+    /// Finds one item by its id, such as `itunes:263301273`. Throws ``CatalogError/notFound(_:)`` if the source has none, and
+    /// ``CatalogError/invalidRequest(_:)`` if it is no id.
+    public func lookup(_ id: String) async throws(CatalogError) -> SearchAnswer {
+        let parts = id.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let source = sources[String(parts[0])], let request = source.request(forID: parts[1]) else {
+            throw .invalidRequest(
+                "The parameter \"id\" has the value \(SearchParameter.quoted(id)); accepted is itunes:<number>, "
+                    + "itunes:collection:<number>, itunes:artist:<number> or posts:<number>.")
+        }
+        // Most lookups are of something that was just found.
+        let now = clock.now
+        let known = state.withLock { $0.desk.cache.entries(prefix: "\(parts[0]) ", at: now) }
+        var found: (item: SearchItem, expires: ContinuousClock.Instant)?
+        for entry in known {
+            if let item = entry.listing.items.first(where: { $0.id == id }) { found = (item, entry.expires) }
+        }
+        if found == nil {
+            let entry = try await entry(for: request, source, session: nil)
+            if let item = entry.listing.items.first(where: { $0.id == id }) { found = (item, entry.expires) }
+        }
+        guard let found else { throw .notFound("There is nothing with the id \(SearchParameter.quoted(id)).") }
+        let description = type(of: source).description
+        return SearchAnswer(
+            source: description.id, term: id, limit: 1, offset: 0, items: [found.item], attribution: description.attribution,
+            expires: found.expires)
+    }
+
+    private func answer(_ query: SearchQuery, _ entry: ListingCache.Entry, _ source: any SearchSource) -> SearchAnswer {
+        SearchAnswer(
+            source: query.source, term: query.term, limit: query.limit, offset: query.offset,
+            items: source.select(query, from: entry.listing), attribution: type(of: source).description.attribution,
+            expires: entry.expires)
+    }
+
+    /// Whether nobody waits and no session is remembered.
+    var isIdle: Bool {
+        state.withLock { $0.desk.isIdle && $0.waiting.isEmpty && $0.flights.isEmpty }
+    }
+
+    /// How many wait for the answer to the search.
+    func waiting(for query: SearchQuery) -> Int {
+        guard let source = sources[query.source] else { return 0 }
+        let key = Self.key(source.request(for: query), source)
+        return state.withLock { $0.desk.waiting(for: key) }
+    }
+
+    /// What equal requests have in common.
+    static func key(_ request: ClientRequest, _ source: any SearchSource) -> String {
+        "\(type(of: source).description.id) \(request.url.string)"
+    }
+}

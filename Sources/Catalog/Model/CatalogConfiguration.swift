@@ -1,0 +1,35 @@
+public import HTTPCore
+
+/// Where the sources are, and every limit of the catalog.
+public struct CatalogConfiguration: Sendable {
+    /// Base of the iTunes Search API: `/search` and `/lookup` are appended.
+    public var itunesURL: HTTPURL
+    /// Base of the JSONPlaceholder API: `/posts` is appended.
+    public var postsURL: HTTPURL
+    /// How long an answer is served from memory. Catalogues change daily; minutes save the upstream the repeats.
+    public var timeToLive: Duration = .seconds(300)
+    /// Most answers kept.
+    public var cacheEntries = 256
+    /// Most bytes of answers kept, estimated: an answer of 200 results takes about half a mebibyte.
+    public var cacheBytes = 32 << 20
+    /// Most requests to one source within any minute: Apple throttles at about 20.
+    public var requestsPerMinute = 20
+    /// How long a search waits for its turn before it is told to come back: as long as someone looks at a spinner.
+    public var longestTurn: Duration = .seconds(2)
+    /// How long a source that throttled us is left alone, if it doesn't say; doubled each further time, up to ``longestBackoff``.
+    public var backoff: Duration = .seconds(30)
+    /// The most that a source is left alone, whatever it says.
+    public var longestBackoff: Duration = .seconds(300)
+    /// Most time for name, connection and TLS of a request to a source.
+    public var connectTimeout: Duration = .seconds(5)
+    /// Most time for a request to a source altogether.
+    public var totalTimeout: Duration = .seconds(10)
+    /// Most bytes of an answer, decoded: 200 results take about 400 KiB.
+    public var bodyLimit = 8 << 20
+
+    /// The default limits.
+    public init(itunesURL: HTTPURL, postsURL: HTTPURL) {
+        self.itunesURL = itunesURL
+        self.postsURL = postsURL
+    }
+}

@@ -1,0 +1,83 @@
+import HTTPClient
+import HTTPCore
+import JSON
+
+/// The posts of JSONPlaceholder: one array, in which we search ourselves.
+struct PostsSource: SearchSource {
+    /// `/posts` is appended.
+    let base: HTTPURL
+
+    static let description = SourceDescription(
+        id: "posts", name: "JSONPlaceholder posts", attribution: nil, mediaTypes: ["application/json"],
+        parameters: [.term, .limit, .offset, .session, .include])
+
+    /// The same for all terms, so that one answer serves them all.
+    func request(for query: SearchQuery) -> ClientRequest {
+        ClientRequest(url: base.appending(path: "posts"))
+    }
+
+    func request(forID id: Substring) -> ClientRequest? {
+        DecimalID.isValid(id) ? ClientRequest(url: base.appending(path: "posts")) : nil
+    }
+
+    func isThrottling(_ response: ClientResponse) -> Bool {
+        response.head.status == .tooManyRequests
+    }
+
+    func refusal(in body: [UInt8]) -> String? { nil }
+
+    func decode(_ body: [UInt8]) throws(CatalogError) -> Listing {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(parsing: body)
+        } catch {
+            throw .upstreamRejected("The posts are not JSON: \(error).")
+        }
+        guard let elements = document.elements else { throw .upstreamRejected("The posts are not an array.") }
+        var listing = Listing(items: [], cost: 3 * body.count)
+        for element in elements {
+            guard element.value.members != nil else {
+                throw .upstreamRejected("One of the posts is not an object.")
+            }
+            let post = element.value
+            var item = SearchItem(raw: Array(document.bytes[element.range]))
+            item.kind = "post"
+            item.name = post["title"]?.string
+            if let id = post["id"]?.integer, id >= 0 {
+                item.id = "posts:\(id)"
+                // Its description leaves out what might be a password.
+                item.downloadUrl = base.appending(path: "posts/\(id)").description
+            }
+            listing.items.append(item)
+            // A line feed between both, which no term holds, keeps a term from matching across them.
+            listing.texts.append("\(item.name ?? "")\n\(post["body"]?.string ?? "")".lowercased())
+        }
+        return listing
+    }
+
+    func select(_ query: SearchQuery, from listing: Listing) -> [SearchItem] {
+        let term = Array(query.term.lowercased().utf8)
+        var skipped = 0
+        var selected: [SearchItem] = []
+        for (item, text) in zip(listing.items, listing.texts) where Self.contains(term, in: text) {
+            if skipped < query.offset {
+                skipped += 1
+            } else {
+                selected.append(item)
+                if selected.count == query.limit { break }
+            }
+        }
+        return selected
+    }
+
+    private static func contains(_ term: [UInt8], in text: String) -> Bool {
+        guard let first = term.first else { return true }
+        var rest = text.utf8[...]
+        while let index = rest.firstIndex(of: first) {
+            rest = rest[index...]
+            if rest.starts(with: term) { return true }
+            rest = rest.dropFirst()
+        }
+        return false
+    }
+}

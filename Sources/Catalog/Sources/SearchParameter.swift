@@ -1,0 +1,113 @@
+/// A query parameter that a source takes: the one place that validation and the description of the sources both read.
+struct SearchParameter: Sendable {
+    /// What values there are.
+    enum Accepted: Sendable {
+        /// A text of at most so many bytes of UTF-8, not blank, without control characters.
+        case text(maximumBytes: Int)
+        /// One of these, spelled like this.
+        case values([String])
+        /// One of these, in capitals or not.
+        case countries([String])
+        /// One of these, depending on `media`; without `media` one of any.
+        case valuesByMedia([MediaValues])
+        /// A whole number in this range.
+        case number(ClosedRange<Int>)
+    }
+
+    /// What is accepted with one value of `media`.
+    struct MediaValues: Sendable {
+        let media: String
+        let values: [String]
+    }
+
+    let name: String
+    let summary: String
+    let accepted: Accepted
+    var isRequired = false
+    /// What holds without the parameter, as it would be written; nil: nothing, or whatever the source takes.
+    var standard: String?
+}
+
+extension SearchParameter {
+    /// The value in its canonical spelling. Throws the error that names parameter, value and what is accepted.
+    func check(_ value: String, media: String?) throws(CatalogError) -> String {
+        switch accepted {
+        case .text(let maximumBytes):
+            if value.allSatisfy(\.isWhitespace) { throw refusal(of: value, accepting: "a text that is not blank") }
+            if value.utf8.count > maximumBytes { throw refusal(of: value, accepting: "at most \(maximumBytes) bytes") }
+            if value.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+                throw refusal(of: value, accepting: "a text without control characters")
+            }
+            return value
+        case .values(let values):
+            return try one(of: values, value: value)
+        case .countries(let codes):
+            let code = value.uppercased()
+            if codes.contains(code) { return code }
+            throw refusal(of: value, accepting: "an ISO 3166-1 alpha-2 code such as US, GB or JP")
+        case .valuesByMedia(let table):
+            guard let media else {
+                let all = table.flatMap(\.values)
+                if all.contains(value) { return value }
+                throw refusal(of: value, accepting: Self.list(Self.withoutRepeats(all)))
+            }
+            let values = table.first { $0.media == media }?.values ?? []
+            if values.isEmpty {
+                throw .invalidRequest("The parameter \"\(name)\" is not accepted with media \"\(media)\".")
+            }
+            if values.contains(value) { return value }
+            throw refusal(of: value, accepting: Self.list(values) + " with media \"\(media)\"")
+        case .number(let range):
+            // Digits only: `Int("+5")` is 5, and so would mean something that nobody documents.
+            if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+                let number = Int(value), range.contains(number)
+            {
+                return String(number)
+            }
+            throw refusal(of: value, accepting: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+    }
+
+    private func one(of values: [String], value: String) throws(CatalogError) -> String {
+        if values.contains(value) { return value }
+        throw refusal(of: value, accepting: Self.list(values))
+    }
+
+    private func refusal(of value: String, accepting accepted: String) -> CatalogError {
+        .invalidRequest("The parameter \"\(name)\" has the value \(Self.quoted(value)); accepted is \(accepted).")
+    }
+
+    static func list(_ values: [String]) -> String {
+        values.count == 1 ? values.joined() : "one of " + values.joined(separator: ", ")
+    }
+
+    static func withoutRepeats(_ values: [String]) -> [String] {
+        var seen: Set<String> = []
+        return values.filter { seen.insert($0).inserted }
+    }
+
+    /// The text in quotation marks, cut where it would fill a page.
+    static func quoted(_ text: String) -> String {
+        "\"\(cut(text, to: 64))\""
+    }
+
+    static func cut(_ text: String, to longest: Int) -> String {
+        text.count <= longest ? text : "\(text.prefix(longest))…"
+    }
+}
+
+extension SearchParameter {
+    // What all sources take alike.
+    static let term = SearchParameter(
+        name: "term", summary: "What to look for.", accepted: .text(maximumBytes: 512), isRequired: true)
+    static let limit = SearchParameter(
+        name: "limit", summary: "Most results.", accepted: .number(1...200), standard: "50")
+    static let offset = SearchParameter(
+        name: "offset", summary: "How many results to skip.", accepted: .number(0...1_000_000), standard: "0")
+    static let session = SearchParameter(
+        name: "session",
+        summary: "Any text of the client's: a newer search in the same session replaces an older one that is still waiting.",
+        accepted: .text(maximumBytes: 128))
+    static let include = SearchParameter(
+        name: "include", summary: "Adds each result as the source wrote it.", accepted: .values(["raw"]))
+}

@@ -1,0 +1,181 @@
+import HTTPClient
+import TestSupport
+import Testing
+
+@testable import Catalog
+
+struct RateBudgetTests {
+    private static let start = ContinuousClock.Instant.now
+
+    private func budget(tokens: Int = 3, longestWait: Duration = .seconds(2)) -> RateBudget {
+        RateBudget(tokens: tokens, longestWait: longestWait, backoff: .seconds(30), longestBackoff: .seconds(300))
+    }
+
+    /// When somebody comes, and when their turn is; in seconds, nil for a refusal, with when to come back.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let arrivals: [(at: Double, turn: Double?, retryAfter: Double?)]
+        var testDescription: String { name }
+    }
+
+    @Test(arguments: [
+        Case(name: "all tokens at once", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (0, nil, 60)]),
+        Case(
+            name: "a token comes back a minute after its use",
+            arrivals: [(0, 0, nil), (10, 10, nil), (20, 20, nil), (59.9, 60, nil), (60, nil, 10), (70, 70, nil), (80, 80, nil)]),
+        Case(
+            name: "a turn within two seconds is waited for, others in order behind it",
+            arrivals: [
+                (0, 0, nil), (1, 1, nil), (1.5, 1.5, nil), (58, 60, nil), (59.5, 61, nil), (59.6, 61.5, nil), (59.7, nil, 60.3),
+            ]),
+        Case(name: "just too far off", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (57.9, nil, 2.1), (58, 60, nil)]),
+        Case(
+            name: "nobody for an hour",
+            arrivals: [(0, 0, nil), (0, 0, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, nil, 60)]),
+    ])
+    func turnsAreGivenInOrder(table: Case) {
+        var budget = budget()
+        for (at, turn, retryAfter) in table.arrivals {
+            let taken = budget.take(at: Self.start.advanced(by: .milliseconds(Int64((at * 1000).rounded()))))
+            if let turn {
+                #expect(taken == .at(Self.start.advanced(by: .milliseconds(Int64((turn * 1000).rounded())))), "at \(at)")
+            } else if let retryAfter {
+                #expect(taken == .refused(retryAfter: .milliseconds(Int64((retryAfter * 1000).rounded()))), "at \(at)")
+            }
+        }
+    }
+
+    @Test func noMinuteSeesMoreRequestsThanTokens() {
+        var budget = budget(tokens: 20)
+        var turns: [ContinuousClock.Instant] = []
+        var generator = SeededGenerator(seed: 7)
+        var now = Self.start
+        for _ in 0..<5_000 {
+            now = now.advanced(by: .milliseconds(Int64.random(in: 0...1_500, using: &generator)))
+            if case .at(let turn) = budget.take(at: now) { turns.append(turn) }
+        }
+        #expect(turns.count > 1_000)
+        for index in turns.indices.dropFirst(20) {
+            #expect(turns[index - 20].duration(to: turns[index]) >= .seconds(60))
+        }
+    }
+
+    @Test func aTurnThatIsGivenBackIsThereForTheNext() {
+        var budget = budget(tokens: 1)
+        #expect(budget.take(at: Self.start) == .at(Self.start))
+        budget.giveBack(Self.start)
+        #expect(budget.take(at: Self.start) == .at(Self.start))
+        #expect(budget.take(at: Self.start) == .refused(retryAfter: .seconds(60)))
+    }
+
+    @Test func throttlingAgainDoublesTheTimeUpToItsBoundAndAnAnswerResetsIt() {
+        var budget = budget()
+        var now = Self.start
+        for seconds in [30, 60, 120, 240, 300, 300] {
+            #expect(budget.throttled(at: now, retryAfter: nil) == .seconds(seconds))
+            #expect(budget.take(at: now) == .refused(retryAfter: .seconds(seconds)))
+            now = now.advanced(by: .seconds(seconds))
+            #expect(budget.closure(at: now) == nil)
+        }
+        budget.answered()
+        #expect(budget.throttled(at: now, retryAfter: nil) == .seconds(30))
+    }
+
+    @Test func severalThrottledAnswersAtOnceAreOneOccasion() {
+        var budget = budget()
+        #expect(budget.throttled(at: Self.start, retryAfter: nil) == .seconds(30))
+        _ = budget.throttled(at: Self.start, retryAfter: nil)
+        let later = Self.start.advanced(by: .seconds(400))
+        #expect(budget.throttled(at: later, retryAfter: nil) == .seconds(60))
+    }
+}
+
+/// The budget at work.
+@Suite(.timeLimit(.minutes(3)))
+struct TurnTests {
+    private static let song = FakeUpstream.Outcome.success(.with(Fixture.song()))
+
+    @Test func theTwentyFirstSearchOfAMinuteIsToldToComeBack() async throws {
+        let bench = Bench { _ in Self.song }
+        for number in 0..<20 { _ = try await bench.catalog.search(try query("term=\(number)")) }
+        let search = try query("term=20")
+        let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
+        #expect(error == .upstreamRateLimited(retryAfter: .seconds(60)))
+        #expect(bench.upstream.count == 20)
+        // What is in memory needs no turn, and neither does the other source.
+        _ = try await bench.catalog.search(try query("term=3"))
+        bench.clock.advance(by: .seconds(60))
+        _ = try await bench.catalog.search(search)
+        #expect(bench.upstream.count == 21)
+    }
+
+    @Test func aTurnThatIsNearIsWaitedFor() async throws {
+        let bench = Bench { _ in
+            Self.song
+        } configure: {
+            $0.requestsPerMinute = 1
+        }
+        _ = try await bench.catalog.search(try query("term=a"))
+        bench.clock.advance(by: .seconds(58))
+        let search = try query("term=b")
+        let task = Task { try await bench.catalog.search(search) }
+        try await bench.clock.sleepers.wait { $0 == 1 }
+        #expect(bench.upstream.count == 1)
+        bench.clock.advance(by: .seconds(2))
+        #expect(try await task.value.items.count == 1)
+        #expect(bench.upstream.count == 2)
+    }
+
+    @Test func whoLeavesBeforeTheirTurnCostsNone() async throws {
+        let bench = Bench { _ in
+            Self.song
+        } configure: {
+            $0.requestsPerMinute = 1
+        }
+        _ = try await bench.catalog.search(try query("term=a"))
+        bench.clock.advance(by: .seconds(59))
+        let search = try query("term=b")
+        let task = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(search) } }
+        try await bench.clock.sleepers.wait { $0 == 1 }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        try await bench.clock.sleepers.wait { $0 == 0 }
+        bench.clock.advance(by: .seconds(1))
+        #expect(bench.upstream.count == 1)
+        let next = Task { try await bench.catalog.search(try query("term=c")) }
+        #expect(try await next.value.items.count == 1)
+        #expect(bench.upstream.count == 2)
+    }
+
+    @Test func throttlingReachesThoseWhoWaitForTheirTurn() async throws {
+        let bench = Bench(configure: { $0.requestsPerMinute = 1 })
+        let (a, b) = (try query("term=a"), try query("term=b"))
+        let first = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(a) } }
+        try await bench.upstream.requests.wait { $0.count == 1 }
+        bench.clock.advance(by: .seconds(59))
+        let second = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(b) } }
+        try await bench.clock.sleepers.wait { $0 == 1 }
+        bench.upstream.answer(0, .success(.with(status: 403, type: nil, "")))
+        #expect(await first.value == .upstreamRateLimited(retryAfter: .seconds(30)))
+        bench.clock.advance(by: .seconds(1))
+        #expect(await second.value == .upstreamRateLimited(retryAfter: .seconds(29)))
+        #expect(bench.upstream.count == 1)
+    }
+}
+
+/// The same numbers in every run (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

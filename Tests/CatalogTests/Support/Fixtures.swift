@@ -1,0 +1,78 @@
+import Foundation
+import HTTPClient
+import HTTPCore
+import JSON
+import Testing
+
+@testable import Catalog
+
+/// The bases of the sources in tests: names that lead nowhere.
+let itunesURL = url("https://itunes.test")
+let postsURL = url("https://posts.test/base")
+
+func url(_ string: String) -> HTTPURL {
+    guard let url = HTTPURL(string) else { preconditionFailure("\(string) is not a URL") }
+    return url
+}
+
+enum Fixture {
+    /// A captured answer to `term=jack+johnson&entity=song`, with the line feeds around it.
+    static func songSearch() throws -> [UInt8] {
+        let file = try #require(
+            Bundle.module.url(forResource: "itunes-song-search", withExtension: "txt", subdirectory: "Fixtures"))
+        return [UInt8](try Data(contentsOf: file))
+    }
+
+    /// Three posts.
+    static let posts = """
+        [ {"userId":1,"id":1,"title":"Sunt aut facere","body":"quia et suscipit\\nsuscipit recusandae"},
+          {"userId":1,"id":2,"title":"Qui est esse","body":"est rerum tempore ÜBER alles"},
+          {"userId":2,"id":3,"title":"Ea molestias","body":"et iusto sed quo iure suscipit"} ]
+        """
+
+    /// An answer of one song with this id.
+    static func song(_ id: Int64 = 1, name: String = "A") -> String {
+        #"{"resultCount":1,"results":[{"wrapperType":"track","kind":"song","trackId":\#(id),"trackName":"\#(name)"}]}"#
+    }
+}
+
+/// A catalog with its source and its clock.
+struct Bench {
+    let upstream: FakeUpstream
+    let clock = TestClock()
+    let catalog: Catalog
+
+    init(_ script: @escaping FakeUpstream.Script = { _ in nil }) {
+        self.init(script, configure: { _ in })
+    }
+
+    init(_ script: @escaping FakeUpstream.Script = { _ in nil }, configure: (inout CatalogConfiguration) -> Void) {
+        var configuration = CatalogConfiguration(itunesURL: itunesURL, postsURL: postsURL)
+        configure(&configuration)
+        upstream = FakeUpstream(script)
+        catalog = Catalog(configuration: configuration, client: upstream, clock: clock)
+    }
+}
+
+extension Bench {
+    /// Goes on when so many wait for the answer to this search. They arrive on their own threads, and tell nobody.
+    func waitForWaiters(_ count: Int, _ text: String) async throws {
+        let search = try query(text)
+        while catalog.waiting(for: search) < count { await Task.yield() }
+    }
+}
+
+/// A search made of `name=value` pairs.
+func query(_ text: String) throws -> SearchQuery {
+    try Catalog.query(from: try QueryItem.parse(text.utf8))
+}
+
+/// The error that the work ends with; nil if it ends well.
+func failure(_ work: () async throws(CatalogError) -> SearchAnswer) async -> CatalogError? {
+    do {
+        _ = try await work()
+        return nil
+    } catch {
+        return error
+    }
+}
