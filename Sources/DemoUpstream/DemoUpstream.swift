@@ -1,0 +1,98 @@
+internal import HTTPCore
+internal import HTTPServer
+internal import Synchronization
+
+/// An origin for demonstrations and tests: an iTunes-shaped catalogue with sound that can be played, posts in JSONPlaceholder's shape,
+/// large files, and misbehaviour on request.
+///
+/// | path | what it is |
+/// | --- | --- |
+/// | `/search`, `/lookup` | the iTunes Search API over ``Catalogue`` |
+/// | `/posts`, `/posts/<id>` | JSONPlaceholder's posts |
+/// | `/media/<track id>.wav` | a preview: 30 s of synthesised sound |
+/// | `/large/field-recording-1.bin` (`-2`, `-3`) | 256 MiB, 512 MiB and 1 GiB |
+/// | `/artwork/<album id>/100x100.png` | a cover, square, 16 to 600 pixels |
+/// | `/artist/<id>`, `/album/<id>`, `/track/<id>`, `/` | pages |
+/// | `/entity?size=…` | whatever a test needs; see ``Entity/synthetic(_:version:extra:now:)`` |
+///
+/// Everything but pages takes `pace=<bytes per second>` and `fault=…`; the faults are listed at ``Fault``. Nothing is stored: every byte
+/// is a function of the target and its offset, the same in every run.
+public final class DemoUpstream: Sendable {
+    private let application: UpstreamApplication
+    private let server: HTTPServer
+
+    /// An upstream that isn't listening yet.
+    public init(configuration: Configuration = Configuration()) {
+        application = UpstreamApplication(configuration: configuration)
+        var serverConfiguration = ServerConfiguration()
+        serverConfiguration.host = configuration.host
+        serverConfiguration.port = configuration.port
+        serverConfiguration.eventLoops = max(1, configuration.eventLoops)
+        server = HTTPServer(configuration: serverConfiguration, application: application)
+    }
+
+    /// Listens, and returns the base URL: `http://127.0.0.1:41234`.
+    ///
+    /// - Throws: `ServerError` where the address can't be listened on.
+    public func start() throws -> String {
+        let address = try server.start()
+        let base = "http://\(address)"
+        application.setBase(base, port: address.port)
+        return base
+    }
+
+    /// Stops listening and breaks off what is still being sent.
+    public func shutdown() async {
+        await server.shutdown(within: .seconds(1))
+    }
+
+    /// The latest requests in the order in which they were answered; see ``Configuration/loggedRequests``.
+    public var requests: [LoggedRequest] { application.log.requests }
+
+    /// The entity that a target names, such as `/media/5000410101.wav` or `/entity?size=1000`, for comparing with what was received. Nil if
+    /// there is none, or its bytes depend on where the server listens.
+    ///
+    /// - Parameter version: which edition, where a fault changes the entity: 1 is the first.
+    public static func content(of target: String, version: Int = 1) -> DemoContent? {
+        guard let requestTarget = try? RequestTarget(target), let parsed = try? Target(requestTarget) else { return nil }
+        switch parsed.segments.first {
+        case "media", "large", "entity", "artwork", "posts":
+            let changesLength = parsed.faults.contains { $0.kind == .changeLength }
+            let edition = Edition(version: min(max(1, version), 1_000_000), changesLength: changesLength)
+            guard let entity = try? Entity.find(parsed, edition: edition, base: "", now: 0) else { return nil }
+            return DemoContent(content: entity.content)
+        default: return nil
+        }
+    }
+}
+
+/// The bytes of one of the upstream's entities.
+public struct DemoContent: Sendable {
+    private let content: any EntityContent
+
+    init(content: any EntityContent) { self.content = content }
+
+    /// In bytes.
+    public var length: Int64 { content.length }
+
+    /// The bytes of a range; what of it lies outside the entity is left out.
+    public func bytes(in range: Range<Int64>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        content.append(range.clamped(to: 0..<length), to: &bytes)
+        return bytes
+    }
+
+    /// All bytes. For entities that fit in memory.
+    public var bytes: [UInt8] { bytes(in: 0..<length) }
+
+    /// Calls `body` with all bytes in order, in chunks of at most `size` bytes: to hash what should not be held in memory.
+    public func forEachChunk(of size: Int = 1 << 20, _ body: ([UInt8]) throws -> Void) rethrows {
+        let size = Int64(max(1, size))
+        var offset: Int64 = 0
+        while offset < length {
+            let end = min(length, offset + size)
+            try body(bytes(in: offset..<end))
+            offset = end
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import HTTPServer
+internal import Threading
+
+/// A body on its way: made while the socket takes it, at its pace, and broken off where a fault says so.
+final class EntityStream: BodyStream {
+    private struct State {
+        var source: BodySource
+        var pace: Pace
+        var left: Int64
+        var sent: Int64 = 0
+        var isStopping = false
+        /// When the connection of a broken-off body is given up at the latest.
+        var breaksOff: ContinuousClock.Instant?
+        var lease: TransferLease?
+        /// The most room there ever was: less means that something still waits to be sent.
+        var largestRoom = 0
+    }
+
+    private let state: Locked<State>
+    private let cut: BodyCut?
+    private let exchange: Exchange
+    private let hasLength: Bool
+    private let delivery: Delivery
+
+    /// How often a body that is about to be broken off looks whether the client has what came before.
+    private static let rest: Duration = .milliseconds(5)
+    /// And for how long.
+    private static let patience: Duration = .seconds(40)
+
+    /// - Parameter hasLength: whether the length is announced.
+    init(
+        source: BodySource, hasLength: Bool, pace: Pace, cut: BodyCut?, exchange: Exchange, lease: TransferLease?,
+        delivery: Delivery
+    ) {
+        state = Locked(State(source: source, pace: pace, left: source.length, lease: lease))
+        self.cut = cut
+        self.exchange = exchange
+        self.hasLength = hasLength
+        self.delivery = delivery
+    }
+
+    func opened(_ waker: StreamWaker) {}
+
+    func next(into buffer: inout [UInt8], limit: Int, now: ContinuousClock.Instant) -> StreamStep {
+        state.withLock { state in
+            if state.isStopping { return .abort(reset: false) }
+            state.largestRoom = max(state.largestRoom, limit)
+            if let cut, state.sent >= cut.after || state.left == 0 {
+                // A chunk is made in a buffer of its own, so that only the room tells; the room of a body with a length is also
+                // bounded by what is left of it.
+                let isFlushed = buffer.isEmpty && (hasLength || limit == state.largestRoom)
+                return breakOff(cut.ending, &state, isFlushed: isFlushed, now: now)
+            }
+            if state.left == 0 { return .end }
+            var wanted = min(Int64(max(0, limit)), state.left)
+            if let cut { wanted = min(wanted, cut.after - state.sent) }
+            switch state.pace.allowance(for: wanted, now: now) {
+            case .wait(let until): return .wait(until: until)
+            case .send(let count):
+                let appended = state.source.append(upTo: Int(count), to: &buffer)
+                state.sent += Int64(appended)
+                state.left -= Int64(appended)
+                state.pace.spend(Int64(appended))
+                exchange.send(appended)
+                return state.left == 0 && cut == nil ? .end : .more
+            }
+        }
+    }
+
+    /// Breaking off drops what the server and the kernel still hold, so it comes when that has been delivered; or after a while, to a
+    /// client that doesn't read.
+    private func breakOff(
+        _ ending: BodyCut.Ending, _ state: inout State, isFlushed: Bool, now: ContinuousClock.Instant
+    ) -> StreamStep {
+        if ending == .stall { return .wait(until: nil) }
+        guard let latest = state.breaksOff else {
+            state.breaksOff = now + Self.patience
+            return .wait(until: now + Self.rest)
+        }
+        if now < latest, !isFlushed || !delivery.isComplete { return .wait(until: now + Self.rest) }
+        return .abort(reset: ending == .reset)
+    }
+
+    func serverIsStopping() {
+        state.withLock { $0.isStopping = true }
+    }
+
+    func closed() {
+        state.withLock { $0.lease = nil }
+        exchange.finish()
+    }
+
+    /// A response that comes too late is dropped without its stream being closed.
+    deinit { exchange.finish() }
+}

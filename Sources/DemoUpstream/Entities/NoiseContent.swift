@@ -1,0 +1,46 @@
+/// Bytes without meaning that are cheap to make and hard to confuse: each block of 4 KiB is a piece of one table of noise, taken from a
+/// place that depends on the seed and the block's number, with both stamped at its front. So a byte that ends up at another offset, or
+/// comes from another entity, shows; and making them costs a copy.
+struct NoiseContent: EntityContent {
+    let length: Int64
+    let seed: UInt64
+
+    static let blockLength: Int64 = 4096
+
+    init(length: Int64, seed: UInt64) {
+        self.length = max(0, length)
+        self.seed = Mix.scramble(seed)
+    }
+
+    func append(_ range: Range<Int64>, to bytes: inout [UInt8]) {
+        let range = range.clamped(to: 0..<length)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let block = offset / Self.blockLength
+            let blockStart = block * Self.blockLength
+            let from = Int(offset - blockStart)
+            let to = Int(min(Self.blockLength, range.upperBound - blockStart))
+            let mixed = Mix.scramble(seed ^ UInt64(bitPattern: block))
+            let place = Int(mixed >> 48)
+            let first = bytes.count
+            bytes.append(contentsOf: Self.noise[(place + from)..<(place + to)])
+            // The stamp: 16 bytes that no other block of no other entity has.
+            for index in from..<max(from, min(to, 16)) {
+                let word = index < 8 ? mixed : mixed ^ seed
+                bytes[first + index - from] = UInt8(truncatingIfNeeded: word >> UInt64(8 * (index % 8)))
+            }
+            offset = blockStart + Int64(to)
+        }
+    }
+
+    /// 64 KiB to begin a block in, and one block more.
+    private static let noise: [UInt8] = {
+        var numbers = SeededNumbers(seed: 0x5061_776C)
+        var bytes: [UInt8] = []
+        while bytes.count < 65_536 + Int(blockLength) {
+            let word = numbers.next()
+            for place in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * place))) }
+        }
+        return bytes
+    }()
+}

@@ -1,0 +1,40 @@
+/// Mixing of integers: the same input gives the same, well spread output on every machine.
+enum Mix {
+    /// A bijection of 64 bits in which every input bit reaches every output bit (the finaliser of SplitMix64; Steele, Lea and Flood,
+    /// "Fast splittable pseudorandom number generators", 2014).
+    static func scramble(_ value: UInt64) -> UInt64 {
+        var mixed = value &+ 0x9E37_79B9_7F4A_7C15
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number made of a text's bytes (FNV-1a, then scrambled).
+    static func scramble(_ text: String) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
+        return scramble(hash)
+    }
+}
+
+/// Numbers that look random and are the same for the same seed.
+struct SeededNumbers: Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = Mix.scramble(seed) }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        return Mix.scramble(state)
+    }
+
+    /// A number from 0 to `bound` - 1; 0 where the bound is not positive.
+    mutating func next(below bound: Int) -> Int {
+        guard bound > 0 else { return 0 }
+        return Int(next() % UInt64(bound))
+    }
+
+    mutating func pick<Element>(_ choices: [Element], else fallback: Element) -> Element {
+        choices.isEmpty ? fallback : choices[next(below: choices.count)]
+    }
+}

@@ -1,0 +1,158 @@
+import HTTPCore
+import JSON
+import TestSupport
+import Testing
+
+@testable import DemoUpstream
+
+@Suite("Catalogue") @OffPool struct CatalogueTests {
+    private let catalogue = Catalogue.shared
+
+    @Test("it has at least 200 tracks of several artists and albums, and every line of its text is understood")
+    func size() {
+        #expect(catalogue.tracks.count >= 200)
+        #expect(catalogue.artists.count >= 10)
+        #expect(catalogue.albums.count >= 20)
+        #expect(catalogue.unreadableLines == [])
+    }
+
+    @Test("ids are unique over tracks, albums and artists, and exceed 32 bits")
+    func ids() {
+        let ids = catalogue.tracks.map(\.id) + catalogue.albums.map(\.id) + catalogue.artists.map(\.id)
+        #expect(Set(ids).count == ids.count)
+        #expect(ids.allSatisfy { $0 > Int64(UInt32.max) })
+    }
+
+    @Test("ids stay as they are: others have written them down")
+    func stableIds() {
+        #expect(catalogue.track(5_000_110_101)?.name == "Prelude and Fugue No. 1 in C Major, BWV 846")
+        #expect(catalogue.track(5_000_420_101)?.name == "Gymnopédie No. 1: Lent et douloureux")
+        #expect(catalogue.track(5_000_710_101)?.mediaTarget == "/large/field-recording-1.bin")
+    }
+
+    @Test(
+        "a search finds tracks that have all its words, in whatever case and with or without diacritics",
+        arguments: [
+            ("gymnopedie", "Gymnopédie No. 1: Lent et douloureux"), ("GYMNOPÉDIE", "Gymnopédie No. 1: Lent et douloureux"),
+            ("Gymnope\u{301}die", "Gymnopédie No. 1: Lent et douloureux"), ("fur elise", "Für Elise, WoO 59"),
+            ("beethoven elise", "Für Elise, WoO 59"), ("maple  LEAF", "Maple Leaf Rag"), ("bydlo", "Bydło"),
+            ("dvorak largo", "II. Largo"), ("childrens corner lullaby", "Jimbo's Lullaby"),
+            ("field recording", "Field Recording 1: Harbour at Dawn"), ("golliwogg's", "Golliwogg's Cakewalk"),
+        ])
+    func finds(term: String, name: String) throws {
+        let found = catalogue.search(try CatalogueQuery(items: [QueryItem(name: "term", value: term)]))
+        let names = found.map { item in if case .track(let track) = item { track.name } else { "" } }
+        #expect(names.contains(name))
+    }
+
+    @Test("a search for words that no track has all of finds nothing", arguments: ["beethoven gymnopedie", "zzz", "", "!?"])
+    func findsNothing(term: String) throws {
+        #expect(catalogue.search(try CatalogueQuery(items: [QueryItem(name: "term", value: term)])).isEmpty)
+    }
+
+    @Test("tracks whose own name has the words come before those of albums and artists that have them")
+    func order() throws {
+        let found = catalogue.search(try CatalogueQuery(items: [QueryItem(name: "term", value: "waltz")]))
+        let isNamed = found.map { item in
+            if case .track(let track) = item { SearchText.words(track.name).contains { $0.hasPrefix("waltz") } } else { false }
+        }
+        #expect(isNamed.first == true)
+        #expect(isNamed.last == false)
+        #expect(isNamed == isNamed.sorted { $0 && !$1 })
+    }
+
+    @Test(
+        "parameters narrow the answer",
+        arguments: [
+            ("term=prelude&limit=3", 3), ("term=prelude&limit=3&offset=100000", 0), ("term=prelude&limit=1000", 200),
+            ("term=satie&entity=album", 3), ("term=satie&entity=musicArtist", 1), ("term=satie&media=movie", 0),
+            ("term=bosun", 1), ("term=bosun&explicit=No", 0), ("term=satie&attribute=songTerm", 0),
+            ("term=satie&attribute=artistTerm&limit=200", 17), ("term=ragtime&attribute=genreIndex&limit=200", 15),
+            ("term=planets&attribute=albumTerm", 7), ("term=satie&media=music&entity=mix", 0),
+        ] as [(String, Int)])
+    func parameters(query: String, atMost: Int) throws {
+        let items = try RequestTarget("/search?" + query).queryItems()
+        let found = catalogue.search(try CatalogueQuery(items: items))
+        if atMost == 200 { #expect(found.count > 40) } else { #expect(found.count == atMost) }
+    }
+
+    @Test("an offset goes on where the limit ended")
+    func pages() throws {
+        func ids(_ query: String) throws -> [Int64] {
+            catalogue.search(try CatalogueQuery(items: try RequestTarget("/search?" + query).queryItems())).map { item in
+                if case .track(let track) = item { track.id } else { 0 }
+            }
+        }
+        #expect(try ids("term=bach&limit=20") == ids("term=bach&limit=7") + ids("term=bach&limit=13&offset=7"))
+    }
+
+    @Test(
+        "a bad value is refused as the real service refuses it",
+        arguments: [
+            ("country=XX", "country"), ("country=USA", "country"), ("media=vinyl", "mediaType"),
+            ("media=music&entity=movie", "resultEntity"), ("media=music&attribute=actorTerm", "attributeType"),
+            ("limit=0", "limit"), ("limit=abc", "limit"), ("offset=-1", "offset"), ("explicit=maybe", "explicit"),
+            ("lang=xx", "language"), ("country=XX&limit=-1", "country, limit"),
+        ])
+    func refusals(query: String, keys: String) throws {
+        let items = try RequestTarget("/search?term=a&" + query).queryItems()
+        let refusal = #expect(throws: CatalogueQuery.Invalid.self) { _ = try CatalogueQuery(items: items) }
+        #expect(refusal?.message == "Invalid value(s) for key(s): [\(keys)]")
+        let body = try JSONValue(parsing: CatalogueEncoder.encode(try #require(refusal)))
+        #expect(body["errorMessage"]?.string == refusal?.message)
+        #expect(body["queryParameters"]?.members != nil)
+    }
+
+    @Test("an answer looks like a captured one, from the blank lines at both ends to the fields of a song")
+    func shape() throws {
+        let base = "http://127.0.0.1:1234"
+        let found = catalogue.search(try CatalogueQuery(items: [QueryItem(name: "term", value: "clair de lune")]))
+        let bytes = CatalogueEncoder(base: base, country: "USA").encode(found)
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(
+            text.hasPrefix(
+                "\n\n\n{\n \"resultCount\":1,\n \"results\": [\n{\"wrapperType\":\"track\",\"kind\":\"song\",\"artistId\":"))
+        #expect(text.hasSuffix("\"isStreamable\":true}]\n}\n\n\n"))
+        let song = try #require(try JSONValue(parsing: bytes)["results"]?.array?.first)
+        let names = try #require(song.members).map(\.name)
+        // The fields of the captured song-search answer, in their order.
+        #expect(
+            names == [
+                "wrapperType", "kind", "artistId", "collectionId", "trackId", "artistName", "collectionName", "trackName",
+                "collectionCensoredName", "trackCensoredName", "artistViewUrl", "collectionViewUrl", "trackViewUrl",
+                "previewUrl", "artworkUrl30", "artworkUrl60", "artworkUrl100", "collectionPrice", "trackPrice", "releaseDate",
+                "collectionExplicitness", "trackExplicitness", "discCount", "discNumber", "trackCount", "trackNumber",
+                "trackTimeMillis", "country", "currency", "primaryGenreName", "isStreamable",
+            ])
+        #expect(song["previewUrl"]?.string == "\(base)/media/\(song["trackId"]?.integer ?? 0).wav")
+        #expect(song["releaseDate"]?.string == "2003-08-22T12:00:00Z")
+        let milliseconds = try #require(song["trackTimeMillis"]?.integer)
+        #expect((302_000..<303_000).contains(milliseconds))
+    }
+
+    @Test("a look-up finds tracks, albums and artists by id, in the order asked for, and skips ids that nothing has")
+    func lookup() {
+        let found = catalogue.lookup(ids: [5_000_420_000, 1, 5_000_420_102, 5_000_420_100], result: nil, limit: 50)
+        let kinds = found.map { item in
+            switch item {
+            case .track: "track"
+            case .album: "album"
+            case .artist: "artist"
+            }
+        }
+        #expect(kinds == ["artist", "track", "album"])
+        #expect(catalogue.lookup(ids: [5_000_420_100], result: .song, limit: 50).count == 10)
+        #expect(catalogue.lookup(ids: [5_000_420_000], result: .album, limit: 50).count == 4)
+        #expect(catalogue.lookup(ids: [5_000_420_000], result: .song, limit: 5).count == 6)
+    }
+
+    @Test("there are a hundred posts of ten users, in JSONPlaceholder's shape")
+    func posts() throws {
+        let posts = try #require(try JSONValue(parsing: Posts.all).array)
+        #expect(posts.count == 100)
+        #expect(posts.compactMap { $0["id"]?.integer } == Array(1...100))
+        #expect(Set(posts.compactMap { $0["userId"]?.integer }).count == 10)
+        #expect(Set(posts.compactMap { $0["title"]?.string }).count == 100)
+        #expect(posts.allSatisfy { $0["body"]?.string?.isEmpty == false && $0.members?.count == 4 })
+    }
+}

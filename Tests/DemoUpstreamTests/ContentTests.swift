@@ -1,0 +1,107 @@
+import TestSupport
+import Testing
+
+@testable import DemoUpstream
+
+@Suite("Contents") @OffPool struct ContentTests {
+    @Test("the checksum is that of gzip and PNG")
+    func checksum() {
+        var sum = CRC32()
+        sum.update(Array("1234".utf8)[...])
+        sum.update(Array("56789".utf8)[...])
+        #expect(sum.value == 0xCBF4_3926)
+    }
+
+    @Test("a gzip file holds the content, and is as long as announced", arguments: [0, 1, 65_535, 65_536, 200_000] as [Int64])
+    func gzip(length: Int64) throws {
+        let content = NoiseContent(length: length, seed: 3)
+        var source = BodySource(content: content, pieces: [.gzip(GzipContent(content))])
+        let announced = source.length
+        var file: [UInt8] = []
+        while source.append(upTo: 10_000, to: &file) > 0 {}
+        #expect(Int64(file.count) == announced)
+        #expect(file.prefix(3) == [0x1F, 0x8B, 8])
+        var offset = 10
+        var data: [UInt8] = []
+        var isLast = false
+        while !isLast {
+            isLast = file[offset] == 1
+            let count = Int(file[offset + 1]) | Int(file[offset + 2]) << 8
+            #expect(count ^ 0xFFFF == Int(file[offset + 3]) | Int(file[offset + 4]) << 8)
+            data += file[(offset + 5)..<(offset + 5 + count)]
+            offset += 5 + count
+        }
+        var whole: [UInt8] = []
+        content.append(0..<length, to: &whole)
+        #expect(data == whole)
+        #expect(file.count == offset + 8)
+        var sum = CRC32()
+        sum.update(whole[...])
+        #expect((0..<4).reduce(0) { $0 | UInt32(file[offset + $1]) << UInt32(8 * $1) } == sum.value)
+    }
+
+    @Test("a body's pieces follow one another, however it is taken", arguments: [1, 2, 7, 100, 100_000])
+    func pieces(portion: Int) {
+        let content = NoiseContent(length: 10_000, seed: 1)
+        var source = BodySource(
+            content: content, pieces: [.bytes([1, 2, 3]), .range(5..<5000), .bytes([]), .bytes([4]), .range(9999..<10_000)])
+        #expect(source.length == 3 + 4995 + 1 + 1)
+        var taken: [UInt8] = []
+        while true {
+            let count = source.append(upTo: portion, to: &taken)
+            #expect(count <= portion)
+            if count == 0 { break }
+        }
+        var expected: [UInt8] = [1, 2, 3]
+        content.append(5..<5000, to: &expected)
+        expected.append(4)
+        content.append(9999..<10_000, to: &expected)
+        #expect(taken == expected)
+    }
+
+    @Test("artwork is a PNG of its size, another for each album", arguments: [30, 60, 100, 600])
+    func artwork(side: Int) {
+        var seen: Set<[UInt8]> = []
+        for album in Catalogue.shared.albums.prefix(side == 600 ? 2 : 20) {
+            let png = Artwork.png(albumId: album.id, side: side)
+            #expect(png.prefix(8) == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+            #expect(Int(png[18]) << 8 | Int(png[19]) == side)
+            #expect(Int(png[22]) << 8 | Int(png[23]) == side)
+            #expect(seen.insert(png).inserted)
+        }
+    }
+
+    @Test("content(of:) gives an entity's bytes in chunks, and nil for what has none of its own")
+    func contentOf() throws {
+        let content = try #require(DemoUpstream.content(of: "/entity?size=10000&seed=a&fault=reset@5"))
+        #expect(content.length == 10_000)
+        var chunks: [[UInt8]] = []
+        content.forEachChunk(of: 3000) { chunks.append($0) }
+        #expect(chunks.map(\.count) == [3000, 3000, 3000, 1000])
+        #expect(chunks.flatMap { $0 } == content.bytes)
+        #expect(content.bytes(in: 9990..<20_000) == Array(content.bytes.suffix(10)))
+        #expect(content.bytes != DemoUpstream.content(of: "/entity?size=10000&seed=b")?.bytes)
+        #expect(content.bytes != DemoUpstream.content(of: "/entity?size=10000&seed=a", version: 2)?.bytes)
+        #expect(DemoUpstream.content(of: "/entity?size=10000&fault=change-length", version: 2)?.length == 14_099)
+        #expect(DemoUpstream.content(of: "/media/5000110101.wav")?.length == 1_323_044)
+        #expect(DemoUpstream.content(of: "/large/field-recording-1.bin")?.length == 268_435_456)
+        for target in ["/search?term=a", "/nothing", "/entity", "/entity?size=-1", "/media/1.wav", "", "%"] {
+            #expect(DemoUpstream.content(of: target) == nil, "\(target)")
+        }
+    }
+
+    @Test(
+        "what was sent is delivered once neither end of its connection holds any of it",
+        arguments: [
+            ("", true), ("00000000:00000000", true), ("00000001:00000000", false), ("00000000:0000A000", true),
+        ])
+    func delivery(queues: String, isComplete: Bool) {
+        let delivery = Delivery(serverPort: 0x1F90, clientPort: 0xC001)
+        let header = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
+        let server = "   1: 0100007F:1F90 0100007F:C001 01 \(queues) 00:00000000 00000000     0\n"
+        let client = "   2: 0100007F:C001 0100007F:1F90 01 00000000:00000007 00:00000000 00000000     0\n"
+        let other = "   3: 0100007F:1F90 0100007F:C002 01 00000009:00000009 00:00000000 00000000     0\n"
+        #expect(delivery.isComplete(table: header + (queues.isEmpty ? "" : server) + other) == isComplete)
+        #expect(!delivery.isComplete(table: header + server + client + other))
+    }
+}

@@ -1,0 +1,209 @@
+import Testing
+
+@testable import DemoUpstream
+
+/// How each fault looks to a client that speaks in bytes.
+@Suite("Faults on the wire", .timeLimit(.minutes(3))) struct FaultWireTests {
+    @Test("a preview is served whole and in parts, on one connection")
+    func preview() async throws {
+        try await withUpstream { _, base in
+            let target = "/media/5000420101.wav"
+            let expected = content(target)
+            let client = try RawClient(base: base)
+            let whole = try await client.get(target)
+            #expect(whole.status == 200)
+            #expect(whole["Content-Length"] == "1323044")
+            #expect(whole.body == expected)
+            let part = try await client.get(target, fields: ["Range: bytes=1001-500000", "If-Range: \(whole["ETag"] ?? "")"])
+            #expect(part.status == 206)
+            #expect(part["Content-Range"] == "bytes 1001-500000/1323044")
+            #expect(part.body == Array(expected[1001...500_000]))
+            let head = try await client.get(target, method: "HEAD")
+            #expect(head.status == 200)
+            #expect(head["Content-Length"] == "1323044")
+            #expect(head["ETag"] == whole["ETag"])
+            #expect(try await client.get(target, fields: ["If-None-Match: \(whole["ETag"] ?? "")"]).status == 304)
+        }
+    }
+
+    @Test(
+        "a body that breaks off does so after the bytes asked for, and in the way asked for",
+        arguments: [
+            ("reset@65536", 65_536, .reset), ("truncate@65536", 65_536, .closed), ("stall@65536", 65_536, .silence),
+            ("reset@0", 0, .reset), ("truncate@299999", 299_999, .closed), ("reset@299999", 299_999, .reset),
+            ("truncate@1", 1, .closed), ("chunked,reset@100000", 100_000, .reset), ("chunked,truncate@1", 1, .closed),
+        ] as [(String, Int, RawClient.Ending)])
+    func brokenBody(fault: String, count: Int, ending: RawClient.Ending) async throws {
+        try await withUpstream { _, base in
+            let target = "/entity?size=300000&fault=\(fault)"
+            let answer = try await RawClient.get(base, target, silence: ending == .silence ? 300 : 60_000)
+            #expect(answer.status == 200)
+            #expect(answer["Content-Length"] == (fault.hasPrefix("chunked") ? nil : "300000"))
+            #expect(answer.ending == ending)
+            // Not as an expression that would list the differences of long arrays.
+            let isExact = answer.body == Array(content(target).prefix(count))
+            #expect(isExact, "\(answer.body.count) bytes arrived")
+        }
+    }
+
+    @Test("a fault that is limited to one request is over after it, and a range goes on where it broke off")
+    func once() async throws {
+        try await withUpstream { upstream, base in
+            let target = "/entity?size=300000&fault=reset@100000;times=1"
+            let expected = content(target)
+            let first = try await RawClient.get(base, target)
+            #expect(first.ending == .reset)
+            #expect(first.body == Array(expected.prefix(100_000)))
+            let second = try await RawClient.get(
+                base, target, fields: ["Range: bytes=100000-", "If-Range: \(first["ETag"] ?? "")"])
+            #expect(second.status == 206)
+            #expect(second.ending == .complete)
+            #expect(first.body + second.body == expected)
+            let requests = upstream.requests
+            #expect(requests.map(\.status) == [200, 206])
+            #expect(requests.map(\.range) == [nil, "bytes=100000-"])
+            #expect(requests.last?.ifRange == first["ETag"])
+            #expect(requests.map(\.bytesSent) == [100_000, 200_000])
+            #expect(requests.allSatisfy { $0.target == target && $0.path == "/entity" && $0.method == "GET" })
+        }
+    }
+
+    @Test("a chunked body ends with its last chunk, or without it")
+    func chunked() async throws {
+        try await withUpstream { _, base in
+            for (query, isWhole) in [("length=none", true), ("fault=chunked", true), ("fault=chunked-no-end", false)] {
+                let target = "/entity?size=200000&\(query)"
+                let answer = try await RawClient.get(base, target)
+                #expect(answer["Content-Length"] == nil)
+                #expect(answer["Transfer-Encoding"] == "chunked")
+                #expect(answer.isChunkedWhole == isWhole)
+                #expect(answer.ending == (isWhole ? .complete : .closed))
+                #expect(answer.body == content(target))
+            }
+        }
+    }
+
+    @Test("an entity changes between two requests")
+    func change() async throws {
+        try await withUpstream { _, base in
+            let target = "/entity?size=50000&fault=change;times=1"
+            let first = try await RawClient.get(base, target)
+            let second = try await RawClient.get(
+                base, target, fields: ["Range: bytes=1000-", "If-Range: \(first["ETag"] ?? "")"])
+            let third = try await RawClient.get(base, target)
+            #expect(first.body == content(target))
+            #expect(second.status == 200)
+            #expect(second.body == content(target, version: 2))
+            #expect(second["ETag"] != first["ETag"])
+            #expect(third.body == second.body)
+        }
+    }
+
+    @Test("a status fails as often as it is asked to, with Retry-After in either form")
+    func failures() async throws {
+        try await withUpstream { _, base in
+            var statuses: [RawClient.Answer] = []
+            for _ in 1...4 {
+                statuses.append(
+                    try await RawClient.get(base, "/entity?size=10&fault=503x2,retry-after=7,429;from=3;times=1"))
+            }
+            #expect(statuses.map(\.status) == [503, 503, 429, 200])
+            #expect(statuses.map { $0["Retry-After"] } == ["7", "7", "7", nil])
+            #expect(statuses[2].body.isEmpty)
+            let dated = try await RawClient.get(base, "/entity?size=10&fault=500,retry-after=date@9")
+            #expect(dated["Retry-After"]?.hasSuffix(" GMT") == true)
+            #expect(dated["Retry-After"] != dated["Date"])
+        }
+    }
+
+    @Test(
+        "bodiless and wrong answers are given as asked",
+        arguments: [
+            ("204", 204, nil), ("205", 205, nil), ("html", 200, "text/html; charset=utf-8"),
+            ("gzip", 200, "application/octet-stream"), ("404", 404, "text/html; charset=utf-8"),
+        ] as [(String, Int, String?)])
+    func otherAnswers(fault: String, status: Int, type: String?) async throws {
+        try await withUpstream { _, base in
+            let answer = try await RawClient.get(base, "/entity?size=1000&fault=\(fault)")
+            #expect(answer.status == status)
+            #expect(answer["Content-Type"] == type)
+            #expect(answer.ending == .complete)
+            if type == nil { #expect(answer.body.isEmpty) }
+            if fault == "gzip" { #expect(answer.body.prefix(2) == [0x1F, 0x8B]) }
+        }
+    }
+
+    @Test("redirects lead where they should")
+    func redirects() async throws {
+        try await withUpstream { _, base in
+            let away = try await RawClient.get(base, "/entity?size=10&fault=redirect=http://127.0.0.1:1/x?y=z")
+            #expect(away.status == 302)
+            #expect(away["Location"] == "http://127.0.0.1:1/x?y=z")
+
+            let loop = "/entity?size=10&fault=redirect-loop"
+            #expect(try await RawClient.get(base, loop)["Location"] == loop)
+
+            var target = "/entity?size=10&fault=redirectx3"
+            for _ in 0..<3 {
+                let answer = try await RawClient.get(base, target)
+                #expect(answer.status == 302)
+                target = try #require(answer["Location"])
+            }
+            #expect(try await RawClient.get(base, target).body == content("/entity?size=10"))
+
+            let signed = "/entity?size=10&fault=expired-redirect"
+            let link = try #require(try await RawClient.get(base, signed)["Location"])
+            #expect(try await RawClient.get(base, link).status == 200)
+            #expect(try await RawClient.get(base, link).status == 403)
+            let fresh = try #require(try await RawClient.get(base, signed)["Location"])
+            #expect(fresh != link)
+            #expect(try await RawClient.get(base, fresh).status == 200)
+        }
+    }
+
+    @Test("a target that allows one connection refuses a second one while the first is being served")
+    func oneConnection() async throws {
+        try await withUpstream { _, base in
+            let target = "/entity?size=100000000&fault=one-connection"
+            var client: RawClient? = try RawClient(base: base)
+            try client?.send(target)
+            #expect(await client?.readHead().status == 200)
+            #expect(try await RawClient.get(base, target, fields: ["Range: bytes=0-9"]).status == 503)
+            client = nil
+            // The server learns of the closed connection when it next sends; until then it keeps refusing.
+            var status = 503
+            for _ in 0..<10_000 where status == 503 {
+                status = try await RawClient.get(base, target, fields: ["Range: bytes=0-9"]).status
+            }
+            #expect(status == 206)
+        }
+    }
+
+    @Test("a late head comes late")
+    func slowHead() async throws {
+        try await withUpstream { _, base in
+            let start = ContinuousClock.now
+            let answer = try await RawClient.get(base, "/entity?size=10&fault=slow-head@200")
+            #expect(ContinuousClock.now - start >= .milliseconds(200))
+            #expect(answer.body == content("/entity?size=10"))
+        }
+    }
+
+    @Test("a search fails where faults stand before its path, and works when they are over")
+    func searches() async throws {
+        try await withUpstream { _, base in
+            let throttled = try await RawClient.get(base, "/faulty/403;times=1/search?term=elise")
+            #expect(throttled.status == 403)
+            #expect(throttled.body.isEmpty)
+            let answer = try await RawClient.get(base, "/faulty/403;times=1/search?term=elise")
+            #expect(answer.status == 200)
+            #expect(answer.body == (try await RawClient.get(base, "/search?term=elise")).body)
+            let portal = try await RawClient.get(base, "/faulty/html/search?term=elise")
+            #expect(portal.status == 200)
+            #expect(portal["Content-Type"] == "text/html; charset=utf-8")
+            let broken = try await RawClient.get(base, "/faulty/truncate@100/search?term=elise")
+            #expect(broken.ending == .closed)
+            #expect(broken.body == Array(answer.body.prefix(100)))
+        }
+    }
+}

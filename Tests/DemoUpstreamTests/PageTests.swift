@@ -1,0 +1,17 @@
+import Testing
+
+@testable import DemoUpstream
+
+@Suite("Pages") struct PageTests {
+    @Test("there is a page for every artist, album and track, with its name made safe")
+    func pages() {
+        let catalogue = Catalogue.shared
+        for artist in catalogue.artists { #expect(Page.html(["artist", "\(artist.id)"])?.contains(artist.name) == true) }
+        for album in catalogue.albums { #expect(Page.html(["album", "\(album.id)"]) != nil) }
+        for track in catalogue.tracks { #expect(Page.html(["track", "\(track.id)"])?.contains(track.mediaTarget) == true) }
+        #expect(Page.html([]) != nil)
+        #expect(Page.html(["track", "1"]) == nil)
+        #expect(Page.html(["album"]) == nil)
+        #expect(Page.escaped("a<b>&\"c\"") == "a&lt;b&gt;&amp;&quot;c&quot;")
+    }
+}
