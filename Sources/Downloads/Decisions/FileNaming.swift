@@ -1,0 +1,165 @@
+import HTTPCore
+
+@_spi(_Unicode) import Swift
+
+/// Chooses the names of files, so that none can leave its directory, hide, pretend, or be a device.
+///
+/// Names are compared exactly, in normalisation form C. Where a file system takes two of them for one, publishing, which
+/// never replaces a file, finds out, and the next number is tried.
+enum FileNaming {
+    /// The most bytes of UTF-8 in a name. Systems allow 255; the rest is room for what others add (`.part`, ` (2)`).
+    static let longestName = 200
+    /// The most bytes of an extension, its dot included, that is kept when a name is cut. A longer one is no extension.
+    private static let longestExtension = 32
+
+    /// The name of a download's file.
+    ///
+    /// - Parameters:
+    ///   - requested: What the user chose.
+    ///   - contentDisposition: The field's value, which wins over the URL (RFC 6266).
+    ///   - url: Its last path component is taken otherwise. No extension is made up from the media type: a name is what the
+    ///     user or the origin says.
+    /// - Returns: A safe name; `download` if there is nothing to make one of.
+    static func name(requested: String?, contentDisposition: String?, url: HTTPURL) -> String {
+        if let name = requested.flatMap(safe) { return name }
+        let disposition = contentDisposition.flatMap { ContentDisposition(parsing: $0) }
+        if let name = disposition?.filename.flatMap(safe) { return name }
+        // A component that does not decode to text still is one as it stands.
+        let component =
+            url.lastPathComponent ?? url.path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init)
+        return component.flatMap(safe) ?? "download"
+    }
+
+    /// The same name with a number before its extension, for when it is taken: `a.tar.gz`, 2 → `a (2).tar.gz`.
+    static func numbered(_ name: String, _ number: Int) -> String {
+        let (stem, suffix) = split(name)
+        let mark = " (\(number))"
+        return fit(stem, into: longestName - mark.utf8.count - suffix.utf8.count) + mark + suffix
+    }
+
+    /// What is wrong with a name that a user asks for, in one sentence; `nil` if it can be taken, in form C, as it stands.
+    static func objection(to name: String) -> String? {
+        if name.isEmpty { return "filename must not be empty" }
+        if name.utf8.count > longestName || normalised(name).utf8.count > longestName {
+            return "filename must not be longer than \(longestName) bytes"
+        }
+        if name.unicodeScalars.contains(where: isSeparator) { return "filename must not contain '/' or '\\'" }
+        if name.unicodeScalars.contains(where: isInvisible) {
+            return "filename must not contain control or formatting characters"
+        }
+        // Scalars, not characters: a dot with an accent on it still is the dot that hides a file.
+        if let first = name.unicodeScalars.first, first == "." || isSpace(first) {
+            return "filename must not begin with a dot or a space"
+        }
+        if let last = name.unicodeScalars.last, last == "." || isSpace(last) {
+            return "filename must not end with a dot or a space"
+        }
+        if isDevice(name) { return "filename '\(name)' is reserved for a device on some systems" }
+        // Whatever else there is to change, a name is taken as it is asked for or not at all.
+        return safe(name) == normalised(name) ? nil : "filename cannot be used as it is"
+    }
+
+    /// The safe form of a name; `nil` if nothing is left of it.
+    static func safe(_ name: String) -> String? {
+        let last = name.unicodeScalars.split(whereSeparator: isSeparator).last ?? [][...]
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: last.lazy.filter { !isInvisible($0) })
+        var name = trimmed(normalised(String(scalars)))
+        if isDevice(name) { name = "_" + name }
+        if name.utf8.count > longestName {
+            let (stem, suffix) = split(name)
+            name = trimmed(fit(stem, into: longestName - suffix.utf8.count)) + suffix
+        }
+        return name.isEmpty ? nil : name
+    }
+}
+
+// MARK: - Characters
+
+extension FileNaming {
+    private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "/" || scalar == "\\"
+    }
+
+    /// Whether a character cannot be seen but changes what is: controls, joiners, direction overrides, line separators,
+    /// and code points that are no characters.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
+        default: scalar.properties.isNoncharacterCodePoint
+        }
+    }
+
+    private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isWhitespace
+    }
+
+    /// Without leading dots, which hide a file, and trailing ones, which some systems drop, nor spaces at either end.
+    private static func trimmed(_ name: String) -> String {
+        var scalars = name.unicodeScalars[...]
+        while let first = scalars.first, first == "." || isSpace(first) { scalars.removeFirst() }
+        while let last = scalars.last, last == "." || isSpace(last) { scalars.removeLast() }
+        return String(scalars)
+    }
+
+    /// Normalisation form C: one spelling for what looks the same (Unicode Standard Annex 15).
+    private static func normalised(_ name: String) -> String {
+        if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: name._nfc)
+        return String(scalars)
+    }
+
+    /// Whether Windows takes the name for a device, whatever its extension and case.
+    private static func isDevice(_ name: String) -> Bool {
+        let stem = trimmed(String(name.unicodeScalars.prefix { $0 != "." })).uppercased()
+        switch stem {
+        case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$": return true
+        default: break
+        }
+        // The superscripts one, two and three count as digits there.
+        guard stem.hasPrefix("COM") || stem.hasPrefix("LPT") else { return false }
+        let rest = stem.unicodeScalars.dropFirst(3)
+        return rest.count == 1 && rest.allSatisfy { "0123456789\u{B9}\u{B2}\u{B3}".unicodeScalars.contains($0) }
+    }
+}
+
+// MARK: - Lengths
+
+extension FileNaming {
+    /// Stem and extension, dot included. The archives' double extensions (`.tar.gz`) are one.
+    private static func split(_ name: String) -> (stem: Substring, suffix: Substring) {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (name[...], "") }
+        var start = dot
+        let stem = name[..<dot]
+        if let inner = stem.lastIndex(of: "."), inner != name.startIndex, stem[inner...].lowercased() == ".tar" {
+            start = inner
+        }
+        let suffix = name[start...]
+        // `Mr. Smith` has none.
+        guard suffix.utf8.count <= longestExtension, !suffix.contains(where: \.isWhitespace) else { return (name[...], "") }
+        return (name[..<start], suffix)
+    }
+
+    /// The longest beginning of the text that has at most so many bytes, cut between characters; within one only if not even
+    /// the first fits, as with a letter under a hundred accents.
+    private static func fit(_ text: Substring, into limit: Int) -> String {
+        if text.utf8.count <= limit { return String(text) }
+        var kept = ""
+        var count = 0
+        for character in text {
+            count += character.utf8.count
+            if count > limit { break }
+            kept.append(character)
+        }
+        if kept.isEmpty {
+            count = 0
+            for scalar in text.unicodeScalars {
+                count += UTF8.width(scalar)
+                if count > limit { break }
+                kept.unicodeScalars.append(scalar)
+            }
+        }
+        return kept
+    }
+}

@@ -1,0 +1,32 @@
+/// Counts the fruitless attempts of one download, from its last user command on.
+///
+/// An attempt bears fruit when it brings the file further than it has ever been. Bytes that only replace earlier ones do
+/// not count: an origin that always breaks off at the same place, and cannot resume, would otherwise be fetched for ever.
+struct RetryBudget: Sendable, Equatable {
+    /// Attempts in a row that brought nothing new.
+    private(set) var fruitless = 0
+    private var furthest: Int64
+
+    /// Starts with the bytes there are.
+    init(furthest: Int64 = 0) {
+        self.furthest = furthest
+    }
+
+    /// Judges a failed attempt that ended with so many bytes of the file present.
+    mutating func verdict(
+        on failure: DownloadFailure,
+        bytesReceived: Int64,
+        retryAfter: Duration? = nil,
+        policy: RetryPolicy,
+        using random: inout some RandomNumberGenerator
+    ) -> RetryPolicy.Verdict {
+        guard failure.retryable else { return .giveUp }
+        if bytesReceived > furthest {
+            furthest = bytesReceived
+            fruitless = 0
+        }
+        fruitless += 1
+        guard fruitless < policy.maximumAttempts else { return .giveUp }
+        return .retry(after: policy.delay(afterFruitless: fruitless, retryAfter: retryAfter, using: &random))
+    }
+}

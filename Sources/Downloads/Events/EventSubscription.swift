@@ -1,0 +1,109 @@
+internal import Threading
+
+/// One reader's place in the order of events. `next` and `nextDue` are called by one thread at a time.
+public final class EventSubscription: Sendable {
+    private struct State {
+        var position: UInt64
+        var wantsSnapshot: Bool
+        /// Progress that is due and not yet read; at most one entry for each transferring download.
+        var progress: [Download] = []
+        /// Downloads that ended while the reader was behind the history; told once, newest state only.
+        var missed: [DownloadID] = []
+        /// When progress is looked at again.
+        var nextTick: ContinuousClock.Instant?
+        /// Bytes last told, by download.
+        var told: [DownloadID: Int64] = [:]
+    }
+
+    private let hub: EventHub
+    private let reader: UInt64
+    private let scope: DownloadID?
+    private let interval: Duration
+    private let state: Locked<State>
+
+    init(
+        hub: EventHub, reader: UInt64, scope: DownloadID?, interval: Duration, position: UInt64, opensWithSnapshot: Bool
+    ) {
+        self.hub = hub
+        self.reader = reader
+        self.scope = scope
+        self.interval = interval
+        state = Locked(State(position: position, wantsSnapshot: opensWithSnapshot))
+    }
+
+    /// The next event, or `nil` if there is none yet. Transitions come before progress.
+    /// - Parameter now: the present time.
+    public func next(now: ContinuousClock.Instant) -> DownloadEvent? {
+        state.withLock { state in
+            if state.wantsSnapshot {
+                state.wantsSnapshot = false
+                // The snapshot tells how far transfers are: progress is news only after an interval.
+                state.nextTick = now + interval
+                return .snapshot(id: eventID(state.position), snapshot())
+            }
+            if let missed = nextMissed(&state) { return missed }
+            switch hub.change(after: state.position, scope: scope) {
+            case .change(.transition(let download), let number):
+                state.position = number
+                state.told[download.id] = download.bytesReceived
+                if !download.state.isLive { state.told[download.id] = nil }
+                return .download(id: eventID(number), download)
+            case .change(.removal(let id), let number):
+                state.position = number
+                return .removed(id: eventID(number), id)
+            case .gap(let current):
+                let since = state.position
+                state.position = current
+                state.progress = []
+                state.missed = hub.board.ended(sinceSequence: since, scope: scope)
+                return .snapshot(id: eventID(current), snapshot())
+            case .upToDate(let current):
+                state.position = current
+            }
+            return nextProgress(&state, now: now)
+        }
+    }
+
+    /// When progress may be due; `nil` if only a transition can bring something, which wakes the reader.
+    /// - Parameter now: the present time.
+    public func nextDue(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        state.withLock { state in
+            guard hub.board.isTransferring(scope: scope) else {
+                state.nextTick = nil
+                return nil
+            }
+            let due = state.nextTick ?? now + interval
+            state.nextTick = due
+            return due
+        }
+    }
+
+    /// Ends the subscription; `wake` is not called again once this returns, but for calls already under way.
+    public func cancel() {
+        hub.unsubscribe(reader)
+    }
+
+    private func eventID(_ sequence: UInt64) -> EventID { EventID(epoch: hub.epoch, sequence: sequence) }
+
+    private func snapshot() -> [Download] {
+        guard let scope else { return hub.board.live() }
+        return hub.board.download(scope).map { [$0] } ?? []
+    }
+
+    private func nextMissed(_ state: inout State) -> DownloadEvent? {
+        while let id = state.missed.popLast() {
+            if let download = hub.board.download(id) { return .download(id: eventID(state.position), download) }
+        }
+        return nil
+    }
+
+    private func nextProgress(_ state: inout State, now: ContinuousClock.Instant) -> DownloadEvent? {
+        if state.progress.isEmpty, now >= state.nextTick ?? now {
+            state.nextTick = now + interval
+            let transferring = hub.board.transferring(scope: scope)
+            state.progress = transferring.filter { state.told[$0.id] != $0.bytesReceived }.reversed()
+            state.told = Dictionary(transferring.map { ($0.id, $0.bytesReceived) }, uniquingKeysWith: { first, _ in first })
+        }
+        return state.progress.popLast().map { .download(id: eventID(state.position), $0) }
+    }
+}

@@ -1,0 +1,169 @@
+public import HTTPCore
+
+/// One download as the service shows it.
+///
+/// Services keep a hundred thousand finished ones in memory: what few downloads have is boxed together, which keeps the
+/// value itself to about 250 bytes and a copy to a handful of retains.
+public struct Download: Sendable {
+    /// Its identity, which also tells when it was created.
+    public let id: DownloadID
+    /// What is downloaded, as given.
+    public var url: String
+    /// The file's name, once it is known; then reserved, so it is also the name of the finished file.
+    public var filename: String?
+    /// The media type the origin states, without parameters.
+    public var mediaType: String?
+    /// Where it is in its life.
+    public var state: DownloadState
+    /// Whether it can go on from the bytes it has after a break; `nil` until the origin has answered.
+    public var resumable: Bool?
+    /// Whether it transfers, but nothing has come for a while.
+    public var stalled = false
+    /// Whether the finished file was found to be gone from the files directory.
+    public var fileMissing = false
+    /// How many connections it uses, or used last; 0 before the first.
+    public var segments = 0
+    /// How many attempts have been made.
+    public var attempts = 0
+    /// Bytes of the file that have arrived.
+    public var bytesReceived: Int64 = 0
+    /// Bytes the file will have; `nil` while unknown.
+    public var bytesTotal: Int64?
+    /// The current speed in bytes per second; 0 when not transferring.
+    public var bytesPerSecond: Int64 = 0
+    /// When it was asked for.
+    public var createdAt: Timestamp
+    /// When its first attempt began.
+    public var startedAt: Timestamp?
+    /// When anything but its byte counters changed last.
+    public var updatedAt: Timestamp
+    /// When its file was published.
+    public var completedAt: Timestamp?
+    /// Grows with every transition.
+    public var revision: UInt64 = 0
+
+    private var digest: Digest?
+    private var rare: Box<Rare>?
+
+    /// A download that has just been accepted.
+    public init(id: DownloadID, url: String, state: DownloadState = .queued, createdAt: Timestamp) {
+        self.id = id
+        self.url = url
+        self.state = state
+        self.createdAt = createdAt
+        self.updatedAt = createdAt
+    }
+}
+
+extension Download {
+    /// The part that has arrived, 0…1; `nil` while the total is unknown.
+    public var progress: Double? {
+        if state == .completed { return 1 }
+        guard let bytesTotal, bytesTotal >= 0 else { return nil }
+        guard bytesTotal > 0 else { return 0 }
+        return min(max(Double(bytesReceived) / Double(bytesTotal), 0), 1)
+    }
+
+    /// Seconds until it is done at the current speed; `nil` while that cannot be told or it does not transfer.
+    public var etaSeconds: Double? {
+        guard state == .downloading, let bytesTotal, bytesPerSecond > 0 else { return nil }
+        let (remaining, overflow) = bytesTotal.subtractingReportingOverflow(bytesReceived)
+        guard !overflow else { return nil }
+        return Double(max(remaining, 0)) / Double(bytesPerSecond)
+    }
+}
+
+// MARK: - What few downloads have
+
+extension Download {
+    /// Why it is retrying or failed; `nil` otherwise.
+    public var error: DownloadFailure? {
+        get { rare?.value.error }
+        set { change { $0.error = newValue } }
+    }
+
+    /// What the finished file must match.
+    public var checksum: Checksum? {
+        get { rare?.value.checksum }
+        set { change { $0.checksum = newValue } }
+    }
+
+    /// The more, the earlier it starts: −10…10.
+    public var priority: Int {
+        get { rare?.value.priority ?? 0 }
+        set { change { $0.priority = newValue } }
+    }
+
+    /// The user's own labels.
+    public var labels: [String] {
+        get { rare?.value.labels ?? [] }
+        set { change { $0.labels = newValue } }
+    }
+
+    /// Its own limit in bytes per second; 0 is none.
+    public var speedLimit: Int64 {
+        get { rare?.value.speedLimit ?? 0 }
+        set { change { $0.speedLimit = newValue } }
+    }
+
+    /// The search item it was started from, as the bytes of a JSON object.
+    public var track: [UInt8]? {
+        get { rare?.value.track }
+        set { change { $0.track = newValue } }
+    }
+
+    /// The name of that item, for finding it.
+    public var trackName: String? {
+        get { rare?.value.trackName }
+        set { change { $0.trackName = newValue } }
+    }
+
+    /// The SHA-256 of the finished file in 64 lower-case hexadecimal digits. Setting anything else clears it.
+    public var sha256: String? {
+        get { digest.map { Hexadecimal.encode($0.bytes) } }
+        set { sha256Bytes = newValue.flatMap { Hexadecimal.decode($0.utf8) } }
+    }
+
+    /// The SHA-256 of the finished file in 32 bytes. Setting another number of them clears it.
+    public var sha256Bytes: [UInt8]? {
+        get { digest?.bytes }
+        set { digest = newValue.flatMap(Digest.init) }
+    }
+
+    private struct Rare: Sendable, Equatable {
+        var error: DownloadFailure?
+        var checksum: Checksum?
+        var priority = 0
+        var labels: [String] = []
+        var speedLimit: Int64 = 0
+        var track: [UInt8]?
+        var trackName: String?
+    }
+
+    private mutating func change(_ body: (inout Rare) -> Void) {
+        let before = rare?.value ?? Rare()
+        var after = before
+        body(&after)
+        if after == before { return }
+        rare = after == Rare() ? nil : Box(after)
+    }
+
+    /// 32 bytes in place: as text they would cost a heap block of 112 bytes for each finished download.
+    private struct Digest: Sendable {
+        private let words: (UInt64, UInt64, UInt64, UInt64)
+
+        init?(_ bytes: [UInt8]) {
+            guard bytes.count == 32 else { return nil }
+            func word(_ start: Int) -> UInt64 {
+                bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+            }
+            words = (word(0), word(8), word(16), word(24))
+        }
+
+        var bytes: [UInt8] {
+            [words.0, words.1, words.2, words.3].flatMap { word in
+                (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
+            }
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// Why the service refuses a request.
+public enum DownloadError: Error, Sendable, Equatable {
+    /// There is no such download.
+    case notFound
+    /// The command is not possible in that state.
+    case illegalTransition(from: DownloadState, command: String)
+    /// The URL is already being, or has been, downloaded as this one.
+    case duplicate(DownloadID)
+    /// The destination guard refuses the URL; the reason in one sentence.
+    case destinationForbidden(String)
+    /// A value is not acceptable; names it and what is accepted.
+    case invalid(String)
+    /// There is not enough free disk; says how much is needed.
+    case insufficientStorage(String)
+    /// The file is not finished; tells the state.
+    case notComplete(DownloadState)
+    /// The service is stopping.
+    case shuttingDown
+    /// The record could not be made durable; says why.
+    case storeFailed(String)
+}

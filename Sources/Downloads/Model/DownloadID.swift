@@ -1,0 +1,94 @@
+public import HTTPCore
+
+/// The identity of one download: a ULID, that is 48 bits of Unix milliseconds followed by 80 random bits.
+///
+/// Written as 26 characters of Crockford's base 32, it is URL-safe and sorts by creation, both as a number and as text.
+/// Only the canonical spelling (upper case, no look-alikes) is accepted, so that one download has one address.
+public struct DownloadID: Sendable, Hashable, Comparable, LosslessStringConvertible {
+    /// The identifier as a number; a greater one was created later.
+    public let value: UInt128
+
+    /// How many characters the written form has.
+    public static let length = 26
+
+    /// Takes an identifier from its number.
+    public init(value: UInt128) {
+        self.value = value
+    }
+
+    /// Parses the canonical written form; `nil` for anything else.
+    public init?(_ description: String) {
+        self.init(parsing: description.utf8.span)
+    }
+
+    /// Parses the canonical written form from ASCII bytes, without allocating; `nil` for anything else.
+    public init?(parsing bytes: ArraySlice<UInt8>) {
+        self.init(parsing: bytes.span)
+    }
+
+    /// Parses the canonical written form from ASCII bytes, without allocating; `nil` for anything else.
+    public init?(parsing bytes: Span<UInt8>) {
+        guard bytes.count == Self.length else { return nil }
+        var value: UInt128 = 0
+        for index in bytes.indices {
+            guard let digit = Self.digit(of: bytes[index]) else { return nil }
+            // 26 digits hold 130 bits: the first may not exceed 7.
+            if index == 0, digit > 7 { return nil }
+            value = value << 5 | UInt128(digit)
+        }
+        self.value = value
+    }
+
+    /// The 26 characters.
+    public var description: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.length)
+        encode(into: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the 26 characters.
+    public func encode(into bytes: inout [UInt8]) {
+        var shift = (Self.length - 1) * 5
+        while shift >= 0 {
+            bytes.append(Self.character(of: UInt8(truncatingIfNeeded: value >> UInt128(shift)) & 31))
+            shift -= 5
+        }
+    }
+
+    /// When the download was created, to the millisecond.
+    public var createdAt: Timestamp {
+        Timestamp(millisecondsSinceEpoch: Int64(truncatingIfNeeded: value >> 80))
+    }
+
+    /// The one created earlier is the lesser.
+    public static func < (left: DownloadID, right: DownloadID) -> Bool {
+        left.value < right.value
+    }
+}
+
+extension DownloadID {
+    /// Crockford's alphabet: digits, then letters without I, L, O and U.
+    private static func character(of digit: UInt8) -> UInt8 {
+        switch digit {
+        case 0...9: UInt8(ascii: "0") + digit
+        case 10...17: UInt8(ascii: "A") + digit - 10
+        case 18, 19: UInt8(ascii: "J") + digit - 18
+        case 20, 21: UInt8(ascii: "M") + digit - 20
+        case 22...26: UInt8(ascii: "P") + digit - 22
+        default: UInt8(ascii: "V") + (digit & 31) - 27
+        }
+    }
+
+    private static func digit(of character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
+        case UInt8(ascii: "A")...UInt8(ascii: "H"): character - UInt8(ascii: "A") + 10
+        case UInt8(ascii: "J"), UInt8(ascii: "K"): character - UInt8(ascii: "J") + 18
+        case UInt8(ascii: "M"), UInt8(ascii: "N"): character - UInt8(ascii: "M") + 20
+        case UInt8(ascii: "P")...UInt8(ascii: "T"): character - UInt8(ascii: "P") + 22
+        case UInt8(ascii: "V")...UInt8(ascii: "Z"): character - UInt8(ascii: "V") + 27
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import HTTPCore
+
+/// All that is kept of one download: what everybody sees, and what only the service knows.
+struct DownloadRecord: Sendable {
+    /// What everybody sees.
+    var download: Download
+
+    private var particulars: Box<Particulars>?
+
+    init(_ download: Download) {
+        self.download = download
+    }
+
+    var id: DownloadID { download.id }
+}
+
+extension DownloadRecord {
+    /// The record of a download that has just been accepted.
+    init(_ new: NewDownload, id: DownloadID) {
+        var download = Download(
+            id: id, url: new.url.string, state: new.startsPaused ? .paused : .queued, createdAt: id.createdAt)
+        download.filename = new.filename
+        download.checksum = new.checksum
+        download.priority = new.priority
+        download.labels = new.labels
+        download.speedLimit = new.speedLimit
+        download.track = new.track
+        download.trackName = new.trackName
+        self.init(download)
+        change {
+            $0.requestedFilename = new.filename
+            $0.requestedMediaType = new.mediaType
+            $0.requestedSegments = new.segments
+            $0.headers = new.headers.map(RequestHeader.init)
+            $0.mirrors = new.mirrors.map(\.string)
+            $0.webhook = new.webhook?.string
+        }
+    }
+
+    /// The representation that the partial bytes belong to; `nil` before the first answer.
+    var entity: SavedEntity? {
+        get { particulars?.value.entity }
+        set { change { $0.entity = newValue } }
+    }
+
+    /// What of the part file is on disk, in order of position.
+    var segments: [SyncedSegment] {
+        get { particulars?.value.segments ?? [] }
+        set { change { $0.segments = newValue } }
+    }
+
+    /// The name the user chose, which stays when the download starts over; `nil`: taken from the origin.
+    var requestedFilename: String? {
+        get { particulars?.value.requestedFilename }
+        set { change { $0.requestedFilename = newValue } }
+    }
+
+    /// The media type the file must have; `audio/*` is understood.
+    var requestedMediaType: String? {
+        get { particulars?.value.requestedMediaType }
+        set { change { $0.requestedMediaType = newValue } }
+    }
+
+    /// Most connections for this download; `nil` takes the service's setting.
+    var requestedSegments: Int? {
+        get { particulars?.value.requestedSegments }
+        set { change { $0.requestedSegments = newValue } }
+    }
+
+    /// Fields to send along. They may carry secrets.
+    var headers: [RequestHeader] {
+        get { particulars?.value.headers ?? [] }
+        set { change { $0.headers = newValue } }
+    }
+
+    /// More URLs of the same bytes.
+    var mirrors: [String] {
+        get { particulars?.value.mirrors ?? [] }
+        set { change { $0.mirrors = newValue } }
+    }
+
+    /// Where the resource is posted to when it ends.
+    var webhook: String? {
+        get { particulars?.value.webhook }
+        set { change { $0.webhook = newValue } }
+    }
+
+    /// Bytes that the segments hold on disk.
+    var syncedBytes: Int64 {
+        segments.reduce(0) { $0.addingReportingOverflow($1.length).partialValue }
+    }
+
+    /// What a finished download has no use for any more, so that it costs nothing once it is cleared.
+    private struct Particulars: Sendable, Equatable {
+        var entity: SavedEntity?
+        var segments: [SyncedSegment] = []
+        var requestedFilename: String?
+        var requestedMediaType: String?
+        var requestedSegments: Int?
+        var headers: [RequestHeader] = []
+        var mirrors: [String] = []
+        var webhook: String?
+    }
+
+    private mutating func change(_ body: (inout Particulars) -> Void) {
+        let before = particulars?.value ?? Particulars()
+        var after = before
+        body(&after)
+        if after == before { return }
+        particulars = after == Particulars() ? nil : Box(after)
+    }
+
+    /// Forgets what only a transfer needs: headers with their secrets, validators, segments and mirrors.
+    mutating func forgetTransfer() {
+        change {
+            $0.entity = nil
+            $0.segments = []
+            $0.headers = []
+            $0.mirrors = []
+            $0.requestedSegments = nil
+            $0.requestedMediaType = nil
+        }
+    }
+}
+
+/// One field to send with a download's requests. Its value may be a secret, so it never describes itself.
+struct RequestHeader: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
+    var name: String
+    var value: String
+
+    init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    var description: String { "\(name): (hidden)" }
+    var debugDescription: String { description }
+}

@@ -1,0 +1,127 @@
+internal import HTTPCore
+
+/// One download that has not completed, as the service holds it: its record, and what its transfer is doing.
+struct DownloadJob {
+    var record: DownloadRecord
+    /// Bytes at the start of the part file that belong to the record's entity, whether synced or not.
+    var offset: Int64 = 0
+    /// The hash of the first bytes of the part file; what it lacks up to `offset` is read back when the file is finished.
+    var digest = SHA256()
+    /// The part file that the present transfer writes to.
+    var part: PartFile?
+    /// Set while the bytes of a new version wait to take the old ones' place.
+    var swap: Swap?
+    /// Whether the part file already bears its name under `files`.
+    var isPublished = false
+    /// The name under `files` that is kept for this download, as it was asked for.
+    var reservedName: String?
+    /// What a running or stopping attempt does.
+    var activity: Activity = .idle
+    /// Grows with each attempt, so that what is said of an earlier one is recognised.
+    var generation: UInt64 = 0
+    /// Judges whether failed attempts are tried again.
+    var budget = RetryBudget()
+    /// What has been learnt of the origin while resuming.
+    var resume: ResumeDecision
+    /// Waits until a retry is due.
+    var retryTimer: Task<Void, Never>?
+    /// The bytes of the present attempt are none of the record's: their count and hash are not taken over.
+    var disownsBytes = false
+    /// Why the bytes of a new version could not take the old ones' place.
+    var swapFailure: DownloadFailure?
+    /// Giving up bytes could not be recorded: the store may still count on them, so they are not overwritten in place.
+    var mayBeCountedOn = false
+    /// A slot was given while the last transfer was still settling.
+    var startsWhenIdle = false
+    /// Commands that wait until the transfer has come to rest.
+    var restWaiters: [CheckedContinuation<Void, Never>] = []
+    var meter = ProgressMeter()
+    /// When the last checkpoint was begun.
+    var lastCheckpoint: ContinuousClock.Instant?
+    let url: HTTPURL
+
+    /// The store is recording that old bytes are given up.
+    struct Swap {
+        /// The end of the transfer, if it came meanwhile.
+        var ending: TransferReport.Ending?
+    }
+
+    enum Activity {
+        /// Nothing runs; a new attempt may start.
+        case idle
+        /// An attempt runs, or has been told to stop.
+        case transferring(TransferAttempt)
+        /// The transfer has ended, and its bytes are being synced.
+        case settling
+        /// The transfer has ended with all bytes, and they are being verified and published.
+        case finishing
+    }
+
+    var isIdle: Bool {
+        if case .idle = activity { true } else { false }
+    }
+
+    var isFinishing: Bool {
+        if case .finishing = activity { true } else { false }
+    }
+
+    var attempt: TransferAttempt? {
+        if case .transferring(let attempt) = activity { attempt } else { nil }
+    }
+
+    /// A job for a record; `nil` if the record's URL is not one.
+    init?(_ record: DownloadRecord) {
+        guard let url = HTTPURL(record.download.url) else { return nil }
+        self.record = record
+        self.url = url
+        resume = ResumeDecision()
+    }
+
+    /// Where the queue counts this download: host and port of its origin.
+    var host: String { "\(url.host):\(url.port)" }
+
+    /// Changes the record as an action of the lifecycle asks; what is outside the record is the service's.
+    mutating func apply(_ action: DownloadLifecycle.Action) {
+        switch action {
+        case .cancelRetry:
+            retryTimer?.cancel()
+            retryTimer = nil
+        case .discardBytes:
+            forgetBytes()
+        case .forgetFailures:
+            record.download.error = nil
+            budget = RetryBudget(furthest: offset)
+            resume = ResumeDecision()
+        case .clearError:
+            record.download.error = nil
+        case .leaveQueue, .stopTransfer, .enterQueue, .startTransfer, .scheduleRetry, .releaseSlot, .announceEnd:
+            break
+        }
+        if record.download.state != .downloading {
+            record.download.bytesPerSecond = 0
+            record.download.stalled = false
+        }
+    }
+
+    /// Gives up the partial bytes and what was learnt of their entity.
+    mutating func forgetBytes() {
+        offset = 0
+        part = nil
+        disownsBytes = true
+        isPublished = false
+        digest = SHA256()
+        record.entity = nil
+        record.segments = []
+        record.download.bytesReceived = 0
+        record.download.bytesTotal = nil
+        record.download.mediaType = nil
+        record.download.resumable = nil
+        record.download.attempts = 0
+        record.download.filename = record.requestedFilename
+    }
+
+    /// Notes that the first `count` bytes of the part file are on the disk.
+    mutating func noteSynced(_ count: Int64) {
+        record.segments = count > 0 ? [SyncedSegment(start: 0, end: record.download.bytesTotal, synced: count)] : []
+    }
+}

@@ -1,0 +1,23 @@
+/// Something worth a line in the log. No secret is in it.
+public enum DownloadLogEvent: Sendable {
+    /// A download changed its state.
+    case transition(Download)
+    /// A record was removed.
+    case removed(DownloadID)
+    /// A failed attempt is tried again after a delay.
+    case retry(Download, after: Duration)
+    /// The partial bytes of a download were given up, and why.
+    case startedOver(DownloadID, String)
+    /// Something went wrong that no download shows.
+    case warning(String)
+}
+
+/// Why a data directory cannot be worked on: one clear line.
+public struct DownloadsStartError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong, naming the path.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,159 @@
+extension DownloadService {
+    /// Carries out a command. When it returns, the new state is on disk and the transfer has come to rest accordingly.
+    /// - Parameters:
+    ///   - command: what to do.
+    ///   - id: which download.
+    /// - Returns: the download afterwards.
+    /// - Throws: `notFound`, `illegalTransition`, `storeFailed`.
+    public func perform(_ command: DownloadCommand, on id: DownloadID) async throws(DownloadError) -> Download {
+        guard !isShuttingDown else { throw .shuttingDown }
+        // A transfer that has all its bytes is let finish: it cannot be taken back once it is published.
+        while jobs[id]?.isFinishing == true { await rest(id) }
+        guard !leaving.contains(id) else { throw .notFound }
+
+        guard let job = jobs[id] else {
+            guard let ended = board.download(id) else { throw .notFound }
+            throw .illegalTransition(from: ended.state, command: command.rawValue)
+        }
+        var lifecycle = DownloadLifecycle(job.record.download.state)
+        switch lifecycle.handle(.command(command)) {
+        case .refused: throw .illegalTransition(from: job.record.download.state, command: command.rawValue)
+        case .unchanged: break
+        case .moved(let actions): try await carryOut(actions, on: id, entering: lifecycle.state)
+        }
+        guard let download = board.download(id) else { throw .notFound }
+        return download
+    }
+
+    /// Removes a record; a live download is cancelled first.
+    /// - Parameters:
+    ///   - id: which download.
+    ///   - deletesFile: whether the finished file goes too.
+    /// - Throws: `notFound`, `storeFailed`.
+    public func remove(_ id: DownloadID, deletingFile deletesFile: Bool) async throws(DownloadError) {
+        guard !isShuttingDown else { throw .shuttingDown }
+        // From here on no other command is taken, or what it saves would bring the record back.
+        guard leaving.insert(id).inserted else { throw .notFound }
+        defer { leaving.remove(id) }
+        jobs[id]?.retryTimer?.cancel()
+        jobs[id]?.startsWhenIdle = false
+        stopTransfer(id)
+        await rest(id)
+        guard let download = board.download(id) else { throw .notFound }
+        do throws(StoreError) {
+            try await store.submit([.remove(id)]).wait()
+        } catch {
+            leaving.remove(id)
+            requeue(id)
+            throw DownloadError(error)
+        }
+        _ = board.remove(id)
+        releaseName(of: id)
+        jobs[id] = nil
+        discardParts(of: id)
+        if deletesFile, download.state == .completed, let name = download.filename {
+            attempt("remove the file of \(id)") { () throws(FileError) in try FileSystem.remove(directory.file(name)) }
+        }
+        events.publish(.removal(id))
+        log(.removed(id))
+        schedule()
+    }
+
+    /// Lets a download go on that was stopped in vain.
+    private func requeue(_ id: DownloadID) {
+        switch jobs[id]?.record.download.state {
+        case .queued, .downloading, .retrying:
+            transition(id) { job in
+                job.retryTimer = nil
+                job.record.download.state = .queued
+                job.record.download.bytesReceived = job.offset
+            }
+            enqueue(id)
+        case .paused, .completed, .failed, .cancelled, nil: break
+        }
+        schedule()
+    }
+
+    /// Notes that somebody removed a finished file, so that the record says so.
+    /// - Parameter id: the download whose file is gone.
+    public func noteMissingFile(_ id: DownloadID) async {
+        guard !leaving.contains(id), var download = board.download(id), download.state == .completed, !download.fileMissing
+        else { return }
+        download.fileMissing = true
+        download.updatedAt = .now()
+        download.revision += 1
+        let commit = store.submit([.save(DownloadRecord(download))])
+        publish(download, counters: nil)
+        try? await commit.wait()
+    }
+
+    // MARK: - Carrying out
+
+    /// Does what a command's transition asks for. The record changes at once and in one step; what takes time follows, and
+    /// looks again at the state wherever another command may have come in between.
+    private func carryOut(
+        _ actions: [DownloadLifecycle.Action], on id: DownloadID, entering state: DownloadState
+    ) async throws(DownloadError) {
+        if actions.contains(.leaveQueue) { queue.remove(id) }
+        jobs[id]?.startsWhenIdle = false
+        if actions.contains(.stopTransfer) { stopTransfer(id) }
+        var commit = transition(id) { job in
+            job.record.download.state = state
+            job.record.download.bytesReceived = job.attempt?.counters.received ?? job.offset
+            for action in actions { job.apply(action) }
+        }
+        if actions.contains(.discardBytes) { releaseName(of: id) }
+        // A transfer that an earlier command has stopped may still be about to end, too.
+        if actions.contains(.stopTransfer) || actions.contains(.discardBytes) { await rest(id) }
+        if actions.contains(.stopTransfer), jobs[id]?.record.download.state == state {
+            // The bytes are synced now, and the record says how many.
+            commit = transition(id) { $0.record.download.bytesReceived = $0.offset }
+        }
+        var failure: DownloadError?
+        do throws(StoreError) {
+            try await commit.wait()
+        } catch {
+            // What this run does follows the state that everybody has been shown, also if it cannot be kept.
+            failure = DownloadError(error)
+            if actions.contains(.discardBytes) { jobs[id]?.mayBeCountedOn = true }
+        }
+        if jobs[id]?.record.download.state == state {
+            // Only now: had the record still spoken of bytes when their file was gone, a crash in between would have lost them.
+            if actions.contains(.discardBytes), failure == nil { discardParts(of: id) }
+            if actions.contains(.enterQueue) { enqueue(id) }
+        }
+        schedule()
+        if let failure { throw failure }
+    }
+
+    /// Tells a transfer to stop, and gives its slot away; does not wait for its end.
+    private func stopTransfer(_ id: DownloadID) {
+        queue.remove(id)
+        jobs[id]?.attempt?.cancel()
+    }
+
+    /// Returns when the transfer that runs now does not run, sync or publish any more. Another may have begun by then.
+    func rest(_ id: DownloadID) async {
+        let generation = jobs[id]?.generation
+        while let job = jobs[id], !job.isIdle, job.generation == generation {
+            await withCheckedContinuation { jobs[id]?.restWaiters.append($0) }
+        }
+    }
+
+    /// Removes the partial bytes of a download.
+    func discardParts(of id: DownloadID) {
+        attempt("remove the partial bytes of \(id)") { () throws(FileError) in
+            try FileSystem.remove(directory.part(id))
+            try FileSystem.remove(directory.replacement(id))
+        }
+    }
+
+    /// Does something with files whose failure changes nothing but deserves a line in the log.
+    func attempt(_ purpose: String, _ body: () throws(FileError) -> Void) {
+        do throws(FileError) {
+            try body()
+        } catch {
+            log(.warning("cannot \(purpose): \(error.message)"))
+        }
+    }
+}

@@ -1,0 +1,75 @@
+extension DownloadService {
+    /// Has a complete part file verified and published.
+    func finish(_ id: DownloadID) {
+        guard let job = jobs[id] else { return }
+        let length = job.offset
+        let part: PartFile
+        if let open = job.part {
+            part = open
+        } else {
+            // All bytes were there before this run, or the origin confirmed that there are no more.
+            do throws(FileError) {
+                part = try PartFile(path: directory.part(id), truncating: false)
+            } catch {
+                fail(id, DownloadFailure(error), retryAfter: nil)
+                return
+            }
+        }
+        let name =
+            job.record.download.filename
+            ?? reserve(FileNaming.name(requested: job.record.requestedFilename, contentDisposition: nil, url: job.url), for: id)
+        jobs[id]?.activity = .finishing
+        let order = Finisher.Order(
+            id: id, part: part, digest: job.digest, length: length, name: name, expected: job.record.download.checksum)
+        Task {
+            let outcome = await finisher.finish(order)
+            await self.finished(id, order, outcome)
+        }
+    }
+
+    private func finished(
+        _ id: DownloadID, _ order: Finisher.Order, _ outcome: Result<Finisher.Published, Finisher.Failure>
+    ) async {
+        guard let job = jobs[id] else { return }
+        switch outcome {
+        case .success(let published):
+            var record = job.record
+            var download = record.download
+            download.state = .completed
+            download.filename = published.name
+            download.sha256 = published.sha256
+            download.bytesReceived = order.length
+            download.bytesTotal = order.length
+            download.bytesPerSecond = 0
+            download.stalled = false
+            download.error = nil
+            download.completedAt = .now()
+            download.updatedAt = .now()
+            download.revision += 1
+            record.download = download
+            record.forgetTransfer()
+            do throws(StoreError) {
+                try await store.submit([.save(record)]).wait()
+                attempt("remove the part file of \(id)") { () throws(FileError) in try FileSystem.remove(directory.part(id)) }
+            } catch {
+                // The file is there, whole; only the record is behind. The next start finds it under both its names, and
+                // completes the record.
+                log(.warning("cannot record that \(id) is complete: \(error.description)"))
+            }
+            queue.remove(id)
+            releaseName(of: id)
+            publish(download, counters: nil)
+            log(.transition(download))
+            cameToRest(id)
+            jobs[id] = nil
+            schedule()
+        case .failure(.checksum(let expected, let actual)):
+            // Bytes that are known to be wrong are of no use to a later attempt.
+            jobs[id]?.forgetBytes()
+            attempt("remove the part file of \(id)") { () throws(FileError) in try FileSystem.remove(directory.part(id)) }
+            fail(id, DownloadFailure(.checksumMismatch, "the file is \(actual), and \(expected) was asked for"), retryAfter: nil)
+        case .failure(.file(let error)):
+            fail(id, DownloadFailure(error), retryAfter: nil)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+internal import HTTPClient
+internal import HTTPCore
+
+extension DownloadService {
+    /// Puts a download into the queue.
+    func enqueue(_ id: DownloadID) {
+        guard let job = jobs[id], !leaving.contains(id) else { return }
+        queue.enqueue(id, host: job.host, priority: job.record.download.priority)
+    }
+
+    /// Starts all that may start.
+    func schedule() {
+        guard isStarted, !isShuttingDown else { return }
+        for id in queue.startable() { begin(id) }
+        shareSpeedLimit()
+        keepPulse()
+    }
+
+    /// Starts a transfer from the bytes there are.
+    func begin(_ id: DownloadID) {
+        guard let job = jobs[id] else {
+            queue.remove(id)
+            return
+        }
+        guard job.isIdle else {
+            jobs[id]?.startsWhenIdle = true
+            return
+        }
+        var lifecycle = DownloadLifecycle(job.record.download.state)
+        guard case .moved = lifecycle.handle(.slotGranted) else {
+            queue.remove(id)
+            return
+        }
+        var resume = job.resume
+        let beginning: ResumeDecision.Beginning =
+            job.isPublished ? .complete : resume.begin(entity: job.record.entity, offset: job.offset)
+        jobs[id]?.resume = resume
+        var attempt: TransferAttempt?
+        if case .ask(let ask) = beginning {
+            discardBytes(id, for: ask)
+            attempt = makeAttempt(id)
+        }
+        transition(id) { job in
+            job.startsWhenIdle = false
+            job.disownsBytes = false
+            job.swapFailure = nil
+            job.generation += 1
+            job.activity = attempt.map { .transferring($0) } ?? .finishing
+            job.meter = ProgressMeter()
+            job.lastCheckpoint = .now
+            job.record.download.state = lifecycle.state
+            job.record.download.attempts += 1
+            job.record.download.segments = 1
+            job.record.download.startedAt = job.record.download.startedAt ?? .now()
+            job.record.download.bytesReceived = job.offset
+        }
+        guard let attempt, case .ask(let ask) = beginning else {
+            finish(id)
+            return
+        }
+        running.insert(id)
+        // Before it starts: a limit that comes later finds bytes that have already come too fast.
+        shareSpeedLimit()
+        attempt.start(client, request(for: job, ask))
+    }
+
+    /// The same attempt goes on with another question to the origin; the slot stays.
+    func askAgain(_ id: DownloadID, _ ask: ResumeDecision.Ask) {
+        discardBytes(id, for: ask)
+        guard let job = jobs[id], let attempt = makeAttempt(id) else { return }
+        jobs[id]?.generation += 1
+        jobs[id]?.activity = .transferring(attempt)
+        jobs[id]?.disownsBytes = false
+        running.insert(id)
+        shareSpeedLimit()
+        if let job = jobs[id] { tell(job) }
+        attempt.start(client, request(for: job, ask))
+    }
+
+    /// Bytes that are not asked to be continued are not counted any more. The store still counts on them until others have
+    /// taken their place, so they stay where they are.
+    private func discardBytes(_ id: DownloadID, for ask: ResumeDecision.Ask) {
+        guard ask.discardsBytes || ask.offset == 0 else { return }
+        if let offset = jobs[id]?.offset, offset > 0 { log(.startedOver(id, "\(offset) bytes cannot be continued")) }
+        jobs[id]?.offset = 0
+        jobs[id]?.digest = SHA256()
+        // A checkpoint under way speaks of the bytes that are given up.
+        jobs[id]?.part = nil
+    }
+
+    private func makeAttempt(_ id: DownloadID) -> TransferAttempt? {
+        jobs[id].map { job in
+            TransferAttempt(
+                id: id, generation: job.generation + 1, directory: directory, resume: job.resume, offset: job.offset,
+                hasRecordedBytes: job.record.syncedBytes > 0 || job.mayBeCountedOn, digest: job.digest,
+                requestedMediaType: job.record.requestedMediaType, reporter: reporter)
+        }
+    }
+
+    private func request(for job: DownloadJob, _ ask: ResumeDecision.Ask) -> ClientRequest {
+        var request = ClientRequest(url: job.url)
+        request.fields = job.record.headers.map { ($0.name, $0.value) }
+        request.range = ask.range
+        request.ifRange = ask.ifRange
+        request.guarding = configuration.destinationGuard
+        request.connectTimeout = configuration.connectTimeout
+        request.headTimeout = configuration.headTimeout
+        request.lowSpeedLimit = (bytesPerSecond: 1, over: configuration.stallTimeout)
+        return request
+    }
+
+    // MARK: - Time
+
+    /// Waits out the delay of a retry, then queues the download again.
+    func scheduleRetry(_ id: DownloadID, after delay: Duration) {
+        jobs[id]?.retryTimer = Task { [weak self] in
+            do {
+                try await Task.sleep(for: delay)
+            } catch {
+                return
+            }
+            await self?.retryIsDue(id)
+        }
+    }
+
+    private func retryIsDue(_ id: DownloadID) {
+        guard let job = jobs[id], !isShuttingDown, !leaving.contains(id) else { return }
+        var lifecycle = DownloadLifecycle(job.record.download.state)
+        guard case .moved = lifecycle.handle(.retryDue) else { return }
+        transition(id) { job in
+            job.retryTimer = nil
+            job.record.download.state = lifecycle.state
+        }
+        enqueue(id)
+        schedule()
+    }
+
+    /// Looks at running transfers a few times a second for as long as there are any.
+    func keepPulse() {
+        guard pulse == nil, !running.isEmpty else { return }
+        pulse = Task { [weak self, interval = configuration.pulse] in
+            while !Task.isCancelled {
+                do {
+                    try await Task.sleep(for: interval)
+                } catch {
+                    return
+                }
+                guard await self?.beat() == true else { return }
+            }
+        }
+    }
+
+    /// Measures speeds and begins checkpoints that are due.
+    /// - Returns: whether transfers still run.
+    private func beat() -> Bool {
+        let now = ContinuousClock.now
+        for id in running {
+            guard let job = jobs[id], let attempt = job.attempt else { continue }
+            let counters = attempt.counters
+            jobs[id]?.meter.sample(bytes: counters.received, at: now)
+            if let meter = jobs[id]?.meter {
+                counters.bytesPerSecond = meter.bytesPerSecond(at: now)
+                counters.isStalled = meter.isStalled(at: now)
+            }
+            if now - (job.lastCheckpoint ?? now) >= configuration.checkpointInterval { checkpoint(id) }
+        }
+        guard running.isEmpty else { return true }
+        pulse = nil
+        return false
+    }
+
+    /// Divides the speed limit for all among those that transfer; a download's own limit holds besides.
+    private func shareSpeedLimit() {
+        for id in running {
+            if let job = jobs[id], let attempt = job.attempt { attempt.limitSpeed(to: speedLimit(for: job)) }
+        }
+    }
+
+    /// What one of the running transfers may take, in bytes per second; 0 is no limit.
+    private func speedLimit(for job: DownloadJob) -> Int64 {
+        let own = job.record.download.speedLimit
+        guard configuration.speedLimit > 0 else { return own }
+        let share = max(1, configuration.speedLimit / Int64(max(1, running.count)))
+        return own == 0 ? share : min(own, share)
+    }
+}

@@ -1,0 +1,211 @@
+internal import HTTPCore
+
+extension DownloadService {
+    /// Takes a transfer's report.
+    func handle(_ report: TransferReport) {
+        guard let job = jobs[report.id], job.generation == report.generation else { return }
+        switch report.event {
+        case .accepted(let accepted): accept(accepted, report.id)
+        case .ended(let ending):
+            // While the store records that old bytes are given up, the end of the new transfer waits.
+            if jobs[report.id]?.swap != nil {
+                jobs[report.id]?.swap?.ending = ending
+            } else {
+                end(ending, report.id)
+            }
+        }
+    }
+
+    // MARK: - Bytes begin to be placed
+
+    private func accept(_ accepted: TransferReport.Accepted, _ id: DownloadID) {
+        guard jobs[id]?.record.download.state == .downloading else {
+            // A command came first. The record will not learn of the entity that these bytes are of, so they do not count.
+            jobs[id]?.disownsBytes = true
+            if accepted.isReplacement {
+                discard(accepted.part)
+            } else if accepted.body.offset == 0 {
+                jobs[id]?.offset = 0
+                jobs[id]?.digest = SHA256()
+            }
+            return
+        }
+        if accepted.startedOver { log(.startedOver(id, "the origin has another version, or no ranges")) }
+        let name = chooseName(accepted, id)
+        let commit = transition(id) { job in
+            job.part = accepted.part
+            job.record.entity = accepted.body.entity
+            if accepted.body.offset == 0 { job.noteSynced(0) }
+            job.record.download.filename = name
+            job.record.download.mediaType = accepted.mediaType
+            job.record.download.bytesTotal = accepted.body.entity.total
+            job.record.download.resumable = accepted.body.isResumable
+            job.record.download.bytesReceived = accepted.body.offset
+            if accepted.isReplacement { job.swap = DownloadJob.Swap() }
+        }
+        if accepted.isReplacement {
+            Task {
+                let isRecorded = (try? await commit.wait()) != nil
+                self.swapParts(id, accepted.part, isRecorded: isRecorded)
+            }
+        }
+    }
+
+    /// Puts the replacement in the part file's place, now that nothing counts on the old bytes.
+    private func swapParts(_ id: DownloadID, _ part: PartFile, isRecorded: Bool) {
+        var failure: FileError?
+        if isRecorded {
+            do throws(FileError) {
+                try FileSystem.replace(directory.part(id), with: part.path)
+            } catch {
+                failure = error
+            }
+        } else {
+            failure = FileError(operation: "record the new version of", path: part.path, code: 5)
+        }
+        let ending = jobs[id]?.swap?.ending
+        jobs[id]?.swap = nil
+        if let failure {
+            // The old bytes are still in place: nothing that is known of the new ones is true of them.
+            log(.warning(failure.message))
+            jobs[id]?.swapFailure = DownloadFailure(failure)
+            jobs[id]?.disownsBytes = true
+            jobs[id]?.part = nil
+            jobs[id]?.offset = 0
+            jobs[id]?.digest = SHA256()
+            if !isRecorded { jobs[id]?.mayBeCountedOn = true }
+            discard(part)
+            jobs[id]?.attempt?.cancel()
+        }
+        if let ending { end(ending, id) }
+    }
+
+    private func chooseName(_ accepted: TransferReport.Accepted, _ id: DownloadID) -> String? {
+        guard let job = jobs[id] else { return nil }
+        // A name once chosen stays, also when the download starts over.
+        if let name = job.reservedName { return name }
+        let wanted = FileNaming.name(
+            requested: job.record.requestedFilename, contentDisposition: accepted.contentDisposition, url: job.url)
+        let name = reserve(wanted, for: id)
+        jobs[id]?.reservedName = name
+        return name
+    }
+
+    private func discard(_ part: PartFile) {
+        attempt("remove \(part.path)") { () throws(FileError) in try FileSystem.remove(part.path) }
+    }
+
+    // MARK: - A transfer ends
+
+    private func end(_ ending: TransferReport.Ending, _ id: DownloadID) {
+        guard let job = jobs[id] else { return }
+        running.remove(id)
+        // Given up meanwhile, or never the record's: see `disownsBytes`.
+        if !job.disownsBytes {
+            jobs[id]?.offset = ending.offset
+            jobs[id]?.digest = ending.digest
+            jobs[id]?.resume = ending.resume
+        }
+
+        guard job.record.download.state == .downloading, !isShuttingDown, !leaving.contains(id) else {
+            settle(id)
+            return
+        }
+        switch job.swapFailure.map({ .failed($0, retryAfter: nil) }) ?? ending.outcome {
+        case .whole:
+            finish(id)
+        case .askAgain(let ask):
+            askAgain(id, ask)
+        case .cancelled:
+            // Nobody asked for it: as if the connection had broken.
+            fail(id, DownloadFailure(.transferBroken, "the transfer was interrupted"), retryAfter: nil)
+        case .failed(let failure, let retryAfter):
+            fail(id, failure, retryAfter: retryAfter)
+        }
+    }
+
+    /// Ends an attempt that failed: tries again later, or gives up. Valid bytes are kept either way.
+    func fail(_ id: DownloadID, _ failure: DownloadFailure, retryAfter: Duration?) {
+        guard let job = jobs[id] else { return }
+        var random = SystemRandom()
+        var budget = job.budget
+        let verdict = budget.verdict(
+            on: failure, bytesReceived: job.offset, retryAfter: retryAfter, policy: retryPolicy, using: &random)
+        var lifecycle = DownloadLifecycle(job.record.download.state)
+        guard case .moved(let actions) = lifecycle.handle(.attemptFailed(verdict)) else {
+            settle(id)
+            return
+        }
+        queue.remove(id)
+        transition(id) { job in
+            job.budget = budget
+            job.record.download.state = lifecycle.state
+            job.record.download.error = failure
+            job.record.download.bytesReceived = job.offset
+            for action in actions { job.apply(action) }
+        }
+        for case .scheduleRetry(let delay) in actions {
+            scheduleRetry(id, after: delay)
+            if let job = jobs[id] { log(.retry(job.record.download, after: delay)) }
+        }
+        settle(id)
+        schedule()
+    }
+
+    /// Syncs what a transfer that ended has left, records it, and lets those go on who wait for that.
+    func settle(_ id: DownloadID) {
+        guard let job = jobs[id] else { return }
+        running.remove(id)
+        guard let part = job.part, job.offset > job.record.syncedBytes else {
+            cameToRest(id)
+            return
+        }
+        jobs[id]?.activity = .settling
+        let offset = job.offset
+        Task {
+            if let error = await checkpointer.synchronize(part) {
+                self.log(.warning(error.message))
+            } else {
+                self.noteSynced(id, part, offset)
+            }
+            self.cameToRest(id)
+        }
+    }
+
+    /// Nothing runs for the download any more.
+    func cameToRest(_ id: DownloadID) {
+        guard jobs[id] != nil else { return }
+        jobs[id]?.activity = .idle
+        jobs[id]?.part = nil
+        let waiters = jobs[id]?.restWaiters ?? []
+        jobs[id]?.restWaiters = []
+        for waiter in waiters { waiter.resume() }
+        guard jobs[id]?.startsWhenIdle == true, !isShuttingDown else { return }
+        begin(id)
+        keepPulse()
+    }
+
+    // MARK: - Checkpoints
+
+    /// Syncs the part file of a running transfer and records how far it has come.
+    func checkpoint(_ id: DownloadID) {
+        guard let job = jobs[id], let attempt = job.attempt, let part = job.part, job.swap == nil else { return }
+        jobs[id]?.lastCheckpoint = .now
+        let offset = attempt.counters.received
+        guard offset > job.record.syncedBytes else { return }
+        Task {
+            if let error = await checkpointer.synchronize(part) {
+                self.log(.warning(error.message))
+            } else {
+                self.noteSynced(id, part, offset)
+            }
+        }
+    }
+
+    /// Records bytes that are on the disk, if the part file is still the one they are in.
+    private func noteSynced(_ id: DownloadID, _ part: PartFile, _ offset: Int64) {
+        guard let job = jobs[id], job.part === part, offset > job.record.syncedBytes else { return }
+        jobs[id]?.noteSynced(offset)
+        store.note(StoredProgress(id: id, bytesReceived: offset, segments: jobs[id]?.record.segments ?? []))
+    }
+}

@@ -1,0 +1,128 @@
+public import HTTPClient
+internal import HTTPCore
+
+/// The downloads: takes commands, runs transfers, and owns the truth about each. It is the only writer of the store.
+///
+/// One download's way is told by the extensions of this type, a chapter a file: `+Adding` (accepted), `+Scheduling` (queued and
+/// started), `+Transfers` (head judged, bytes placed), `+Finishing` (verified and published), `+Commands` (pause, resume,
+/// cancel, retry, remove), `+Recovery` (a new start after a crash).
+public actor DownloadService {
+    /// What readers see, from any thread, without asking the actor.
+    public nonisolated let board: DownloadBoard
+    /// Transitions and progress for those who follow.
+    public nonisolated let events: EventHub
+
+    let configuration: DownloadsConfiguration
+    let client: HTTPClient
+    let store: any DownloadStore
+    let directory: DataDirectory
+    let finisher: Finisher
+    let checkpointer = Checkpointer()
+    let retryPolicy: RetryPolicy
+    let log: @Sendable (DownloadLogEvent) -> Void
+    let reports: AsyncStream<TransferReport>
+    let reporter: AsyncStream<TransferReport>.Continuation
+
+    /// Downloads that have not completed.
+    var jobs: [DownloadID: DownloadJob] = [:]
+    var queue: DownloadQueue
+    var identifiers: DownloadIDGenerator
+    /// Those of them that have a transfer.
+    var running: Set<DownloadID> = []
+    /// Names under `files` that live downloads have been promised, folded to lower case.
+    var reservedNames: [String: DownloadID] = [:]
+    /// URLs whose first download is being made durable, with those who wait to see whether theirs is a duplicate.
+    var pendingURLs: [String: [CheckedContinuation<Void, Never>]] = [:]
+    /// Downloads whose records are being removed: nothing of them begins or is saved any more.
+    var leaving: Set<DownloadID> = []
+    var isStarted = false
+    var isShuttingDown = false
+    var pulse: Task<Void, Never>?
+
+    /// Locks and opens the data directory, reconciles it with what the store knows, and loads everything. No transfer begins
+    /// before `start`.
+    /// - Parameters:
+    ///   - configuration: how to work.
+    ///   - client: runs the transfers.
+    ///   - log: told of what happens; called on any thread, must not block.
+    /// - Throws: one clear line if the directory cannot be used, for instance because another instance holds it.
+    public init(
+        configuration: DownloadsConfiguration, client: HTTPClient, log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) async throws(DownloadsStartError) {
+        let contents: StoredContents
+        do throws(StoreError) {
+            directory = try DataDirectory(path: configuration.dataDirectory)
+            store = try SQLiteDownloadStore(directory)
+            contents = try store.load()
+        } catch {
+            throw DownloadsStartError(error.description)
+        }
+        self.configuration = configuration
+        self.client = client
+        self.log = log
+        board = DownloadBoard()
+        events = EventHub(epoch: UInt64(Timestamp.now().millisecondsSinceEpoch), board: board)
+        finisher = Finisher(directory: directory)
+        retryPolicy = RetryPolicy(
+            firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest)
+        queue = DownloadQueue(
+            limits: DownloadQueue.Limits(
+                maxConcurrent: max(1, configuration.maxConcurrent), maxPerHost: max(1, configuration.maxPerHost)))
+        identifiers = DownloadIDGenerator(after: contents.records.last?.id)
+        (reports, reporter) = AsyncStream.makeStream(of: TransferReport.self)
+        adopt(contents.records)
+    }
+
+    /// Lets transfers begin: those that were queued or running when the service last ended go on from their bytes.
+    public func start() {
+        guard !isStarted, !isShuttingDown else { return }
+        isStarted = true
+        Task { [reports] in
+            for await report in reports { self.handle(report) }
+        }
+        schedule()
+    }
+
+    /// Checkpoints and ends all transfers, then closes the store. Live downloads go on at the next start.
+    public func shutdown() async {
+        guard !isShuttingDown else { return }
+        isShuttingDown = true
+        pulse?.cancel()
+        for job in jobs.values {
+            job.retryTimer?.cancel()
+            job.attempt?.cancel()
+        }
+        for id in jobs.keys { await rest(id) }
+        await store.close()
+        reporter.finish()
+    }
+
+    // MARK: - Telling
+
+    /// Records a change: stamps it, publishes it to readers, and hands it to the store. The log is told of new states only.
+    /// - Returns: the commit to wait for before anything is promised.
+    @discardableResult
+    func transition(_ id: DownloadID, _ change: (inout DownloadJob) -> Void) -> StoreCommit {
+        guard var job = jobs[id] else { return .nothing }
+        let before = job.record.download.state
+        change(&job)
+        job.record.download.updatedAt = .now()
+        job.record.download.revision += 1
+        jobs[id] = job
+        let commit = leaving.contains(id) ? .nothing : store.submit([.save(job.record)])
+        tell(job)
+        if job.record.download.state != before { log(.transition(job.record.download)) }
+        return commit
+    }
+
+    /// Publishes a download as it stands to all readers.
+    func tell(_ job: DownloadJob) {
+        let counters = job.record.download.state == .downloading ? job.attempt?.counters : nil
+        publish(job.record.download, counters: counters)
+    }
+
+    func publish(_ download: Download, counters: TransferCounters?) {
+        board.publish(download, counters: counters, sequence: events.nextSequence)
+        events.publish(.transition(board.download(download.id) ?? download))
+    }
+}

@@ -1,0 +1,38 @@
+public import HTTPClient
+
+/// How a ``DownloadService`` works.
+public struct DownloadsConfiguration: Sendable {
+    /// Everything the service keeps; made if it is missing.
+    public var dataDirectory: String
+    /// Downloads that transfer at once, 1 or more.
+    public var maxConcurrent = 8
+    /// Of those, downloads from one origin (scheme, host and port), 1 or more.
+    public var maxPerHost = 4
+    /// Most connections for one large file, 1 or more.
+    public var segments = 4
+    /// Bytes per second over all downloads; 0 is no limit.
+    public var speedLimit: Int64 = 0
+    /// Which destinations may be connected to.
+    public var destinationGuard: DestinationGuard
+    /// Longest wait for a connection.
+    public var connectTimeout: Duration = .seconds(15)
+    /// Longest wait for the head of an answer once connected.
+    public var headTimeout: Duration = .seconds(60)
+    /// A transfer under 1 byte/s for this long counts as stalled, and reconnects.
+    public var stallTimeout: Duration = .seconds(30)
+    /// First and longest delay between attempts.
+    public var retryDelay: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
+    /// How often running transfers are looked at: speed, stalls, checkpoints.
+    public var pulse: Duration = .milliseconds(500)
+    /// How much time a crash may cost: bytes are synced and their offset recorded this often.
+    public var checkpointInterval: Duration = .seconds(1)
+
+    /// The defaults of the contract.
+    /// - Parameters:
+    ///   - dataDirectory: everything the service keeps.
+    ///   - destinationGuard: which destinations may be connected to.
+    public init(dataDirectory: String, destinationGuard: DestinationGuard) {
+        self.dataDirectory = dataDirectory
+        self.destinationGuard = destinationGuard
+    }
+}

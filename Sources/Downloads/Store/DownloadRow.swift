@@ -1,0 +1,264 @@
+import HTTPCore
+import JSON
+
+/// A record as a row of the table, and back. The order of `columns`, `bind` and `Reader.record` is one and the same.
+enum DownloadRow {
+    private static let columns = [
+        "id", "url", "state", "filename", "media_type", "bytes_received", "bytes_total", "resumable", "file_missing",
+        "connections", "attempts", "error_code", "error_message", "error_retryable", "error_status", "checksum", "sha256",
+        "priority", "labels", "speed_limit", "track", "track_name", "created_at", "started_at", "updated_at", "completed_at",
+        "revision", "requested_filename", "requested_media_type", "requested_connections", "headers", "mirrors", "webhook",
+        "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
+        "synced_segments",
+    ]
+
+    static let saveStatement =
+        "REPLACE INTO downloads (\(columns.joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
+
+    static let loadStatement = "SELECT \(columns.joined(separator: ", ")) FROM downloads ORDER BY id"
+
+    /// Binds a record to `saveStatement`.
+    static func bind(_ record: DownloadRecord, to statement: SQLiteStatement) throws(SQLiteError) {
+        let download = record.download
+        let error = download.error
+        let entity = record.entity
+        var row = Parameters(statement)
+        try row.put(download.id.description)
+        try row.put(download.url)
+        try row.put(download.state.rawValue)
+        try row.put(download.filename)
+        try row.put(download.mediaType)
+        try row.put(download.bytesReceived)
+        try row.put(download.bytesTotal)
+        try row.put(download.resumable.map { $0 ? 1 : 0 })
+        try row.put(download.fileMissing ? 1 : 0)
+        try row.put(Int64(download.segments))
+        try row.put(Int64(download.attempts))
+        try row.put(error?.code.rawValue)
+        try row.put(error?.message)
+        try row.put(error.map { $0.retryable ? 1 : 0 })
+        try row.put(error?.httpStatus.map(Int64.init))
+        try row.put(download.checksum?.description)
+        try row.put(download.sha256Bytes)
+        try row.put(Int64(download.priority))
+        try row.put(encode(download.labels))
+        try row.put(download.speedLimit)
+        try row.put(download.track.map { String(decoding: $0, as: UTF8.self) })
+        try row.put(download.trackName)
+        try row.put(download.createdAt.millisecondsSinceEpoch)
+        try row.put(download.startedAt?.millisecondsSinceEpoch)
+        try row.put(download.updatedAt.millisecondsSinceEpoch)
+        try row.put(download.completedAt?.millisecondsSinceEpoch)
+        try row.put(Int64(bitPattern: download.revision))
+        try row.put(record.requestedFilename)
+        try row.put(record.requestedMediaType)
+        try row.put(record.requestedSegments.map(Int64.init))
+        try row.put(encode(record.headers))
+        try row.put(encode(record.mirrors))
+        try row.put(record.webhook)
+        try row.put(entity == nil ? 0 : 1)
+        try row.put(entity?.etag)
+        try row.put(entity?.lastModified)
+        try row.put(entity?.date)
+        try row.put(entity?.total)
+        try row.put(entity?.coding)
+        try row.put(encode(record.segments))
+    }
+
+    /// Binds values to consecutive parameters.
+    private struct Parameters {
+        private let statement: SQLiteStatement
+        private var index: Int32 = 0
+
+        init(_ statement: SQLiteStatement) { self.statement = statement }
+
+        mutating func put(_ value: Int64?) throws(SQLiteError) {
+            index += 1
+            try statement.bind(index, value)
+        }
+
+        mutating func put(_ value: String?) throws(SQLiteError) {
+            index += 1
+            try statement.bind(index, value)
+        }
+
+        mutating func put(_ value: [UInt8]?) throws(SQLiteError) {
+            index += 1
+            try statement.bind(index, value)
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension DownloadRow {
+    /// Reads rows of `loadStatement`.
+    struct Reader {
+        /// Texts that many rows share are kept once.
+        private var shared: [String: String] = [:]
+
+        /// The record in the current row.
+        ///
+        /// - Throws: `StoreError.damaged` if a column holds what was never written there.
+        mutating func record(from row: SQLiteStatement) throws(StoreError) -> DownloadRecord {
+            var columns = Columns(row)
+            let identifier = columns.text() ?? ""
+            guard let id = DownloadID(identifier) else { throw .damaged("'\(identifier)' is not a download's id") }
+            func required<Value>(_ value: Value?, _ column: StaticString) throws(StoreError) -> Value {
+                guard let value else { throw .damaged("download \(id) has no valid \(column)") }
+                return value
+            }
+            let url = try required(columns.text(), "url")
+            let state = try required(columns.text().flatMap(DownloadState.init), "state")
+            var download = Download(id: id, url: url, state: state, createdAt: id.createdAt)
+            download.filename = columns.text()
+            download.mediaType = columns.text().map { share($0) }
+            download.bytesReceived = columns.integer() ?? 0
+            download.bytesTotal = columns.integer()
+            download.resumable = columns.boolean()
+            download.fileMissing = columns.boolean() ?? false
+            download.segments = Int(clamping: columns.integer() ?? 0)
+            download.attempts = Int(clamping: columns.integer() ?? 0)
+            let code = columns.text()
+            let message = columns.text()
+            let retryable = columns.boolean()
+            let status = columns.integer()
+            if let code {
+                let failure = try required(FailureCode(rawValue: code), "error_code")
+                download.error = DownloadFailure(
+                    failure, message ?? "", httpStatus: status.map(Int.init(clamping:)), retryable: retryable)
+            }
+            if let checksum = columns.text() {
+                download.checksum = try required(try? Checksum(parsing: checksum), "checksum")
+            }
+            download.sha256Bytes = columns.blob()
+            download.priority = Int(clamping: columns.integer() ?? 0)
+            download.labels = try required(DownloadRow.strings(columns.text()), "labels")
+            download.speedLimit = columns.integer() ?? 0
+            download.track = columns.text().map { Array($0.utf8) }
+            download.trackName = columns.text()
+            download.createdAt = columns.timestamp() ?? id.createdAt
+            download.startedAt = columns.timestamp()
+            download.updatedAt = columns.timestamp() ?? id.createdAt
+            download.completedAt = columns.timestamp()
+            download.revision = UInt64(bitPattern: columns.integer() ?? 0)
+
+            var record = DownloadRecord(download)
+            record.requestedFilename = columns.text()
+            record.requestedMediaType = columns.text()
+            record.requestedSegments = columns.integer().map(Int.init(clamping:))
+            record.headers = try required(DownloadRow.headers(columns.text()), "headers")
+            record.mirrors = try required(DownloadRow.strings(columns.text()), "mirrors")
+            record.webhook = columns.text()
+            let entityIsKnown = columns.boolean() ?? false
+            let entity = SavedEntity(
+                etag: columns.text(), lastModified: columns.text(), date: columns.text(), total: columns.integer(),
+                coding: columns.text())
+            record.entity = entityIsKnown ? entity : nil
+            record.segments = try required(DownloadRow.segments(columns.text()), "synced_segments")
+            return record
+        }
+
+        private mutating func share(_ text: String) -> String {
+            if let known = shared[text] { return known }
+            // Origins may invent as many media types as they like.
+            if shared.count < 1_000 { shared[text] = text }
+            return text
+        }
+    }
+
+    /// Reads consecutive columns.
+    private struct Columns {
+        private let row: SQLiteStatement
+        private var next: Int32 = 0
+
+        init(_ row: SQLiteStatement) { self.row = row }
+
+        private mutating func advance() -> Int32 {
+            defer { next += 1 }
+            return next
+        }
+
+        mutating func text() -> String? { row.text(advance()) }
+        mutating func blob() -> [UInt8]? { row.blob(advance()) }
+
+        mutating func integer() -> Int64? {
+            let column = advance()
+            return row.isNull(column) ? nil : row.integer(column)
+        }
+
+        mutating func boolean() -> Bool? { integer().map { $0 != 0 } }
+
+        mutating func timestamp() -> Timestamp? { integer().map(Timestamp.init(millisecondsSinceEpoch:)) }
+    }
+}
+
+// MARK: - Lists as JSON
+
+extension DownloadRow {
+    /// `["a","b"]`; nothing for an empty list.
+    private static func encode(_ strings: [String]) -> String? {
+        guard !strings.isEmpty else { return nil }
+        return text(.array(strings.map(JSONValue.string)))
+    }
+
+    /// `[["name","value"],…]`; nothing for none.
+    private static func encode(_ headers: [RequestHeader]) -> String? {
+        guard !headers.isEmpty else { return nil }
+        return text(.array(headers.map { .array([.string($0.name), .string($0.value)]) }))
+    }
+
+    /// `[[start,end,synced],…]`, where an unknown end is null; nothing for none.
+    static func encode(_ segments: [SyncedSegment]) -> String? {
+        guard !segments.isEmpty else { return nil }
+        return text(
+            .array(
+                segments.map { segment in
+                    .array([
+                        .integer(segment.start), segment.end.map(JSONValue.integer) ?? .null, .integer(segment.synced),
+                    ])
+                }))
+    }
+
+    private static func text(_ value: JSONValue) -> String {
+        String(decoding: value.serialized(), as: UTF8.self)
+    }
+
+    private static func list(_ text: String?) -> [JSONValue]? {
+        guard let text else { return [] }
+        return (try? JSONValue(parsing: Array(text.utf8)))?.array
+    }
+
+    private static func strings(_ text: String?) -> [String]? {
+        list(text).flatMap { all($0.map(\.string)) }
+    }
+
+    private static func headers(_ text: String?) -> [RequestHeader]? {
+        list(text).flatMap { items in
+            all(
+                items.map { item in
+                    guard let pair = item.array, pair.count == 2, let name = pair[0].string, let value = pair[1].string
+                    else { return nil }
+                    return RequestHeader(name: name, value: value)
+                })
+        }
+    }
+
+    private static func segments(_ text: String?) -> [SyncedSegment]? {
+        list(text).flatMap { items in
+            all(
+                items.map { item in
+                    guard let triple = item.array, triple.count == 3, let start = triple[0].integer,
+                        let synced = triple[2].integer, triple[1].isNull || triple[1].integer != nil
+                    else { return nil }
+                    return SyncedSegment(start: start, end: triple[1].integer, synced: synced)
+                })
+        }
+    }
+
+    /// The values, if every one is there.
+    private static func all<Value>(_ values: [Value?]) -> [Value]? {
+        let present = values.compactMap(\.self)
+        return present.count == values.count ? present : nil
+    }
+}

@@ -1,0 +1,59 @@
+/// Where records are kept. Implementations are safe to call from anywhere.
+protocol DownloadStore: Sendable {
+    /// Everything there is, records in order of creation. Called once, before any write.
+    func load() throws(StoreError) -> StoredContents
+
+    /// Takes changes in the order of its calls, without waiting. They apply together or not at all; when the commit has
+    /// succeeded they survive a crash and power loss.
+    func submit(_ changes: [StoreChange]) -> StoreCommit
+
+    /// Notes progress without waiting. A later note for the same download replaces an earlier one that has not been written
+    /// yet; it is written with the next group, at the latest when the store closes, and lost if that fails.
+    func note(_ progress: StoredProgress)
+
+    /// Writes what is outstanding and closes. Everything after it fails with `StoreError.closed`.
+    func close() async
+}
+
+extension DownloadStore {
+    /// Makes the changes durable.
+    func write(_ changes: [StoreChange]) async throws(StoreError) {
+        try await submit(changes).wait()
+    }
+
+    /// Makes one record durable.
+    func save(_ record: DownloadRecord) async throws(StoreError) {
+        try await write([.save(record)])
+    }
+}
+
+/// What a store had kept.
+struct StoredContents: Sendable {
+    var records: [DownloadRecord] = []
+    var settings: [String: String] = [:]
+}
+
+/// One change to what is kept.
+enum StoreChange: Sendable {
+    /// Inserts the record, or replaces the one of that identity.
+    case save(DownloadRecord)
+    /// Replaces only the byte counter and the segments; nothing happens if there is no such record.
+    case progress(StoredProgress)
+    /// Deletes the record; nothing happens if there is none.
+    case remove(DownloadID)
+    /// Sets or, with `nil`, deletes a setting.
+    case set(name: String, value: String?)
+}
+
+/// How far a download has come, as far as it is on disk.
+struct StoredProgress: Sendable, Equatable {
+    var id: DownloadID
+    var bytesReceived: Int64
+    var segments: [SyncedSegment]
+
+    init(id: DownloadID, bytesReceived: Int64, segments: [SyncedSegment]) {
+        self.id = id
+        self.bytesReceived = bytesReceived
+        self.segments = segments
+    }
+}

@@ -1,0 +1,172 @@
+import Threading
+
+/// The store's thread and the backlog it works off: everything that has been queued goes into one transaction, and then all
+/// who waited for it go on.
+final class GroupCommitter: Sendable {
+    /// Sizes and delays.
+    struct Options: Sendable {
+        /// Most writes that go into one transaction: bounds how long the first of them waits.
+        var largestGroup = 1_024
+        /// How long notes of progress gather before they cause a transaction themselves.
+        var noteDelay: Duration = .milliseconds(250)
+        /// The most pages the file may have; `nil`: no limit. Tests make a small disk of it.
+        var maximumPages: Int?
+
+        init(largestGroup: Int = 1_024, noteDelay: Duration = .milliseconds(250), maximumPages: Int? = nil) {
+            self.largestGroup = max(largestGroup, 1)
+            self.noteDelay = noteDelay
+            self.maximumPages = maximumPages
+        }
+    }
+
+    private struct Write: Sendable {
+        var changes: [StoreChange]
+        var commit: StoreCommit
+    }
+
+    /// What the writers and the thread share.
+    private struct Backlog {
+        var writes: [Write] = []
+        /// Progress noted after every write of the same download in `writes`.
+        var notes: [DownloadID: StoredProgress] = [:]
+        /// When the notes cause a transaction; `nil` without notes.
+        var notesDue: ContinuousClock.Instant?
+        var isStopping = false
+        var isClosed = false
+        var closers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// What the thread does next.
+    private enum Job {
+        case commit([Write], notes: [StoredProgress])
+        case close
+    }
+
+    private let backlog = Monitor(Backlog())
+    /// Used by the thread; and by whoever loads, before anything is written.
+    private let writer: Locked<StoreWriter?>
+    /// Held so that the directory's lock outlasts the connection.
+    private let directory: Locked<DataDirectory?>
+    private let options: Options
+
+    init(_ writer: sending StoreWriter, directory: DataDirectory, options: Options) {
+        self.writer = Locked(writer)
+        self.directory = Locked(directory)
+        self.options = options
+    }
+
+    /// Reads everything.
+    func load() throws(StoreError) -> StoredContents {
+        try writer.withLock { writer throws(StoreError) in
+            guard let writer else { throw .closed }
+            return try writer.load()
+        }
+    }
+}
+
+// MARK: - Writers
+
+extension GroupCommitter {
+    func enqueue(_ changes: [StoreChange], _ commit: StoreCommit) {
+        let isOpen = backlog.withLock { backlog in
+            if backlog.isStopping { return (false, wake: false) }
+            for change in changes {
+                // A record that is saved or removed after a note says all that the note does.
+                switch change {
+                case .save(let record): backlog.notes[record.id] = nil
+                case .remove(let id): backlog.notes[id] = nil
+                case .progress(let progress): backlog.notes[progress.id] = nil
+                case .set: break
+                }
+            }
+            backlog.writes.append(Write(changes: changes, commit: commit))
+            return (true, wake: backlog.writes.count == 1)
+        }
+        if !isOpen { commit.conclude(.failure(.closed)) }
+    }
+
+    func note(_ progress: StoredProgress) {
+        backlog.withLock { backlog in
+            if backlog.isStopping { return ((), wake: false) }
+            backlog.notes[progress.id] = progress
+            guard backlog.notesDue == nil else { return ((), wake: false) }
+            backlog.notesDue = .now + options.noteDelay
+            return ((), wake: backlog.writes.isEmpty)
+        }
+    }
+
+    func stop(_ closer: CheckedContinuation<Void, Never>?) {
+        let isClosed = backlog.withLock { backlog in
+            backlog.isStopping = true
+            if !backlog.isClosed, let closer { backlog.closers.append(closer) }
+            return (backlog.isClosed, wake: true)
+        }
+        if isClosed { closer?.resume() }
+    }
+}
+
+// MARK: - The thread
+
+extension GroupCommitter {
+    func run() {
+        while case .commit(let writes, let notes) = nextTask() {
+            commit(writes, notes: notes)
+        }
+        // Closing the last connection moves the log into the file and removes it.
+        writer.withLock { $0 = nil }
+        directory.withLock { $0 = nil }
+        let closers = backlog.withLock { backlog in
+            backlog.isClosed = true
+            defer { backlog.closers = [] }
+            return (backlog.closers, wake: false)
+        }
+        for closer in closers { closer.resume() }
+    }
+
+    private func nextTask() -> Job {
+        backlog.wait { backlog in
+            if !backlog.writes.isEmpty {
+                let count = min(backlog.writes.count, options.largestGroup)
+                let writes = Array(backlog.writes.prefix(count))
+                backlog.writes.removeFirst(count)
+                // Notes are newer than all the writes: they wait for the last of them.
+                return .done(.commit(writes, notes: backlog.writes.isEmpty ? takeNotes(&backlog) : []))
+            }
+            guard let due = backlog.notesDue else { return backlog.isStopping ? .done(.close) : .wait(nil) }
+            let remaining = ContinuousClock.now.duration(to: due)
+            if backlog.isStopping || remaining <= .zero { return .done(.commit([], notes: takeNotes(&backlog))) }
+            return .wait(remaining)
+        }
+    }
+
+    private func takeNotes(_ backlog: inout Backlog) -> [StoredProgress] {
+        defer {
+            backlog.notes.removeAll(keepingCapacity: true)
+            backlog.notesDue = nil
+        }
+        return Array(backlog.notes.values)
+    }
+
+    private func commit(_ writes: [Write], notes: [StoredProgress]) {
+        let group = WriteGroup(writes.map(\.changes), notes: notes)
+        if case .success = attempt(group.changes) {
+            for write in writes { write.commit.conclude(.success(())) }
+            return
+        }
+        // Somebody's changes cannot be written. Each on its own, so that only those fail whose own are to blame.
+        for write in writes { write.commit.conclude(attempt(write.changes)) }
+        for note in notes { _ = attempt([.progress(note)]) }
+    }
+
+    private func attempt(_ changes: [StoreChange]) -> Result<Void, StoreError> {
+        if changes.isEmpty { return .success(()) }
+        return writer.withLock { writer in
+            guard let writer else { return .failure(.closed) }
+            do throws(StoreError) {
+                return .success(try writer.commit(changes))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}

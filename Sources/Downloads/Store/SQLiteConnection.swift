@@ -1,0 +1,185 @@
+import CSQLite
+
+/// One connection to a SQLite database. It belongs to one thread at a time: there is no lock inside.
+@safe final class SQLiteConnection {
+    fileprivate let handle: OpaquePointer
+
+    /// Opens the database file, which is created if it is not there.
+    init(path: String) throws(SQLiteError) {
+        var handle: OpaquePointer?
+        let flags = PAWL_SQLITE_OPEN_READWRITE | PAWL_SQLITE_OPEN_CREATE | PAWL_SQLITE_OPEN_NOMUTEX
+        let code = unsafe sqlite3_open_v2(path, &handle, Int32(flags), nil)
+        guard let opened = unsafe handle else {
+            throw SQLiteError(code: code, message: "out of memory")
+        }
+        guard code == PAWL_SQLITE_OK else {
+            let error = unsafe SQLiteError(code: code, message: String(cString: sqlite3_errmsg(opened)))
+            unsafe sqlite3_close_v2(opened)
+            throw error
+        }
+        unsafe self.handle = opened
+        unsafe sqlite3_extended_result_codes(opened, 1)
+        // Nobody else should be here; a curious command-line tool may be, for a moment.
+        unsafe sqlite3_busy_timeout(opened, 5_000)
+    }
+
+    deinit {
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    /// Whether a transaction is open.
+    var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
+
+    /// How many rows the last statement changed.
+    var changedRows: Int { unsafe Int(sqlite3_changes(handle)) }
+
+    /// Runs one statement to its end; rows are ignored.
+    func execute(_ sql: String) throws(SQLiteError) {
+        let statement = try prepare(sql)
+        while try statement.step() {}
+    }
+
+    /// The first column of the first row as a number; 0 if there is none.
+    func number(_ sql: String) throws(SQLiteError) -> Int64 {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.integer(0) : 0
+    }
+
+    /// The first column of the first row as text.
+    func text(_ sql: String) throws(SQLiteError) -> String? {
+        let statement = try prepare(sql)
+        return try statement.step() ? statement.text(0) : nil
+    }
+
+    /// Compiles one statement.
+    func prepare(_ sql: String) throws(SQLiteError) -> SQLiteStatement {
+        var compiled: OpaquePointer?
+        let code = unsafe sqlite3_prepare_v3(
+            handle, sql, -1, UInt32(PAWL_SQLITE_PREPARE_PERSISTENT), &compiled, nil)
+        guard code == PAWL_SQLITE_OK, let statement = unsafe compiled else { throw error(code) }
+        return unsafe SQLiteStatement(statement, of: self)
+    }
+
+    /// Runs the body in a transaction: all of it lasts, or nothing.
+    func transaction<Failure: Error>(
+        _ body: () throws(Failure) -> Void, failure: (SQLiteError) -> Failure
+    ) throws(Failure) {
+        do { try execute("BEGIN IMMEDIATE") } catch { throw failure(error) }
+        do {
+            try body()
+        } catch {
+            rollBack()
+            throw error
+        }
+        do {
+            try execute("COMMIT")
+        } catch {
+            rollBack()
+            throw failure(error)
+        }
+    }
+
+    private func rollBack() {
+        // Some failures (a full disk) have ended the transaction already.
+        guard isInTransaction else { return }
+        try? execute("ROLLBACK")
+    }
+
+    fileprivate func error(_ code: Int32) -> SQLiteError {
+        unsafe SQLiteError(
+            code: code == PAWL_SQLITE_ERROR ? sqlite3_extended_errcode(handle) : code,
+            message: String(cString: sqlite3_errmsg(handle)))
+    }
+}
+
+/// A compiled statement of a connection. Parameters count from 1, columns from 0, as in SQLite.
+@safe final class SQLiteStatement {
+    private let handle: OpaquePointer
+    private let connection: SQLiteConnection
+
+    fileprivate init(_ handle: OpaquePointer, of connection: SQLiteConnection) {
+        unsafe self.handle = handle
+        self.connection = connection
+    }
+
+    deinit {
+        unsafe sqlite3_finalize(handle)
+    }
+
+    /// Goes to the next row; false at the end.
+    func step() throws(SQLiteError) -> Bool {
+        let code = unsafe sqlite3_step(handle)
+        switch Int(code) {
+        case PAWL_SQLITE_ROW: return true
+        case PAWL_SQLITE_DONE: return false
+        default: throw connection.error(code)
+        }
+    }
+
+    /// Runs it to its end with what is bound, and makes it ready to be bound and run again, whatever comes of it.
+    func run() throws(SQLiteError) {
+        defer { reset() }
+        while try step() {}
+    }
+
+    /// Makes it ready to be bound and run again.
+    func reset() {
+        unsafe sqlite3_reset(handle)
+        unsafe sqlite3_clear_bindings(handle)
+    }
+}
+
+// MARK: - Parameters
+
+extension SQLiteStatement {
+    func bind(_ index: Int32, _ value: Int64?) throws(SQLiteError) {
+        try check(
+            unsafe value.map { unsafe sqlite3_bind_int64(handle, index, $0) } ?? sqlite3_bind_null(handle, index))
+    }
+
+    func bind(_ index: Int32, _ value: String?) throws(SQLiteError) {
+        guard var value else { return try check(unsafe sqlite3_bind_null(handle, index)) }
+        let code = value.withUTF8 { bytes in
+            unsafe pawl_sqlite_bind_text(handle, index, bytes.baseAddress, Int32(clamping: bytes.count))
+        }
+        try check(code)
+    }
+
+    func bind(_ index: Int32, _ value: [UInt8]?) throws(SQLiteError) {
+        guard let value else { return try check(unsafe sqlite3_bind_null(handle, index)) }
+        let code = unsafe value.withUnsafeBytes { bytes in
+            unsafe pawl_sqlite_bind_blob(handle, index, bytes.baseAddress, Int32(clamping: bytes.count))
+        }
+        try check(code)
+    }
+
+    private func check(_ code: Int32) throws(SQLiteError) {
+        if code != PAWL_SQLITE_OK { throw connection.error(code) }
+    }
+}
+
+// MARK: - Columns
+
+extension SQLiteStatement {
+    func isNull(_ column: Int32) -> Bool {
+        unsafe sqlite3_column_type(handle, column) == PAWL_SQLITE_NULL
+    }
+
+    func integer(_ column: Int32) -> Int64 {
+        unsafe sqlite3_column_int64(handle, column)
+    }
+
+    func text(_ column: Int32) -> String? {
+        guard let bytes = unsafe sqlite3_column_text(handle, column) else { return nil }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    func blob(_ column: Int32) -> [UInt8]? {
+        if isNull(column) { return nil }
+        // SQLite gives no address for an empty blob.
+        guard let bytes = unsafe sqlite3_column_blob(handle, column) else { return [] }
+        let count = unsafe Int(sqlite3_column_bytes(handle, column))
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+}

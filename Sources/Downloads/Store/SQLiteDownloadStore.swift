@@ -1,0 +1,60 @@
+import Threading
+
+/// Keeps records in SQLite. One thread of its own takes everything that has been queued, writes it in one transaction, and
+/// lets all who waited for it go on: a hundred writers share one sync of the disk.
+///
+/// The queue needs no bound of its own: a writer waits until its changes are durable, so there is never more in it than one
+/// write for each task that can wait, and the service bounds those by its connections. A transaction is bounded.
+final class SQLiteDownloadStore: DownloadStore {
+    private let committer: GroupCommitter
+
+    /// Opens the records of a data directory, brings them to this release's shape, and starts the thread.
+    ///
+    /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, and what SQLite has to say.
+    init(_ directory: DataDirectory, options: GroupCommitter.Options = GroupCommitter.Options()) throws(StoreError) {
+        try directory.prepareDatabaseFile()
+        let path = directory.databasePath
+        let committer: GroupCommitter
+        do {
+            let connection = try SQLiteConnection(path: path)
+            try StoreSchema.prepare(connection, path: path)
+            if let pages = options.maximumPages { _ = try connection.number("PRAGMA max_page_count = \(pages)") }
+            committer = GroupCommitter(try StoreWriter(connection), directory: directory, options: options)
+        } catch let error as StoreError {
+            throw error
+        } catch let error as SQLiteError {
+            throw error.storeError
+        } catch {
+            throw .unavailable(path: path, reason: "\(error)")
+        }
+        self.committer = committer
+        do throws(ThreadError) {
+            try Thread.start(name: "pawl store") { committer.run() }
+        } catch {
+            throw .unavailable(path: path, reason: "no thread can be started (error \(error.number))")
+        }
+    }
+
+    deinit {
+        committer.stop(nil)
+    }
+
+    func load() throws(StoreError) -> StoredContents {
+        try committer.load()
+    }
+
+    func submit(_ changes: [StoreChange]) -> StoreCommit {
+        if changes.isEmpty { return .nothing }
+        let commit = StoreCommit()
+        committer.enqueue(changes, commit)
+        return commit
+    }
+
+    func note(_ progress: StoredProgress) {
+        committer.note(progress)
+    }
+
+    func close() async {
+        await withCheckedContinuation { committer.stop($0) }
+    }
+}

@@ -1,0 +1,24 @@
+import CSQLite
+
+/// A result code of SQLite's, with its message.
+struct SQLiteError: Error, Sendable, Equatable {
+    /// The extended result code.
+    let code: Int32
+    /// What SQLite says about it.
+    let message: String
+
+    /// The primary result code: the low byte.
+    var primaryCode: Int32 { code & 0xFF }
+
+    /// What it means to the store.
+    var storeError: StoreError {
+        switch Int(primaryCode) {
+        case PAWL_SQLITE_FULL: .full
+        case PAWL_SQLITE_CORRUPT, PAWL_SQLITE_NOTADB: .damaged(message)
+        case PAWL_SQLITE_IOERR, PAWL_SQLITE_READONLY, PAWL_SQLITE_CANTOPEN, PAWL_SQLITE_PERM, PAWL_SQLITE_AUTH,
+            PAWL_SQLITE_NOMEM, PAWL_SQLITE_BUSY, PAWL_SQLITE_LOCKED:
+            .inputOutput("\(message) (SQLite \(code))")
+        default: .refused(code: code, message: message)
+        }
+    }
+}

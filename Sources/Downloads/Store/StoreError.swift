@@ -1,0 +1,39 @@
+/// Why the store cannot do what it was asked.
+enum StoreError: Error, Sendable, Equatable {
+    /// Another instance works on the directory.
+    case inUse(path: String)
+    /// The directory or the file cannot be made or opened; `errno` and the call that failed.
+    case unavailable(path: String, reason: String)
+    /// The file is not one of ours.
+    case foreign(path: String)
+    /// A newer release wrote the file.
+    case newerSchema(path: String, found: Int, supported: Int)
+    /// The file is damaged.
+    case damaged(String)
+    /// There is no room on the disk.
+    case full
+    /// Reading or writing failed.
+    case inputOutput(String)
+    /// SQLite refuses, which is a defect of ours; its result code and message.
+    case refused(code: Int32, message: String)
+    /// The store has been closed.
+    case closed
+}
+
+extension StoreError: CustomStringConvertible {
+    /// One line for people.
+    var description: String {
+        switch self {
+        case .inUse(let path): "data directory \(path) is in use by another instance"
+        case .unavailable(let path, let reason): "\(path): \(reason)"
+        case .foreign(let path): "\(path) is a database of another program"
+        case .newerSchema(let path, let found, let supported):
+            "\(path) was written by a newer release (schema \(found), this one knows up to \(supported))"
+        case .damaged(let message): "the record file is damaged: \(message)"
+        case .full: "no space left for records"
+        case .inputOutput(let message): "records cannot be written: \(message)"
+        case .refused(let code, let message): "SQLite error \(code): \(message)"
+        case .closed: "the store is closed"
+        }
+    }
+}

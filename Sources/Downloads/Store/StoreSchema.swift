@@ -1,0 +1,121 @@
+/// The shape of the record file, and how older files come to it.
+///
+/// `user_version` is the number of migrations a file has been through; `application_id` tells the file is ours. A migration
+/// is never changed once released: a new shape is a new migration at the end.
+enum StoreSchema {
+    /// "Pawl" in ASCII.
+    static let applicationID: Int64 = 0x5061_776C
+
+    /// The version this release writes.
+    static var version: Int { migrations.count }
+
+    /// Brings the database to this release's shape.
+    ///
+    /// - Throws: `StoreError.foreign`, `.newerSchema`, and what SQLite has to say.
+    static func prepare(
+        _ connection: SQLiteConnection, path: String, migrations: [[String]] = migrations
+    ) throws(StoreError) {
+        do {
+            let owner = try connection.number("PRAGMA application_id")
+            let found = try Int(clamping: connection.number("PRAGMA user_version"))
+            if owner != applicationID {
+                let tables = try connection.number("SELECT count(*) FROM sqlite_schema")
+                guard owner == 0, found == 0, tables == 0 else { throw StoreError.foreign(path: path) }
+            }
+            guard found <= migrations.count else {
+                throw StoreError.newerSchema(path: path, found: found, supported: migrations.count)
+            }
+            try configure(connection)
+            for version in max(found, 0)..<migrations.count {
+                try connection.transaction { () throws(SQLiteError) in
+                    for statement in migrations[version] { try connection.execute(statement) }
+                    try connection.execute("PRAGMA user_version = \(version + 1)")
+                    if version == 0 { try connection.execute("PRAGMA application_id = \(applicationID)") }
+                } failure: {
+                    $0
+                }
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch let error as SQLiteError {
+            throw error.storeError
+        } catch {
+            throw .inputOutput("\(error)")
+        }
+    }
+
+    private static func configure(_ connection: SQLiteConnection) throws(SQLiteError) {
+        // Commits append to a log and are durable when its one sync returns.
+        _ = try connection.text("PRAGMA journal_mode = WAL")
+        try connection.execute("PRAGMA synchronous = FULL")
+        // After a burst the log gives its space back rather than keeping its largest size for ever.
+        try connection.execute("PRAGMA journal_size_limit = 16777216")
+        // Request headers may be secrets: what is deleted is overwritten where that needs no further writes.
+        try connection.execute("PRAGMA secure_delete = FAST")
+        // The file may come from anywhere: believe nothing in it that could run.
+        try connection.execute("PRAGMA trusted_schema = OFF")
+        try connection.execute("PRAGMA cell_size_check = ON")
+        try connection.execute("PRAGMA temp_store = MEMORY")
+    }
+
+    /// The statements of each migration, in order.
+    static let migrations: [[String]] = [
+        [
+            // Identifiers grow, so new records are appended; lists and objects are JSON text; times are Unix milliseconds.
+            """
+            CREATE TABLE downloads (
+                id TEXT NOT NULL PRIMARY KEY,
+                url TEXT NOT NULL,
+                state TEXT NOT NULL,
+                filename TEXT,
+                media_type TEXT,
+                bytes_received INTEGER NOT NULL,
+                bytes_total INTEGER,
+                resumable INTEGER,
+                file_missing INTEGER NOT NULL,
+                connections INTEGER NOT NULL,
+                attempts INTEGER NOT NULL,
+                error_code TEXT,
+                error_message TEXT,
+                error_retryable INTEGER,
+                error_status INTEGER,
+                checksum TEXT,
+                sha256 BLOB,
+                priority INTEGER NOT NULL,
+                labels TEXT,
+                speed_limit INTEGER NOT NULL,
+                track TEXT,
+                track_name TEXT,
+                created_at INTEGER NOT NULL,
+                started_at INTEGER,
+                updated_at INTEGER NOT NULL,
+                completed_at INTEGER,
+                revision INTEGER NOT NULL,
+                requested_filename TEXT,
+                requested_media_type TEXT,
+                requested_connections INTEGER,
+                headers TEXT,
+                mirrors TEXT,
+                webhook TEXT,
+                entity_known INTEGER NOT NULL,
+                entity_etag TEXT,
+                entity_last_modified TEXT,
+                entity_date TEXT,
+                entity_total INTEGER,
+                entity_coding TEXT,
+                synced_segments TEXT
+            ) WITHOUT ROWID
+            """,
+            "CREATE TABLE settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+            """
+            CREATE TABLE idempotency_keys (
+                key TEXT NOT NULL PRIMARY KEY,
+                request_digest BLOB NOT NULL,
+                status INTEGER NOT NULL,
+                download_id TEXT NOT NULL,
+                created_at INTEGER NOT NULL
+            ) WITHOUT ROWID
+            """,
+        ]
+    ]
+}

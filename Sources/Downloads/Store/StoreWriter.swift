@@ -1,0 +1,78 @@
+/// Turns changes into rows, in transactions. It belongs to one thread at a time, as its connection does.
+final class StoreWriter {
+    private let connection: SQLiteConnection
+    private let save: SQLiteStatement
+    private let progress: SQLiteStatement
+    private let remove: SQLiteStatement
+    private let set: SQLiteStatement
+    private let unset: SQLiteStatement
+
+    init(_ connection: SQLiteConnection) throws(SQLiteError) {
+        self.connection = connection
+        save = try connection.prepare(DownloadRow.saveStatement)
+        progress = try connection.prepare(
+            "UPDATE downloads SET bytes_received = ?2, synced_segments = ?3 WHERE id = ?1")
+        remove = try connection.prepare("DELETE FROM downloads WHERE id = ?1")
+        set = try connection.prepare("REPLACE INTO settings (name, value) VALUES (?1, ?2)")
+        unset = try connection.prepare("DELETE FROM settings WHERE name = ?1")
+    }
+
+    /// Writes all the changes durably, or none.
+    func commit(_ changes: [StoreChange]) throws(StoreError) {
+        do {
+            try connection.transaction { () throws(SQLiteError) in
+                for change in changes { try apply(change) }
+            } failure: {
+                $0
+            }
+        } catch {
+            throw error.storeError
+        }
+    }
+
+    private func apply(_ change: StoreChange) throws(SQLiteError) {
+        switch change {
+        case .save(let record):
+            try DownloadRow.bind(record, to: save)
+            try save.run()
+        case .progress(let value):
+            try progress.bind(1, value.id.description)
+            try progress.bind(2, value.bytesReceived)
+            try progress.bind(3, DownloadRow.encode(value.segments))
+            try progress.run()
+        case .remove(let id):
+            try remove.bind(1, id.description)
+            try remove.run()
+        case .set(let name, let value?):
+            try set.bind(1, name)
+            try set.bind(2, value)
+            try set.run()
+        case .set(let name, nil):
+            try unset.bind(1, name)
+            try unset.run()
+        }
+    }
+
+    /// Reads everything, records in order of creation.
+    func load() throws(StoreError) -> StoredContents {
+        var contents = StoredContents()
+        do {
+            let count = try connection.number("SELECT count(*) FROM downloads")
+            contents.records.reserveCapacity(Int(clamping: count))
+            var reader = DownloadRow.Reader()
+            let rows = try connection.prepare(DownloadRow.loadStatement)
+            while try rows.step() { try contents.records.append(reader.record(from: rows)) }
+            let settings = try connection.prepare("SELECT name, value FROM settings")
+            while try settings.step() {
+                if let name = settings.text(0), let value = settings.text(1) { contents.settings[name] = value }
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch let error as SQLiteError {
+            throw error.storeError
+        } catch {
+            throw .inputOutput("\(error)")
+        }
+        return contents
+    }
+}

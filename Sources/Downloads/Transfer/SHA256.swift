@@ -1,0 +1,32 @@
+internal import CSystem
+
+/// An incremental SHA-256 (FIPS 180-4): feed bytes in order, then ask for the digest.
+struct SHA256: Sendable {
+    private var state = pawl_sha256()
+
+    /// Bytes fed so far.
+    var length: Int64 { Int64(truncatingIfNeeded: state.length) }
+
+    init() {
+        unsafe pawl_sha256_init(&state)
+    }
+
+    mutating func update(_ bytes: RawSpan) {
+        unsafe bytes.withUnsafeBytes { buffer in
+            unsafe pawl_sha256_update(&state, buffer.baseAddress, buffer.count)
+        }
+    }
+
+    /// The digest of everything fed so far; more may be fed afterwards.
+    func digest() -> [UInt8] {
+        var copy = state
+        var out = [UInt8](repeating: 0, count: 32)
+        unsafe out.withUnsafeMutableBufferPointer { buffer in
+            unsafe pawl_sha256_final(&copy, buffer.baseAddress)
+        }
+        return out
+    }
+
+    /// The digest in lower-case hexadecimal.
+    func hexadecimal() -> String { Hexadecimal.encode(digest()) }
+}

@@ -1,0 +1,36 @@
+internal import Synchronization
+
+/// What a running transfer tells without a message: the transfer thread adds, any thread samples.
+final class TransferCounters: Sendable {
+    private let receivedBytes: Atomic<Int64>
+    private let speed = Atomic<Int64>(0)
+    private let stalledFlag = Atomic<Bool>(false)
+
+    /// - Parameter received: bytes already in the part file.
+    init(received: Int64) {
+        receivedBytes = Atomic(received)
+    }
+
+    /// Bytes in the part file, in bytes.
+    var received: Int64 {
+        get { receivedBytes.load(ordering: .relaxed) }
+        set { receivedBytes.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Smoothed speed, in bytes per second.
+    var bytesPerSecond: Int64 {
+        get { speed.load(ordering: .relaxed) }
+        set { speed.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Whether bytes have stopped arriving.
+    var isStalled: Bool {
+        get { stalledFlag.load(ordering: .relaxed) }
+        set { stalledFlag.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Counts bytes that were written to the part file; only the transfer's own thread calls it.
+    func add(_ count: Int) {
+        receivedBytes.store(receivedBytes.load(ordering: .relaxed) &+ Int64(count), ordering: .relaxed)
+    }
+}

@@ -1,0 +1,48 @@
+internal import HTTPCore
+
+/// What a transfer tells the service, in order.
+struct TransferReport: Sendable {
+    let id: DownloadID
+    /// The attempt that speaks.
+    let generation: UInt64
+    let event: Event
+
+    enum Event: Sendable {
+        /// The head was judged and bytes will be placed.
+        case accepted(Accepted)
+        /// The attempt is over; its sink will not be called again.
+        case ended(Ending)
+    }
+
+    /// What the head said of the entity.
+    struct Accepted: Sendable {
+        let body: ResumeDecision.Body
+        /// Whether earlier bytes were given up for these.
+        let startedOver: Bool
+        let part: PartFile
+        /// Whether `part` is the replacement of one whose bytes the store still counts on.
+        let isReplacement: Bool
+        let mediaType: String?
+        let contentDisposition: String?
+    }
+
+    struct Ending: Sendable {
+        let outcome: Outcome
+        /// Bytes at the start of the part file that are valid.
+        let offset: Int64
+        /// Their hash, as far as it was computed as they came.
+        let digest: SHA256
+        /// What was learnt for the next question.
+        let resume: ResumeDecision
+    }
+
+    enum Outcome: Sendable {
+        /// All bytes are there.
+        case whole
+        /// The origin should be asked differently, at once.
+        case askAgain(ResumeDecision.Ask)
+        /// Stopped because it was told to.
+        case cancelled
+        case failed(DownloadFailure, retryAfter: Duration?)
+    }
+}

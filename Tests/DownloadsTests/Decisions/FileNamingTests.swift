@@ -1,0 +1,151 @@
+import HTTPCore
+import Testing
+
+@testable import Downloads
+
+struct FileNamingTests {
+    @Test(
+        arguments: [
+            ("a.m4a", "a.m4a"),
+            ("/etc/passwd", "passwd"),
+            ("..\\..\\windows\\system.ini", "system.ini"),
+            ("a/b\\c/d.txt", "d.txt"),
+            ("dir/", "dir"),
+            ("..", nil),
+            ("", nil),
+            ("/", nil),
+            (". . .", nil),
+            (".bashrc", "bashrc"),
+            ("..a", "a"),
+            (" . hidden", "hidden"),
+            (".\u{301}hidden", "\u{301}hidden"),
+            ("name. . ", "name"),
+            ("a\u{0}b\r\nc\u{1B}[31m.txt", "abc[31m.txt"),
+            ("a\u{202E}gpj.exe", "agpj.exe"),
+            ("a\u{2066}b\u{2069}\u{200B}\u{FEFF}\u{AD}c", "abc"),
+            ("line\u{2028}break\u{2029}s", "linebreaks"),
+            ("\u{FFFE}x\u{1FFFF}", "x"),
+            ("tag\u{E0041}", "tag"),
+            ("CON", "_CON"),
+            ("con.txt", "_con.txt"),
+            ("NUL.tar.gz", "_NUL.tar.gz"),
+            ("aux .txt", "_aux .txt"),
+            ("CON.\u{301}x", "_CON.\u{301}x"),
+            ("Com1", "_Com1"),
+            ("LPT\u{B9}.log", "_LPT\u{B9}.log"),
+            ("COM10", "COM10"),
+            ("CONTRACT.txt", "CONTRACT.txt"),
+            ("conin$", "_conin$"),
+            ("e\u{301}.txt", "\u{E9}.txt"),
+            ("\u{1100}\u{1161}", "\u{AC00}"),
+            ("Ａ／Ｂ", "Ａ／Ｂ"),
+            ("日本語 ファイル.pdf", "日本語 ファイル.pdf"),
+            ("what? *.txt:stream", "what? *.txt:stream"),
+            ("-rf", "-rf"),
+        ] as [(String, String?)])
+    func `a name becomes safe`(_ name: String, _ expected: String?) {
+        // As scalars: Swift's strings are equal when they are canonically equivalent.
+        #expect(FileNaming.safe(name).map { Array($0.unicodeScalars) } == expected.map { Array($0.unicodeScalars) })
+    }
+
+    @Test(arguments: [
+        (String(repeating: "a", count: 300) + ".tar.gz", 200, ".tar.gz"),
+        (String(repeating: "ä", count: 150) + ".mp3", 200, ".mp3"),
+        (String(repeating: "日", count: 150) + ".mp3", 199, ".mp3"),
+        (String(repeating: "👩‍🚀", count: 60), 196, ""),
+        (String(repeating: "a", count: 198) + ". b", 198, "a"),
+        ("x." + String(repeating: "e", count: 250), 200, "e"),
+        ("a" + String(repeating: "\u{301}", count: 200) + ".txt", 200, ".txt"),
+    ])
+    func `a long name is cut between characters and keeps its extension`(_ name: String, _ bytes: Int, _ suffix: String) throws {
+        let safe = try #require(FileNaming.safe(name))
+        // Joiners are taken out before anything is counted.
+        #expect(safe.utf8.count <= 200)
+        #expect(safe.utf8.count >= bytes - 5)
+        #expect(safe.hasSuffix(suffix))
+        #expect(FileNaming.safe(safe) == safe)
+        #expect(!safe.unicodeScalars.contains("\u{FFFD}"))
+    }
+
+    @Test(arguments: [
+        ("a.m4a", 2, "a (2).m4a"),
+        ("a.tar.gz", 2, "a (2).tar.gz"),
+        ("a.TAR.XZ", 3, "a (3).TAR.XZ"),
+        ("a.b.gz", 2, "a.b (2).gz"),
+        ("README", 12, "README (12)"),
+        ("Mr. Smith", 2, "Mr. Smith (2)"),
+        ("a (2).txt", 3, "a (2) (3).txt"),
+    ])
+    func `a taken name gets a number before its extension`(_ name: String, _ number: Int, _ expected: String) {
+        #expect(FileNaming.numbered(name, number) == expected)
+    }
+
+    @Test func `a number never makes a name too long`() {
+        let name = String(repeating: "a", count: 196) + ".mp3"
+        #expect(FileNaming.numbered(name, 1_000) == String(repeating: "a", count: 189) + " (1000).mp3")
+        let single = String(repeating: "b", count: 200)
+        #expect(FileNaming.numbered(single, 2) == String(repeating: "b", count: 196) + " (2)")
+    }
+
+    @Test(
+        arguments: [
+            ("mine.txt", "attachment; filename=theirs.txt", "https://h/p/url.txt", "mine.txt"),
+            (nil, "attachment; filename=theirs.txt", "https://h/p/url.txt", "theirs.txt"),
+            (nil, "attachment; filename*=UTF-8''na%C3%AFve%20file.txt; filename=x", "https://h/url", "naïve file.txt"),
+            (nil, #"attachment; filename="../../evil/.profile""#, "https://h/url.txt", "profile"),
+            (nil, #"attachment; filename="..""#, "https://h/url.txt", "url.txt"),
+            (nil, "inline", "https://h/url.txt", "url.txt"),
+            (nil, nil, "https://h/a/b%20c.txt?x=/y.bin", "b c.txt"),
+            (nil, nil, "https://h/a/..%2F..%2Fetc%2Fpasswd", "passwd"),
+            (nil, nil, "https://h/a/%2e%2e", "download"),
+            (nil, nil, "https://h/a/%FF.txt", "ÿ.txt"),
+            (nil, nil, "https://h/a/%00", "download"),
+            (nil, nil, "https://h/a/", "download"),
+            (nil, nil, "https://h", "download"),
+            (nil, nil, "https://h/posts/1", "1"),
+        ] as [(String?, String?, String, String)])
+    func `a name comes from the user, else Content-Disposition, else the URL`(
+        _ requested: String?, _ disposition: String?, _ url: String, _ expected: String
+    ) throws {
+        let url = try #require(HTTPURL(url))
+        #expect(FileNaming.name(requested: requested, contentDisposition: disposition, url: url) == expected)
+    }
+
+    @Test(arguments: [
+        "a.m4a", "no extension", "日本語.pdf", "e\u{301}", "…", "a..b", "x" + String(repeating: "y", count: 199),
+    ])
+    func `a good name is accepted from a user and taken as it stands`(_ name: String) {
+        #expect(FileNaming.objection(to: name) == nil)
+        #expect(FileNaming.safe(name) == name)
+    }
+
+    @Test(arguments: [
+        ("", "filename must not be empty"),
+        (String(repeating: "x", count: 201), "filename must not be longer than 200 bytes"),
+        ("a/b", "filename must not contain '/' or '\\'"),
+        ("..\\b", "filename must not contain '/' or '\\'"),
+        ("a\nb", "filename must not contain control or formatting characters"),
+        ("a\u{202E}b", "filename must not contain control or formatting characters"),
+        (".hidden", "filename must not begin with a dot or a space"),
+        ("..", "filename must not begin with a dot or a space"),
+        (".\u{301}x", "filename must not begin with a dot or a space"),
+        (" a", "filename must not begin with a dot or a space"),
+        ("a.", "filename must not end with a dot or a space"),
+        ("a ", "filename must not end with a dot or a space"),
+        ("nul", "filename 'nul' is reserved for a device on some systems"),
+        ("LPT9.txt", "filename 'LPT9.txt' is reserved for a device on some systems"),
+    ])
+    func `a bad name from a user is refused with its reason`(_ name: String, _ objection: String) {
+        #expect(FileNaming.objection(to: name) == objection)
+    }
+
+    @Test func `what is refused and what would be changed is the same, for every character at either end`() {
+        for value in (0...0x30FF).compactMap(Unicode.Scalar.init) {
+            let scalar = String(Character(value))
+            for name in ["\(scalar)a", "a\(scalar)", "a\(scalar)b"] {
+                let isTaken = FileNaming.objection(to: name) == nil
+                #expect(isTaken == (FileNaming.safe(name) == name), "U+\(String(value.value, radix: 16))")
+            }
+        }
+    }
+}

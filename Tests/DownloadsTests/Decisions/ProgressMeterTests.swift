@@ -1,0 +1,66 @@
+import Testing
+
+@testable import Downloads
+
+struct ProgressMeterTests {
+    let start = ContinuousClock.now
+
+    private func meter(_ samples: [(Double, Int64)]) -> ProgressMeter {
+        var meter = ProgressMeter()
+        for (seconds, bytes) in samples { meter.sample(bytes: bytes, at: start + .seconds(seconds)) }
+        return meter
+    }
+
+    @Test func `a steady transfer shows its speed from the second sample on`() {
+        #expect(meter([]).bytesPerSecond(at: start) == 0)
+        #expect(meter([(0, 0)]).bytesPerSecond(at: start) == 0)
+        #expect(meter([(0, 0), (0.5, 500)]).bytesPerSecond(at: start + .seconds(0.5)) == 1_000)
+        let long = meter((0...100).map { (Double($0) / 10, Int64($0) * 100) })
+        #expect(long.bytesPerSecond(at: start + .seconds(10)) == 1_000)
+    }
+
+    @Test func `a resumed transfer does not count the bytes it began with`() {
+        #expect(meter([(0, 1_000_000), (1, 1_000_500)]).bytesPerSecond(at: start + .seconds(1)) == 500)
+    }
+
+    @Test func `a change of speed is followed within the window`() {
+        var samples: [(Double, Int64)] = []
+        for step in 0...40 { samples.append((Double(step) / 4, Int64(step) * 250)) }
+        for step in 1...20 { samples.append((10 + Double(step) / 4, 10_000 + Int64(step) * 2_500)) }
+        #expect(meter(samples).bytesPerSecond(at: start + .seconds(15)) == 10_000)
+    }
+
+    @Test func `silence lets the speed sink, and stalls`() {
+        let silent = meter([(0, 0), (1, 1_000)])
+        #expect(silent.bytesPerSecond(at: start + .seconds(4)) == 250)
+        #expect(!silent.isStalled(at: start + .seconds(5.9)))
+        #expect(silent.isStalled(at: start + .seconds(6)))
+        let sampled = meter((0...20).map { (Double($0), $0 == 0 ? 0 : 1_000) })
+        #expect(sampled.bytesPerSecond(at: start + .seconds(20)) == 0)
+        #expect(sampled.isStalled(at: start + .seconds(20)))
+        #expect(!meter([(0, 0), (1, 1_000), (9, 1_001)]).isStalled(at: start + .seconds(9)))
+        #expect(meter([(0, 0)]).isStalled(at: start + .seconds(5)))
+    }
+
+    @Test func `the remaining time follows from speed and total`() {
+        let half = meter([(0, 0), (1, 500)])
+        let now = start + .seconds(1)
+        #expect(half.remaining(total: 1_000, at: now) == .seconds(1))
+        #expect(half.remaining(total: nil, at: now) == nil)
+        #expect(half.remaining(total: 100, at: now) == .zero)
+        #expect(meter([(0, 500)]).remaining(total: 1_000, at: now) == nil)
+    }
+
+    @Test func `a counter that falls starts the meter anew`() {
+        let restarted = meter([(0, 0), (1, 10_000), (2, 0), (3, 700)])
+        #expect(restarted.bytesPerSecond(at: start + .seconds(3)) == 700)
+    }
+
+    @Test func `frequent samples, late ones and absurd counters do no harm`() {
+        let frequent = meter((0...10_000).map { (Double($0) / 1_000, Int64($0)) })
+        #expect((990...1_010).contains(frequent.bytesPerSecond(at: start + .seconds(10))))
+        #expect(meter([(1, 100), (0, 50), (2, 300)]).bytesPerSecond(at: start + .seconds(2)) == 200)
+        #expect(meter([(0, .min), (1, .max)]).bytesPerSecond(at: start + .seconds(1)) == 0)
+        #expect(meter([(0, 0), (0.000_001, .max)]).bytesPerSecond(at: start + .seconds(0.000_001)) == .max)
+    }
+}

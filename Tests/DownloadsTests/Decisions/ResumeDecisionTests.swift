@@ -1,0 +1,396 @@
+import HTTPCore
+import Testing
+
+@testable import Downloads
+
+struct ResumeDecisionTests {
+    static let tag = #""v1""#
+    static let modified = "Sat, 21 Nov 2026 09:00:00 GMT"
+    static let date = "Sat, 21 Nov 2026 10:00:00 GMT"
+    static let tagged = SavedEntity(etag: tag, total: 100)
+    static let dated = SavedEntity(lastModified: modified, date: date, total: 100)
+
+    typealias Ask = ResumeDecision.Ask
+
+    /// A head with some members set.
+    static func head(_ status: Int, _ change: (inout AnswerHead) -> Void = { _ in }) -> AnswerHead {
+        var head = AnswerHead(status: status)
+        change(&head)
+        return head
+    }
+
+    /// The 206 that continues `tagged` at 40, with some members changed.
+    static func part(_ change: (inout AnswerHead) -> Void = { _ in }) -> AnswerHead {
+        var head = AnswerHead(status: 206)
+        head.etag = tag
+        head.contentRange = "bytes 40-99/100"
+        head.contentLength = 60
+        change(&head)
+        return head
+    }
+
+    /// The 200 that brings the whole of `tagged`, with some members changed.
+    static func whole(_ change: (inout AnswerHead) -> Void = { _ in }) -> AnswerHead {
+        var head = AnswerHead(status: 200)
+        head.etag = tag
+        head.contentLength = 100
+        change(&head)
+        return head
+    }
+
+    /// A decision that has asked for the rest of the entity.
+    private func resuming(_ entity: SavedEntity = tagged, at offset: Int64 = 40) -> ResumeDecision {
+        var decision = ResumeDecision()
+        _ = decision.begin(entity: entity, offset: offset)
+        return decision
+    }
+
+    // MARK: - Asking (rules 1, 2 and 8)
+
+    @Test(
+        arguments: [
+            (nil, 0, .ask(Ask())),
+            (nil, 40, .ask(Ask())),
+            (tagged, 0, .ask(Ask())),
+            (tagged, -1, .ask(Ask())),
+            (tagged, 40, .ask(Ask(offset: 40, ifRange: tag))),
+            (dated, 40, .ask(Ask(offset: 40, ifRange: modified))),
+            (SavedEntity(etag: tag), 40, .ask(Ask(offset: 40, ifRange: tag))),
+            (SavedEntity(total: 100), 40, .ask(Ask(discardsBytes: true))),
+            (SavedEntity(etag: #"W/"v1""#, total: 100), 40, .ask(Ask(discardsBytes: true))),
+            (SavedEntity(etag: tag, total: 100, coding: "gzip"), 40, .ask(Ask(discardsBytes: true))),
+            (tagged, 100, .complete),
+            (SavedEntity(total: 100), 100, .complete),
+            (tagged, 101, .ask(Ask(discardsBytes: true))),
+        ] as [(SavedEntity?, Int64, ResumeDecision.Beginning)])
+    func `an attempt asks for the rest only with a validator`(
+        _ entity: SavedEntity?, _ offset: Int64, _ expected: ResumeDecision.Beginning
+    ) {
+        var decision = ResumeDecision()
+        #expect(decision.begin(entity: entity, offset: offset) == expected)
+    }
+
+    @Test func `a question is written as its fields`() {
+        #expect(Ask(offset: 40, ifRange: Self.tag).range == "bytes=40-")
+        #expect(Ask().range == nil)
+    }
+
+    // MARK: - 206 (rule 3)
+
+    @Test(arguments: [
+        part(),
+        part { $0.etag = nil },
+        part { $0.contentLength = nil },
+        part { $0.contentEncoding = "identity" },
+        // RFC 9110 §13.1.5 compares the tag: a date beside it does not count.
+        part { $0.lastModified = "whatever" },
+    ])
+    func `a part that agrees in everything is appended`(_ head: AnswerHead) {
+        var decision = resuming()
+        #expect(
+            decision.judge(head)
+                == .append(ResumeDecision.Body(offset: 40, end: 100, entity: Self.tagged, isResumable: true)))
+    }
+
+    @Test(arguments: [
+        ("a start before", part { $0.contentRange = "bytes 39-99/100" }),
+        ("a start behind", part { $0.contentRange = "bytes 41-99/100" }),
+        ("another length", part { $0.contentRange = "bytes 40-99/101" }),
+        ("an unknown length", part { $0.contentRange = "bytes 40-99/*" }),
+        ("no range", part { $0.contentRange = nil }),
+        ("no valid range", part { $0.contentRange = "bytes 40-99" }),
+        ("another unit", part { $0.contentRange = "lines 40-99/100" }),
+        ("the range of a 416", part { $0.contentRange = "bytes */100" }),
+        ("another length of its own", part { $0.contentLength = 61 }),
+        ("another tag", part { $0.etag = #""v2""# }),
+        ("the same tag, weak", part { $0.etag = #"W/"v1""# }),
+        ("several parts", part { $0.contentType = "multipart/byteranges; boundary=x" }),
+        ("a coding", part { $0.contentEncoding = "gzip" }),
+    ])
+    func `a part with a contradiction starts the download over, once`(_ name: String, _ head: AnswerHead) {
+        var decision = resuming()
+        #expect(decision.judge(head) == .askAgain(Ask(discardsBytes: true)))
+        #expect(decision.hasRestarted)
+        #expect(
+            decision.judge(Self.whole())
+                == .restart(ResumeDecision.Body(offset: 0, end: 100, entity: Self.tagged, isResumable: true)))
+
+        // Bytes came, the transfer broke, and the origin contradicts itself again.
+        #expect(decision.begin(entity: Self.tagged, offset: 40) == .ask(Ask(offset: 40, ifRange: Self.tag)))
+        guard case .fail(let failure) = decision.judge(head) else {
+            Issue.record("the second restart was granted")
+            return
+        }
+        #expect(failure.code == .entityChanged)
+        #expect(!failure.retryable)
+    }
+
+    @Test(arguments: [
+        (part { $0.etag = nil }, true),
+        (
+            part {
+                $0.etag = nil
+                $0.lastModified = modified
+            }, true
+        ),
+        (
+            part {
+                $0.etag = nil
+                $0.lastModified = "Sat, 21 Nov 2026 09:00:01 GMT"
+            }, false
+        ),
+        (part { $0.lastModified = modified }, false),
+    ])
+    func `with a date as validator, the date must stay and no tag may appear`(_ head: AnswerHead, _ isTaken: Bool) {
+        var decision = resuming(Self.dated)
+        switch decision.judge(head) {
+        case .append(let body): #expect(isTaken && body.entity == Self.dated)
+        case .askAgain(let ask): #expect(!isTaken && ask == Ask(discardsBytes: true))
+        default: Issue.record("neither")
+        }
+    }
+
+    @Test func `a length that was unknown is learnt from the part`() {
+        var decision = resuming(SavedEntity(etag: Self.tag))
+        #expect(
+            decision.judge(Self.part())
+                == .append(ResumeDecision.Body(offset: 40, end: 100, entity: Self.tagged, isResumable: true)))
+        var unknown = resuming(SavedEntity(etag: Self.tag))
+        #expect(unknown.judge(Self.part { $0.contentRange = "bytes 40-99/*" }) == .askAgain(Ask(discardsBytes: true)))
+    }
+
+    @Test func `a part that ends early is continued in the same attempt`() {
+        var decision = resuming()
+        let head = Self.part {
+            $0.contentRange = "bytes 40-59/100"
+            $0.contentLength = 20
+        }
+        #expect(
+            decision.judge(head)
+                == .append(ResumeDecision.Body(offset: 40, end: 60, entity: Self.tagged, isResumable: true)))
+        #expect(decision.ended(at: 60) == .askAgain(Ask(offset: 60, ifRange: Self.tag)))
+        let rest = Self.part {
+            $0.contentRange = "bytes 60-99/100"
+            $0.contentLength = 40
+        }
+        #expect(
+            decision.judge(rest)
+                == .append(ResumeDecision.Body(offset: 60, end: 100, entity: Self.tagged, isResumable: true)))
+        #expect(decision.ended(at: 100) == .complete(total: 100))
+    }
+
+    // MARK: - 200 (rule 4)
+
+    @Test func `a first answer is taken with its validators`() {
+        var decision = ResumeDecision()
+        _ = decision.begin(entity: nil, offset: 0)
+        let entity = SavedEntity(etag: Self.tag, lastModified: Self.modified, date: Self.date, total: 100)
+        let head = Self.whole {
+            $0.lastModified = Self.modified
+            $0.date = Self.date
+        }
+        #expect(
+            decision.judge(head)
+                == .restart(ResumeDecision.Body(offset: 0, end: 100, entity: entity, isResumable: true)))
+        #expect(!decision.hasRestarted)
+    }
+
+    @Test(arguments: [
+        (whole(), true),
+        (whole { $0.acceptRanges = "bytes" }, true),
+        (whole { $0.acceptRanges = "none" }, false),
+        (whole { $0.etag = #"W/"v1""# }, false),
+        (whole { $0.etag = nil }, false),
+    ])
+    func `an answer tells whether the download can be resumed`(_ head: AnswerHead, _ isResumable: Bool) {
+        var decision = ResumeDecision()
+        _ = decision.begin(entity: nil, offset: 0)
+        guard case .restart(let body) = decision.judge(head) else {
+            Issue.record("not taken")
+            return
+        }
+        #expect(body.isResumable == isResumable)
+    }
+
+    @Test(arguments: [
+        ("a new tag", tagged, whole { $0.etag = #""v2""# }),
+        ("the tag turned weak", tagged, whole { $0.etag = #"W/"v1""# }),
+        ("no tag any more", tagged, whole { $0.etag = nil }),
+        (
+            "a new length", tagged,
+            whole {
+                $0.etag = #""v2""#; $0.contentLength = 120
+            }
+        ),
+        ("the same tag with another length", tagged, whole { $0.contentLength = 99 }),
+        (
+            "the same date", dated,
+            whole {
+                $0.etag = nil
+                $0.lastModified = modified
+            }
+        ),
+    ])
+    func `a whole file in place of a part is taken from its start, with its validators`(
+        _ name: String, _ saved: SavedEntity, _ head: AnswerHead
+    ) {
+        var decision = resuming(saved)
+        guard case .restart(let body) = decision.judge(head) else {
+            Issue.record("\(name): not taken")
+            return
+        }
+        #expect(body.offset == 0)
+        #expect(body.entity == head.entity)
+        #expect(body.end == head.contentLength)
+    }
+
+    @Test func `an origin that does not know If-Range is asked once more with a plain range`() {
+        var decision = resuming()
+        #expect(decision.judge(Self.whole()) == .askAgain(Ask(offset: 40)))
+        #expect(
+            decision.judge(Self.part())
+                == .append(ResumeDecision.Body(offset: 40, end: 100, entity: Self.tagged, isResumable: true)))
+    }
+
+    @Test(arguments: [
+        part { $0.etag = #""v2""# }, part { $0.contentRange = "bytes 40-119/120" },
+        // Nothing would tell that this part is of the same file.
+        part { $0.etag = nil },
+    ])
+    func `the answer to a plain range is verified`(_ head: AnswerHead) {
+        var decision = resuming()
+        _ = decision.judge(Self.whole())
+        #expect(decision.judge(head) == .askAgain(Ask(discardsBytes: true)))
+    }
+
+    @Test func `an origin that honours no ranges is not asked for them again`() {
+        var decision = resuming()
+        _ = decision.judge(Self.whole())
+        #expect(
+            decision.judge(Self.whole())
+                == .restart(ResumeDecision.Body(offset: 0, end: 100, entity: Self.tagged, isResumable: false)))
+        #expect(decision.begin(entity: Self.tagged, offset: 70) == .ask(Ask(discardsBytes: true)))
+    }
+
+    // MARK: - 416 (rule 5)
+
+    @Test func `416 means complete only where all three lengths agree`() {
+        // Known to be complete, it is not even asked.
+        var decision = ResumeDecision()
+        #expect(decision.begin(entity: Self.tagged, offset: 100) == .complete)
+    }
+
+    @Test(
+        arguments: [
+            (tagged, "bytes */100"), (tagged, "bytes */40"), (tagged, "bytes */39"), (tagged, nil), (tagged, "bytes 0-1/40"),
+            // Nothing saved says that 40 bytes are all of this file.
+            (SavedEntity(etag: tag), "bytes */40"),
+        ] as [(SavedEntity, String?)])
+    func `any other 416 starts over, once`(_ saved: SavedEntity, _ range: String?) {
+        var decision = resuming(saved)
+        let head = Self.head(416) { $0.contentRange = range }
+        #expect(decision.judge(head) == .askAgain(Ask(discardsBytes: true)))
+        _ = decision.begin(entity: saved, offset: 40)
+        guard case .fail(let failure) = decision.judge(head) else {
+            Issue.record("the second restart was granted")
+            return
+        }
+        #expect(failure.code == .entityChanged)
+    }
+
+    @Test func `416 to a question without a range is an error`() {
+        var decision = ResumeDecision()
+        _ = decision.begin(entity: nil, offset: 0)
+        guard case .fail(let failure) = decision.judge(Self.head(416)) else {
+            Issue.record("not an error")
+            return
+        }
+        #expect(failure.code == .httpStatus && failure.httpStatus == 416)
+    }
+
+    // MARK: - Errors (rules 1 and 6)
+
+    @Test(arguments: [0, 40])
+    func `answers without the file are errors, and those that may pass are retryable`(_ offset: Int64) {
+        for status in [100, 201, 202, 204, 205, 226, 300, 304, 400, 401, 403, 404, 408, 412, 429, 500, 501, 503, 599] {
+            var decision = resuming(at: offset)
+            guard case .fail(let failure) = decision.judge(Self.head(status)) else {
+                Issue.record("\(status) is taken")
+                continue
+            }
+            #expect(failure.code == .httpStatus)
+            #expect(failure.httpStatus == status)
+            #expect(failure.retryable == [408, 429, 500, 503].contains(status))
+        }
+    }
+
+    @Test func `a part that nobody asked for is an error`() {
+        var decision = ResumeDecision()
+        _ = decision.begin(entity: nil, offset: 0)
+        guard case .fail(let failure) = decision.judge(Self.part { $0.contentRange = "bytes 0-99/100" }) else {
+            Issue.record("taken")
+            return
+        }
+        #expect(failure.httpStatus == 206)
+        #expect(!failure.retryable)
+    }
+
+    @Test(arguments: [("gzip", true), ("identity, br", true), ("identity", false), ("", false), ("Identity", false)])
+    func `a content coding despite identity is an error`(_ coding: String, _ isError: Bool) {
+        var decision = ResumeDecision()
+        _ = decision.begin(entity: nil, offset: 0)
+        let verdict = decision.judge(Self.whole { $0.contentEncoding = coding })
+        if case .fail(let failure) = verdict {
+            #expect(isError)
+            #expect(failure.code == .unsupportedEncoding)
+        } else {
+            #expect(!isError)
+        }
+    }
+
+    // MARK: - The end of a body (rule 6)
+
+    @Test(
+        arguments: [
+            (100, 100, .complete(total: 100)),
+            (100, 99, .fail(DownloadFailure(.transferBroken, "the transfer ended at byte 99 of 100"))),
+            (nil, 77, .complete(total: 77)),
+            (nil, 0, .complete(total: 0)),
+            (0, 0, .complete(total: 0)),
+        ] as [(Int64?, Int64, ResumeDecision.Ending)])
+    func `a whole body ends where its length says`(_ length: Int64?, _ position: Int64, _ expected: ResumeDecision.Ending) {
+        var decision = ResumeDecision()
+        _ = decision.begin(entity: nil, offset: 0)
+        _ = decision.judge(Self.whole { $0.contentLength = length })
+        #expect(decision.ended(at: position) == expected)
+    }
+
+    @Test func `the end of a body that was never taken is an error`() {
+        var decision = resuming()
+        guard case .fail = decision.ended(at: 40) else {
+            Issue.record("taken")
+            return
+        }
+    }
+
+    // MARK: - Reading the head
+
+    @Test func `a response's fields are read as they were sent`() {
+        var fields = Fields()
+        fields.append(.etag, Self.tag)
+        fields.append(.lastModified, Self.modified)
+        fields.append(.date, Self.date)
+        fields.append(.contentRange, "bytes 40-99/100")
+        fields.append(.contentEncoding, "identity")
+        fields.append(.contentEncoding, "gzip")
+        fields.append(.retryAfter, "7")
+        let head = AnswerHead(status: .partialContent, fields: fields, contentLength: 60)
+        #expect(head.status == 206)
+        #expect(
+            head.entity
+                == SavedEntity(
+                    etag: Self.tag, lastModified: Self.modified, date: Self.date, total: 60, coding: "identity, gzip"))
+        #expect(head.contentRange == "bytes 40-99/100")
+        #expect(head.retryDelay(now: Timestamp(millisecondsSinceEpoch: 0)) == .seconds(7))
+    }
+}

@@ -1,0 +1,32 @@
+import Testing
+
+@testable import Downloads
+
+struct ChecksumTests {
+    static let hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+    @Test(arguments: ["sha-256:\(hex)", "SHA-256:\(hex.uppercased())"])
+    func `a checksum is read in either case and written in lower`(_ text: String) throws {
+        let checksum = try Checksum(parsing: text)
+        #expect(checksum.algorithm == .sha256)
+        #expect(checksum.bytes.count == 32)
+        #expect(checksum.description == "sha-256:\(Self.hex)")
+    }
+
+    @Test(arguments: [
+        ("", "checksum '' must be written <algorithm>:<hex>, with one of sha-256"),
+        (hex, "checksum '\(hex)' must be written <algorithm>:<hex>, with one of sha-256"),
+        ("crc32:00", "checksum algorithm 'crc32' is not one of sha-256"),
+        ("sha-256:abc", "checksum digest 'abc' must be 64 hexadecimal digits"),
+        ("sha-256:\(hex)00", "checksum digest '\(hex)00' must be 64 hexadecimal digits"),
+        ("sha-256:z\(hex.dropFirst())", "checksum digest 'z\(hex.dropFirst())' must be 64 hexadecimal digits"),
+    ])
+    func `what is not one is refused with what was wrong`(_ text: String, _ reason: String) {
+        do throws(Checksum.ParsingError) {
+            _ = try Checksum(parsing: text)
+            Issue.record("taken")
+        } catch {
+            #expect(error.description == reason)
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import HTTPCore
+import Testing
+
+@testable import Downloads
+
+struct DownloadIDTests {
+    @Test(
+        arguments: [
+            (0, "00000000000000000000000000"),
+            (UInt128.max, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"),
+            (0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF, "014D2PF2DBSQQG28T5CY4TQKFF"),
+        ] as [(UInt128, String)])
+    func `an identifier is written as 26 characters and read back`(_ value: UInt128, _ text: String) {
+        #expect(DownloadID(value: value).description == text)
+        #expect(DownloadID(text)?.value == value)
+        #expect(DownloadID(parsing: Array(text.utf8)[...])?.value == value)
+    }
+
+    @Test(arguments: [
+        "", "0", "80000000000000000000000000", "0000000000000000000000000", "000000000000000000000000000",
+        "0000000000000000000000000i", "0000000000000000000000000I", "0000000000000000000000000L",
+        "0000000000000000000000000O", "0000000000000000000000000U", "0000000000000000000000000a",
+        "0000000000000000000000000 ", "0000000000000000000000000é", "0000000000000000000000000/",
+    ])
+    func `any other spelling is refused`(_ text: String) {
+        #expect(DownloadID(text) == nil)
+    }
+
+    @Test func `every digit survives at every place`() {
+        for shift in stride(from: 0, through: 120, by: 5) {
+            for digit in 0..<32 {
+                let id = DownloadID(value: UInt128(digit) << UInt128(shift))
+                #expect(DownloadID(id.description) == id)
+            }
+        }
+    }
+
+    @Test func `text sorts as numbers do`() {
+        var random = SystemRandomNumberGenerator()
+        let ids = (0..<500).map { _ in DownloadID(value: UInt128.random(in: 0...UInt128.max, using: &random)) }
+        #expect(ids.sorted().map(\.description) == ids.map(\.description).sorted())
+    }
+
+    @Test func `identifiers grow within a millisecond, over time, and when the clock is set back`() {
+        var generator = DownloadIDGenerator()
+        var random = SystemRandomNumberGenerator()
+        var last: DownloadID?
+        for time in [1_000, 1_000, 1_000, 1_001, 5_000, 200, 0, -7, 5_001] as [Int64] {
+            for _ in 0..<50 {
+                let id = generator.next(now: Timestamp(millisecondsSinceEpoch: time), using: &random)
+                if let last { #expect(id > last) }
+                last = id
+            }
+        }
+        #expect(last?.createdAt.millisecondsSinceEpoch == 5_001)
+    }
+
+    @Test func `a generator goes on after the newest identifier there is`() {
+        var random = SystemRandomNumberGenerator()
+        let newest = DownloadID(value: UInt128(9_000) << 80)
+        var generator = DownloadIDGenerator(after: newest)
+        #expect(generator.next(now: Timestamp(millisecondsSinceEpoch: 1), using: &random) > newest)
+    }
+}

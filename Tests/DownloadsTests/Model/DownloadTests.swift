@@ -1,0 +1,81 @@
+import HTTPCore
+import Testing
+
+@testable import Downloads
+
+struct DownloadTests {
+    @Test func `a finished download costs less than a KiB in all`() {
+        #expect(MemoryLayout<Download>.size <= 320)
+        #expect(MemoryLayout<DownloadRecord>.size <= 328)
+    }
+
+    @Test(
+        arguments: [
+            (.downloading, 50, 100, 0.5), (.queued, 0, 100, 0), (.downloading, 150, 100, 1), (.downloading, 5, nil, nil),
+            (.downloading, 0, 0, 0), (.completed, 0, 0, 1), (.completed, 5, 5, 1),
+        ] as [(DownloadState, Int64, Int64?, Double?)])
+    func `progress is the part that has arrived`(
+        _ state: DownloadState, _ received: Int64, _ total: Int64?, _ expected: Double?
+    ) {
+        var download = sampleRecord(1, state: state).download
+        download.bytesReceived = received
+        download.bytesTotal = total
+        #expect(download.progress == expected)
+    }
+
+    @Test(
+        arguments: [
+            (.downloading, 50, 100, 25, 2), (.downloading, 50, 100, 0, nil), (.paused, 50, 100, 25, nil),
+            (.downloading, 50, nil, 25, nil), (.downloading, 100, 50, 25, 0), (.downloading, -5, .max, 25, nil),
+        ] as [(DownloadState, Int64, Int64?, Int64, Double?)])
+    func `the remaining time needs a total and a speed`(
+        _ state: DownloadState, _ received: Int64, _ total: Int64?, _ speed: Int64, _ expected: Double?
+    ) {
+        var download = sampleRecord(1, state: state).download
+        download.bytesReceived = received
+        download.bytesTotal = total
+        download.bytesPerSecond = speed
+        #expect(download.etaSeconds == expected)
+    }
+
+    @Test func `a digest is kept, and what is none clears it`() {
+        var download = sampleRecord(1).download
+        download.sha256 = ChecksumTests.hex
+        #expect(download.sha256 == ChecksumTests.hex)
+        #expect(download.sha256Bytes?.first == 0xE3)
+        download.sha256 = "abc"
+        #expect(download.sha256 == nil)
+    }
+
+    @Test func `copies do not share what is changed in one`() {
+        var one = fullRecord()
+        let two = one
+        one.download.labels = []
+        one.headers = []
+        #expect(portrait(two) == portrait(fullRecord()))
+        #expect(one.download.labels.isEmpty && one.headers.isEmpty)
+    }
+
+    @Test func `a finished record forgets its secrets`() {
+        var record = fullRecord()
+        record.forgetTransfer()
+        #expect(record.headers.isEmpty && record.segments.isEmpty && record.entity == nil)
+        #expect(record.webhook != nil)
+    }
+
+    @Test func `a new download becomes a record with all that was asked`() throws {
+        let url = try #require(HTTPURL("https://example.com/a"))
+        let new = NewDownload(
+            url: url, filename: "x.bin", headers: [("Cookie", "a=b")], mediaType: "audio/*", mirrors: [url], priority: 3,
+            labels: ["l"], speedLimit: 5, segments: 2, startsPaused: true, webhook: url)
+        let id = DownloadID(value: 7 << 80)
+        let record = DownloadRecord(new, id: id)
+        #expect(record.download.state == .paused)
+        #expect(record.download.createdAt.millisecondsSinceEpoch == 7)
+        #expect(record.download.filename == "x.bin" && record.requestedFilename == "x.bin")
+        #expect(record.headers == [RequestHeader(name: "Cookie", value: "a=b")])
+        #expect(record.requestedMediaType == "audio/*" && record.requestedSegments == 2)
+        #expect(record.mirrors == [url.string] && record.webhook == url.string)
+        #expect(record.download.priority == 3 && record.download.labels == ["l"] && record.download.speedLimit == 5)
+    }
+}

@@ -1,0 +1,153 @@
+import Testing
+
+@testable import Downloads
+
+struct DownloadQueueTests {
+    private func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number)) }
+
+    private func queue(_ maxConcurrent: Int, _ maxPerHost: Int) -> DownloadQueue {
+        DownloadQueue(limits: DownloadQueue.Limits(maxConcurrent: maxConcurrent, maxPerHost: maxPerHost))
+    }
+
+    private func numbers(_ ids: [DownloadID]) -> [Int] { ids.map { Int($0.value) } }
+
+    @Test func `first in is first out, up to the limit`() {
+        var queue = queue(2, 10)
+        for number in 1...4 { queue.enqueue(id(number), host: "a:80", priority: 0) }
+        #expect(numbers(queue.startable()) == [1, 2])
+        #expect(queue.startable().isEmpty)
+        queue.remove(id(1))
+        #expect(numbers(queue.startable()) == [3])
+        #expect(queue.waitingCount == 1)
+        #expect(queue.runningCount == 2)
+    }
+
+    @Test func `higher priorities come first, and order of arrival holds within one`() {
+        var queue = queue(10, 10)
+        for (number, priority) in [(1, 0), (2, 5), (3, -1), (4, 5), (5, 0)] {
+            queue.enqueue(id(number), host: "\(number):80", priority: priority)
+        }
+        #expect(numbers(queue.startable()) == [2, 4, 1, 5, 3])
+    }
+
+    @Test func `a host without a free slot does not hold up the others`() {
+        var queue = queue(10, 2)
+        for number in 1...5 { queue.enqueue(id(number), host: "a:80", priority: 9) }
+        queue.enqueue(id(6), host: "a:81", priority: 0)
+        #expect(numbers(queue.startable()) == [1, 2, 6])
+        queue.remove(id(2))
+        #expect(numbers(queue.startable()) == [3])
+    }
+
+    @Test func `one that waits can be moved, and one that runs is not`() {
+        var queue = queue(1, 1)
+        for number in 1...4 { queue.enqueue(id(number), host: "a:80", priority: 0) }
+        #expect(numbers(queue.startable()) == [1])
+        queue.reprioritise(id(4), to: 1)
+        queue.reprioritise(id(1), to: -10)
+        queue.reprioritise(id(99), to: 1)
+        queue.remove(id(1))
+        #expect(numbers(queue.startable()) == [4])
+        queue.reprioritise(id(3), to: 1)
+        queue.reprioritise(id(3), to: 0)
+        queue.remove(id(4))
+        #expect(numbers(queue.startable()) == [2])
+    }
+
+    @Test func `one that comes back after a failure keeps its place of arrival`() {
+        var queue = queue(1, 1)
+        for number in 1...3 { queue.enqueue(id(number), host: "a:80", priority: 0) }
+        #expect(numbers(queue.startable()) == [1])
+        let ticket = queue.remove(id(1))
+        #expect(numbers(queue.startable()) == [2])
+        queue.enqueue(id(1), host: "a:80", priority: 0, ticket: ticket)
+        queue.remove(id(2))
+        #expect(numbers(queue.startable()) == [1])
+    }
+
+    @Test func `limits change at any time`() {
+        var queue = queue(1, 1)
+        for number in 1...6 { queue.enqueue(id(number), host: number < 4 ? "a:80" : "b:80", priority: 0) }
+        #expect(numbers(queue.startable()) == [1])
+        queue.limits.maxConcurrent = 3
+        #expect(numbers(queue.startable()) == [4])
+        queue.limits.maxPerHost = 2
+        #expect(numbers(queue.startable()) == [2])
+        queue.limits = DownloadQueue.Limits(maxConcurrent: 1, maxPerHost: 1)
+        queue.remove(id(1))
+        queue.remove(id(2))
+        #expect(queue.startable().isEmpty)
+        queue.remove(id(4))
+        #expect(numbers(queue.startable()) == [3])
+    }
+
+    @Test func `entering twice and leaving twice change nothing`() {
+        var queue = queue(1, 1)
+        queue.enqueue(id(1), host: "a:80", priority: 0)
+        queue.enqueue(id(1), host: "b:80", priority: 9)
+        #expect(queue.waitingCount == 1)
+        #expect(numbers(queue.startable()) == [1])
+        queue.enqueue(id(1), host: "a:80", priority: 0)
+        #expect(queue.waitingCount == 0)
+        #expect(queue.remove(id(1)) != nil)
+        #expect(queue.remove(id(1)) == nil)
+        #expect(queue.runningCount == 0)
+    }
+
+    @Test func `under random traffic it always does what a sorted list would`() {
+        var random = SystemRandomNumberGenerator()
+        var queue = queue(5, 2)
+        var waiting: [(number: Int, host: String, priority: Int)] = []
+        var running: [(number: Int, host: String)] = []
+        for number in 1...3_000 {
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0, 1, 2:
+                let entry = (number, "\(Int.random(in: 0..<6, using: &random)):80", Int.random(in: -2...2, using: &random))
+                queue.enqueue(id(number), host: entry.1, priority: entry.2)
+                waiting.append(entry)
+            case 3:
+                guard let gone = running.indices.randomElement(using: &random) else { continue }
+                queue.remove(id(running.remove(at: gone).number))
+            case 4:
+                guard let gone = waiting.indices.randomElement(using: &random) else { continue }
+                queue.remove(id(waiting.remove(at: gone).number))
+            default:
+                guard let moved = waiting.indices.randomElement(using: &random) else { continue }
+                waiting[moved].priority = Int.random(in: -2...2, using: &random)
+                queue.reprioritise(id(waiting[moved].number), to: waiting[moved].priority)
+            }
+            var expected: [Int] = []
+            while running.count < 5 {
+                let free = waiting.indices.filter { index in
+                    running.count { $0.host == waiting[index].host } < 2
+                }
+                guard
+                    let best = free.min(by: {
+                        (-waiting[$0].priority, waiting[$0].number) < (-waiting[$1].priority, waiting[$1].number)
+                    })
+                else { break }
+                let entry = waiting.remove(at: best)
+                running.append((entry.number, entry.host))
+                expected.append(entry.number)
+            }
+            #expect(numbers(queue.startable()) == expected)
+        }
+    }
+
+    @Test func `ten thousand waiting are worked off quickly`() {
+        var queue = queue(8, 4)
+        for number in 0..<10_000 { queue.enqueue(id(number), host: "\(number % 100):80", priority: number % 21 - 10) }
+        var started = 0
+        let elapsed = ContinuousClock().measure {
+            while true {
+                let batch = queue.startable()
+                if batch.isEmpty { break }
+                started += batch.count
+                for id in batch { queue.remove(id) }
+            }
+        }
+        #expect(started == 10_000)
+        // Some milliseconds; a queue that is searched from its front takes a hundred times as long.
+        #expect(elapsed < .seconds(5))
+    }
+}

@@ -1,0 +1,107 @@
+import HTTPCore
+import Testing
+
+@testable import Downloads
+
+@Suite("The list of downloads")
+struct BoardTests {
+    /// Six downloads, created one after another.
+    private func board() -> (DownloadBoard, [DownloadID]) {
+        let board = DownloadBoard()
+        var generator = DownloadIDGenerator()
+        var random = SystemRandomNumberGenerator()
+        var ids: [DownloadID] = []
+        let states: [DownloadState] = [.completed, .paused, .completed, .failed, .queued, .completed]
+        for (number, state) in states.enumerated() {
+            let id = generator.next(now: Timestamp(millisecondsSinceEpoch: Int64(number)), using: &random)
+            var download = Download(id: id, url: "http://example.com/\(number)", state: state, createdAt: id.createdAt)
+            download.labels = number % 2 == 0 ? ["even"] : []
+            download.filename = "Straße \(number).bin"
+            download.trackName = number == 3 ? "Gymnopédie" : nil
+            board.publish(download, counters: nil, sequence: UInt64(number))
+            ids.append(id)
+        }
+        return (board, ids)
+    }
+
+    struct Case: Sendable {
+        var query: ListQuery
+        var expected: [Int]
+        var total: Int
+        var hasNext = false
+    }
+
+    static let cases: [Case] = [
+        Case(query: ListQuery(), expected: [5, 4, 3, 2, 1, 0], total: 6),
+        Case(query: ListQuery(order: .oldest), expected: [0, 1, 2, 3, 4, 5], total: 6),
+        Case(query: ListQuery(limit: 2), expected: [5, 4], total: 6, hasNext: true),
+        Case(query: ListQuery(limit: 6), expected: [5, 4, 3, 2, 1, 0], total: 6),
+        Case(query: ListQuery(states: [.completed], limit: 2), expected: [5, 2], total: 3, hasNext: true),
+        Case(query: ListQuery(states: [.failed, .paused]), expected: [3, 1], total: 2),
+        Case(query: ListQuery(label: "even", order: .oldest), expected: [0, 2, 4], total: 3),
+        Case(query: ListQuery(text: "EXAMPLE.com/4"), expected: [4], total: 1),
+        Case(query: ListQuery(text: "straße 1"), expected: [1], total: 1),
+        Case(query: ListQuery(text: "GYMNOPÉ"), expected: [3], total: 1),
+        Case(query: ListQuery(text: "nothing"), expected: [], total: 0),
+        Case(query: ListQuery(states: [.completed], label: "even", text: "bin"), expected: [2, 0], total: 2),
+    ]
+
+    @Test("filters, order and total", arguments: cases)
+    func filters(_ row: Case) {
+        let (board, ids) = board()
+        let page = board.page(row.query)
+        #expect(page.items.map(\.id) == row.expected.map { ids[$0] })
+        #expect(page.total == row.total)
+        #expect((page.next != nil) == row.hasNext)
+    }
+
+    @Test("cursors visit everything once, in both directions, though downloads come and go", arguments: ListQuery.Order.allCases)
+    func cursors(_ order: ListQuery.Order) {
+        let (board, ids) = board()
+        var query = ListQuery(limit: 2, order: order)
+        var seen: [DownloadID] = []
+        while true {
+            let page = board.page(query)
+            seen += page.items.map(\.id)
+            // The one that the cursor names goes away: the next page still starts behind its place.
+            if let next = page.next, seen.count == 2 { _ = board.remove(next) }
+            guard let next = page.next else { break }
+            query.after = next
+        }
+        #expect(seen == (order == .oldest ? ids : ids.reversed()))
+    }
+
+    @Test("the newest download of a URL is the one that a search shows, and an older one after its removal")
+    func references() {
+        let (board, ids) = board()
+        var generator = DownloadIDGenerator(after: ids.last)
+        var random = SystemRandomNumberGenerator()
+        let again = generator.next(now: Timestamp(millisecondsSinceEpoch: 9), using: &random)
+        let url = "http://example.com/0"
+        board.publish(Download(id: again, url: url, createdAt: again.createdAt), counters: nil, sequence: 9)
+        #expect(board.reference(toURL: url)?.id == again)
+        #expect(board.downloads(ofURL: url).map(\.id) == [again, ids[0]])
+        _ = board.remove(again)
+        #expect(board.reference(toURL: url)?.id == ids[0])
+        _ = board.remove(ids[0])
+        #expect(board.reference(toURL: url) == nil)
+    }
+
+    @Test("counts follow states, and live counters are read when asked")
+    func live() {
+        let (board, ids) = board()
+        #expect(board.statistics().counts[.completed] == 3)
+        let counters = TransferCounters(received: 10)
+        var download = Download(id: ids[4], url: "http://example.com/4", state: .downloading, createdAt: ids[4].createdAt)
+        board.publish(download, counters: counters, sequence: 10)
+        counters.add(5)
+        counters.bytesPerSecond = 7
+        #expect(board.download(ids[4])?.bytesReceived == 15)
+        #expect(board.statistics().bytesPerSecond == 7)
+        #expect(board.statistics().counts[.queued] == 0)
+        download.state = .completed
+        board.publish(download, counters: nil, sequence: 11)
+        #expect(board.live().map(\.id) == [ids[1]])
+        #expect(board.statistics().bytesPerSecond == 0)
+    }
+}

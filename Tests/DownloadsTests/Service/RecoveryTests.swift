@@ -1,0 +1,170 @@
+import DemoUpstream
+import Foundation
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// What a crash leaves is taken over: a copy of the data directory, made while a service works in it, stands for the crash.
+@Suite("Starting after a crash", .timeLimit(.minutes(3)))
+struct RecoveryTests {
+    /// An entity whose first transfer stops in the middle.
+    static let slow = "size=4000000&seed=40&fault=stall@1500000;times=1"
+
+    /// A copy of the data directory as it is now, and a service on it.
+    private func crash(
+        _ fixture: ServiceFixture, starting: Bool = true, damage: (String) throws -> Void = { _ in }
+    ) async throws -> ServiceFixture {
+        let copy = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: fixture.directory.path + "/data", toPath: copy.path + "/data")
+        try damage(copy.path + "/data")
+        return try await ServiceFixture(directory: copy, continuing: fixture, starting: starting)
+    }
+
+    @Test("a paused download is still paused with the same bytes, and goes on from them")
+    func paused() async throws {
+        let before = try await ServiceFixture()
+        let made = try await before.add(Self.slow)
+        _ = try await before.follow(made.id) { $0.bytesReceived > 200_000 }
+        let paused = try await before.service.perform(.pause, on: made.id)
+
+        let after = try await crash(before)
+        let found = try #require(after.service.board.download(made.id))
+        #expect(found.state == .paused)
+        #expect(found.bytesReceived == paused.bytesReceived)
+        _ = try await after.service.perform(.resume, on: made.id)
+        let done = try await after.end(of: made.id)
+        #expect(try after.file(done) == DemoUpstream.content(of: "/entity?" + Self.slow)?.bytes)
+        #expect(after.requests().last?.range == "bytes=\(paused.bytesReceived)-")
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
+    @Test("bytes behind the recorded offset are not trusted, whatever they are")
+    func garbage() async throws {
+        let before = try await ServiceFixture()
+        let made = try await before.add(Self.slow)
+        _ = try await before.follow(made.id) { $0.bytesReceived > 200_000 }
+        let paused = try await before.service.perform(.pause, on: made.id)
+
+        let after = try await crash(before) { data in
+            let handle = try #require(FileHandle(forWritingAtPath: "\(data)/incomplete/\(made.id).part"))
+            try handle.seek(toOffset: UInt64(paused.bytesReceived))
+            try handle.write(contentsOf: Data(repeating: 0x55, count: 100_000))
+            try handle.close()
+        }
+        #expect(after.service.board.download(made.id)?.bytesReceived == paused.bytesReceived)
+        _ = try await after.service.perform(.resume, on: made.id)
+        let done = try await after.end(of: made.id)
+        #expect(try after.file(done) == DemoUpstream.content(of: "/entity?" + Self.slow)?.bytes)
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
+    @Test("a part file that lost its end, or is gone, is believed only as far as it reaches", arguments: [0, 1, 100_000])
+    func truncated(_ kept: Int) async throws {
+        let before = try await ServiceFixture()
+        let made = try await before.add(Self.slow)
+        _ = try await before.follow(made.id) { $0.bytesReceived > 200_000 }
+        _ = try await before.service.perform(.pause, on: made.id)
+
+        let after = try await crash(before) { data in
+            let path = "\(data)/incomplete/\(made.id).part"
+            if kept == 0 {
+                try FileManager.default.removeItem(atPath: path)
+            } else {
+                let handle = try #require(FileHandle(forWritingAtPath: path))
+                try handle.truncate(atOffset: UInt64(kept))
+            }
+        }
+        #expect(after.service.board.download(made.id)?.bytesReceived == Int64(kept))
+        _ = try await after.service.perform(.resume, on: made.id)
+        let done = try await after.end(of: made.id)
+        #expect(try after.file(done) == DemoUpstream.content(of: "/entity?" + Self.slow)?.bytes)
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
+    @Test("queued and running downloads go on by themselves, from what was synced")
+    func running() async throws {
+        let before = try await ServiceFixture { $0.maxConcurrent = 1 }
+        let query = "size=8000000&seed=42&fault=stall@3000000;times=1"
+        let first = try await before.add(query)
+        let second = try await before.add("size=1000&seed=41")
+        _ = try await before.follow(first.id) { $0.bytesReceived > 200_000 }
+
+        // A checkpoint takes as long as the disk wants: the crash comes after the first of them.
+        var after = try await crash(before, starting: false)
+        while after.service.board.download(first.id)?.bytesReceived == 0 { after = try await crash(before, starting: false) }
+        let found = try #require(after.service.board.download(first.id))
+        #expect(found.state == .queued)
+        await after.service.start()
+        #expect(try await after.end(of: second.id).state == .completed)
+        let done = try await after.end(of: first.id)
+        #expect(try after.file(done) == DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        #expect(after.requests().contains { $0.range == "bytes=\(found.bytesReceived)-" })
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
+    @Test("leftovers that no record knows are removed")
+    func orphans() async throws {
+        let before = try await ServiceFixture()
+        let after = try await crash(before) { data in
+            for name in ["01JD6Z00000000000000000000.part", "rubbish", "01JD6Z00000000000000000000.part.next"] {
+                try Data("x".utf8).write(to: URL(filePath: "\(data)/incomplete/\(name)"))
+            }
+        }
+        #expect(try after.names(in: "incomplete") == [])
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
+    @Test("a file that was published just before the crash is completed, not fetched again")
+    func published() async throws {
+        let before = try await ServiceFixture()
+        let made = try await before.add(Self.slow) { $0.filename = "kept.bin" }
+        _ = try await before.follow(made.id) { $0.bytesReceived > 200_000 }
+        _ = try await before.service.perform(.pause, on: made.id)
+        let content = try #require(DemoUpstream.content(of: "/entity?" + Self.slow)?.bytes)
+
+        let after = try await crash(before) { data in
+            // As the finisher leaves it: whole, synced, and with its second name.
+            let part = "\(data)/incomplete/\(made.id).part"
+            try Data(content).write(to: URL(filePath: part))
+            try FileManager.default.linkItem(atPath: part, toPath: "\(data)/files/kept.bin")
+        }
+        let requests = after.requests().count
+        _ = try await after.service.perform(.resume, on: made.id)
+        let done = try await after.end(of: made.id)
+        #expect(done.state == .completed)
+        #expect(done.filename == "kept.bin")
+        #expect(done.sha256 == SHA256.hexadecimal(of: content))
+        #expect(try after.names(in: "files") == ["kept.bin"])
+        #expect(after.requests().count == requests)
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
+    @Test("a directory that another service holds is refused in one line")
+    func locked() async throws {
+        let before = try await ServiceFixture()
+        await #expect(throws: DownloadsStartError.self) {
+            _ = try await ServiceFixture(directory: before.directory, continuing: before)
+        }
+        await before.service.shutdown()
+    }
+
+    @Test("an orderly end keeps every byte")
+    func shutdown() async throws {
+        let before = try await ServiceFixture()
+        let made = try await before.add(Self.slow)
+        _ = try await before.follow(made.id) { $0.bytesReceived > 200_000 }
+        await before.service.shutdown()
+        let after = try await crash(before, starting: false)
+        let found = try #require(after.service.board.download(made.id))
+        #expect(found.bytesReceived > 200_000)
+        await after.service.shutdown()
+    }
+}

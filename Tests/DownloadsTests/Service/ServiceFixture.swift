@@ -1,0 +1,113 @@
+import DemoUpstream
+import Foundation
+import HTTPClient
+import HTTPCore
+import Synchronization
+import TestSupport
+
+@testable import Downloads
+
+/// A download service with a faulty origin, both real, on loopback and in a directory of their own.
+final class ServiceFixture: Sendable {
+    let directory: TemporaryDirectory
+    let upstream: DemoUpstream
+    let base: String
+    let client: HTTPClient
+    let service: DownloadService
+
+    /// - Parameters:
+    ///   - directory: where to work; another service may have worked there before.
+    ///   - upstream: the origin of an earlier fixture, so that URLs stay what they were.
+    ///   - starting: whether transfers begin.
+    init(
+        directory: TemporaryDirectory? = nil, continuing earlier: ServiceFixture? = nil, starting: Bool = true,
+        allowsPrivate: Bool = true, configure: (inout DownloadsConfiguration) -> Void = { _ in }
+    ) async throws {
+        self.directory = try directory ?? earlier?.directory ?? TemporaryDirectory()
+        if let earlier {
+            upstream = earlier.upstream
+            base = earlier.base
+        } else {
+            upstream = DemoUpstream(configuration: .init(port: 0, pace: 0))
+            base = try upstream.start()
+        }
+        client = try HTTPClient(configuration: ClientConfiguration())
+        var configuration = DownloadsConfiguration(
+            dataDirectory: self.directory.path + "/data",
+            destinationGuard: DestinationGuard(allowsPrivate: allowsPrivate, allowed: []))
+        configuration.retryDelay = (.milliseconds(1), .milliseconds(20))
+        configuration.pulse = .milliseconds(20)
+        configuration.checkpointInterval = .milliseconds(20)
+        configure(&configuration)
+        service = try await DownloadService(configuration: configuration, client: client, log: { _ in })
+        if starting { await service.start() }
+    }
+
+    /// The URL of a synthetic entity of the origin.
+    func url(_ query: String) throws -> HTTPURL {
+        guard let url = HTTPURL(base + "/entity?" + query) else { throw Missing(what: "a URL for \(query)") }
+        return url
+    }
+
+    /// Posts a download of a synthetic entity.
+    func add(_ query: String, _ change: (inout NewDownload) -> Void = { _ in }) async throws -> Download {
+        var new = NewDownload(url: try url(query))
+        change(&new)
+        return try await service.add(new).download
+    }
+
+    /// Follows a download until the condition holds; the suite's time limit bounds the wait.
+    func follow(_ id: DownloadID, until condition: @Sendable (Download) -> Bool) async throws -> Download {
+        let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let subscription = service.events.subscribe(scope: id, after: nil, interval: .milliseconds(5)) { waker.yield() }
+        let ticker = Task {
+            while !Task.isCancelled {
+                try await Task.sleep(for: .milliseconds(5))
+                waker.yield()
+            }
+        }
+        defer {
+            ticker.cancel()
+            subscription.cancel()
+        }
+        waker.yield()
+        for await _ in wakes {
+            while let event = subscription.next(now: .now) {
+                switch event {
+                case .snapshot(_, let downloads):
+                    if let found = downloads.first(where: condition) { return found }
+                case .download(_, let download):
+                    if condition(download) { return download }
+                case .removed:
+                    throw Missing(what: "download \(id), which was removed")
+                }
+            }
+        }
+        throw Missing(what: "the condition")
+    }
+
+    /// Follows a download until it has ended.
+    func end(of id: DownloadID) async throws -> Download {
+        try await follow(id) { !$0.state.isLive }
+    }
+
+    /// The finished file's bytes.
+    func file(_ download: Download) throws -> [UInt8] {
+        guard let name = download.filename else { throw Missing(what: "a file name") }
+        return try [UInt8](Data(contentsOf: URL(filePath: "\(directory.path)/data/files/\(name)")))
+    }
+
+    /// Names of what is in a directory of the data directory.
+    func names(in part: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: "\(directory.path)/data/\(part)").sorted()
+    }
+
+    /// Requests for the entity so far, redirects included.
+    func requests(_ path: String = "/entity") -> [LoggedRequest] {
+        upstream.requests.filter { $0.target.hasPrefix(path) }
+    }
+
+    struct Missing: Error {
+        let what: String
+    }
+}

@@ -1,0 +1,58 @@
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// Prints what the store costs on this machine; fails only if it is off by an order of magnitude.
+@Suite(.timeLimit(.minutes(3)), .serialized)
+@OffPool
+struct StoreMeasurementTests {
+    private func rate(_ count: Int, _ elapsed: Duration) -> Int {
+        Int(Double(count) / (elapsed / .seconds(1)))
+    }
+
+    @Test func `a hundred thousand records are written and loaded`() async throws {
+        let scene = try StoreScene()
+        let count = 100_000
+        let clock = ContinuousClock()
+        do {
+            let store = try scene.open()
+            let written = try await clock.measure {
+                for start in stride(from: 0, to: count, by: 1_000) {
+                    try await store.write((start..<start + 1_000).map { .save(sampleRecord($0, state: .completed)) })
+                }
+            }
+            print("store: \(rate(count, written)) records/s in writes of 1,000")
+            await store.close()
+        }
+        let store = try scene.open()
+        var loaded = 0
+        let elapsed = try clock.measure { loaded = try store.load().records.count }
+        print("store: \(count) records loaded in \(elapsed)")
+        #expect(loaded == count)
+        #expect(elapsed < .seconds(30))
+        await store.close()
+    }
+
+    @Test func `writers share commits`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        let clock = ContinuousClock()
+        let alone = try await clock.measure {
+            for number in 0..<500 { try await store.save(sampleRecord(number)) }
+        }
+        let together = try await clock.measure {
+            try await withThrowingTaskGroup { group in
+                for writer in 0..<64 {
+                    group.addTask {
+                        for round in 0..<50 { try await store.save(sampleRecord(1_000 + writer * 50 + round)) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        print("store: \(rate(500, alone)) commits/s by one writer, \(rate(3_200, together))/s by 64")
+        #expect(try store.load().records.count == 3_700)
+        await store.close()
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import HTTPCore
+import TestSupport
+
+@testable import Downloads
+
+/// A data directory of a test's own, and stores on it.
+final class StoreScene {
+    let temporary: TemporaryDirectory
+    var path: String { temporary.path + "/data" }
+
+    init() throws {
+        temporary = try TemporaryDirectory()
+    }
+
+    func open(_ options: GroupCommitter.Options = GroupCommitter.Options()) throws -> SQLiteDownloadStore {
+        try SQLiteDownloadStore(DataDirectory(path: path), options: options)
+    }
+
+    /// What the files hold at this moment, as a crash would leave them: read from a copy of the file and its log.
+    func contentsAfterCrash() throws -> StoredContents {
+        let copy = temporary.path + "/copy-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
+        for name in ["pawl.sqlite", "pawl.sqlite-wal"] where FileManager.default.fileExists(atPath: path + "/" + name) {
+            try FileManager.default.copyItem(atPath: path + "/" + name, toPath: copy + "/" + name)
+        }
+        return try SQLiteDownloadStore(DataDirectory(path: copy)).load()
+    }
+}
+
+/// Records for tests: the number decides everything.
+func sampleRecord(_ number: Int, state: DownloadState = .queued) -> DownloadRecord {
+    let id = DownloadID(value: UInt128(1_763_717_520_000 + UInt64(number)) << 80 | UInt128(number))
+    return DownloadRecord(
+        Download(id: id, url: "https://example.com/files/\(number).bin", state: state, createdAt: id.createdAt))
+}
+
+/// A record in which every column holds something of its own.
+func fullRecord(_ number: Int = 1) -> DownloadRecord {
+    var record = sampleRecord(number, state: .retrying)
+    record.download.filename = "ünï ‘1’.bin"
+    record.download.mediaType = "audio/mp4"
+    record.download.bytesReceived = 123
+    record.download.bytesTotal = .max
+    record.download.resumable = true
+    record.download.fileMissing = true
+    record.download.segments = 3
+    record.download.attempts = 4
+    record.download.error = DownloadFailure(.httpStatus, "503 Service Unavailable", httpStatus: 503, retryable: true)
+    record.download.checksum = Checksum(.sha256, bytes: Array(0..<32))
+    record.download.sha256Bytes = Array((0..<32).reversed())
+    record.download.priority = -7
+    record.download.labels = ["a", "b \"c\"", "\u{1F3B5}"]
+    record.download.speedLimit = 9_999
+    record.download.track = Array(#"{"name":"x"}"#.utf8)
+    record.download.trackName = "x"
+    record.download.createdAt = Timestamp(millisecondsSinceEpoch: 1)
+    record.download.startedAt = Timestamp(millisecondsSinceEpoch: 2)
+    record.download.updatedAt = Timestamp(millisecondsSinceEpoch: 3)
+    record.download.completedAt = Timestamp(millisecondsSinceEpoch: 4)
+    record.download.revision = .max
+    record.requestedFilename = "mine.bin"
+    record.requestedMediaType = "audio/*"
+    record.requestedSegments = 6
+    record.headers = [RequestHeader(name: "Authorization", value: "Bearer s3cret"), RequestHeader(name: "X-Empty", value: "")]
+    record.mirrors = ["https://mirror.example/1", "https://mirror.example/2"]
+    record.webhook = "https://hook.example/"
+    record.entity = SavedEntity(
+        etag: #""v1""#, lastModified: "Sat, 21 Nov 2026 09:00:00 GMT", date: "Sat, 21 Nov 2026 10:00:00 GMT", total: 1_000,
+        coding: "gzip")
+    record.segments = [SyncedSegment(start: 0, end: 500, synced: 100), SyncedSegment(start: 500, end: nil, synced: 523)]
+    return record
+}
+
+/// Everything of a record as text, so that two can be compared member by member.
+func portrait(_ record: DownloadRecord) -> [String: String] {
+    let download = record.download
+    return [
+        "id": "\(download.id)", "url": download.url, "state": download.state.rawValue,
+        "filename": "\(String(describing: download.filename))", "mediaType": "\(String(describing: download.mediaType))",
+        "bytes": "\(download.bytesReceived)/\(String(describing: download.bytesTotal))",
+        "resumable": "\(String(describing: download.resumable))", "fileMissing": "\(download.fileMissing)",
+        "segments": "\(download.segments)", "attempts": "\(download.attempts)",
+        "error": "\(String(describing: download.error))", "checksum": "\(String(describing: download.checksum))",
+        "sha256": "\(String(describing: download.sha256))", "priority": "\(download.priority)", "labels": "\(download.labels)",
+        "speedLimit": "\(download.speedLimit)",
+        "track": "\(String(describing: download.track)) \(String(describing: download.trackName))",
+        "createdAt": "\(download.createdAt.millisecondsSinceEpoch)",
+        "startedAt": "\(String(describing: download.startedAt?.millisecondsSinceEpoch))",
+        "updatedAt": "\(download.updatedAt.millisecondsSinceEpoch)",
+        "completedAt": "\(String(describing: download.completedAt?.millisecondsSinceEpoch))",
+        "revision": "\(download.revision)", "requestedFilename": "\(String(describing: record.requestedFilename))",
+        "requestedMediaType": "\(String(describing: record.requestedMediaType))",
+        "requestedSegments": "\(String(describing: record.requestedSegments))",
+        "headers": record.headers.map { "\($0.name)=\($0.value)" }.joined(separator: "&"), "mirrors": "\(record.mirrors)",
+        "webhook": "\(String(describing: record.webhook))", "entity": "\(String(describing: record.entity))",
+        "synced": "\(record.segments)",
+    ]
+}

@@ -1,0 +1,50 @@
+import Testing
+
+@testable import Downloads
+
+struct WriteGroupTests {
+    private static func describe(_ change: StoreChange) -> String {
+        switch change {
+        case .save(let record): "save \(record.id.value & 0xFF) \(record.download.revision)"
+        case .progress(let progress): "progress \(progress.id.value & 0xFF) \(progress.bytesReceived)"
+        case .remove(let id): "remove \(id.value & 0xFF)"
+        case .set(let name, let value): "set \(name) \(value ?? "nil")"
+        }
+    }
+
+    private static func save(_ number: Int, _ revision: UInt64) -> StoreChange {
+        var record = sampleRecord(number)
+        record.download.revision = revision
+        return .save(record)
+    }
+
+    private static func note(_ number: Int, _ bytes: Int64) -> StoredProgress {
+        StoredProgress(id: sampleRecord(number).id, bytesReceived: bytes, segments: [])
+    }
+
+    struct Case: CustomTestStringConvertible {
+        let writes: [[StoreChange]]
+        var notes: [StoredProgress] = []
+        let expected: [String]
+
+        var testDescription: String { expected.joined(separator: ", ") }
+    }
+
+    @Test(arguments: [
+        Case(writes: [[save(1, 1)], [save(1, 2)], [save(2, 1)]], expected: ["save 1 2", "save 2 1"]),
+        Case(writes: [[save(1, 1)], [.remove(sampleRecord(1).id)]], expected: ["remove 1"]),
+        Case(writes: [[.remove(sampleRecord(1).id)], [save(1, 3)]], expected: ["save 1 3"]),
+        Case(writes: [[.progress(note(1, 5))], [save(1, 1)]], expected: ["save 1 1"]),
+        Case(
+            writes: [[save(1, 1)], [.progress(note(1, 5))], [.progress(note(1, 6))]],
+            expected: ["save 1 1", "progress 1 6"]),
+        Case(
+            writes: [[save(1, 1), .progress(note(1, 5))]], notes: [note(1, 9), note(2, 1)],
+            expected: ["save 1 1", "progress 2 1", "progress 1 9"]),
+        Case(
+            writes: [[.set(name: "a", value: "1")], [.set(name: "a", value: nil)]], expected: ["set a 1", "set a nil"]),
+    ])
+    func `later changes of a group replace earlier ones of the same download`(_ example: Case) {
+        #expect(WriteGroup(example.writes, notes: example.notes).changes.map(Self.describe) == example.expected)
+    }
+}

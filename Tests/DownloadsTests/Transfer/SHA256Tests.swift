@@ -1,0 +1,52 @@
+import CSystem
+import Testing
+
+@testable import Downloads
+
+extension SHA256 {
+    /// The hash of all bytes, in hexadecimal.
+    static func hexadecimal(of bytes: [UInt8]) -> String {
+        var digest = SHA256()
+        unsafe digest.update(bytes.span.bytes)
+        return digest.hexadecimal()
+    }
+}
+
+/// Serialized, since one test switches the implementation for the whole process.
+@Suite("SHA-256", .serialized)
+struct SHA256Tests {
+    /// FIPS 180-4's examples, and the empty message.
+    static let known: [(String, String)] = [
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+        (
+            "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+        ),
+    ]
+
+    @Test("the standard's examples", arguments: known)
+    func examples(_ text: String, _ digest: String) {
+        #expect(SHA256.hexadecimal(of: Array(text.utf8)) == digest)
+    }
+
+    @Test("the accelerated and the portable implementation agree, however the bytes are cut")
+    func agreement() {
+        var generator = SystemRandomNumberGenerator()
+        for length in [0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1_000, 70_000] {
+            let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let whole = SHA256.hexadecimal(of: bytes)
+            pawl_sha256_force_portable(1)
+            defer { pawl_sha256_force_portable(0) }
+            var pieces = SHA256()
+            var start = 0
+            while start < length {
+                let end = min(length, start + Int.random(in: 1...200, using: &generator))
+                unsafe pieces.update(Array(bytes[start..<end]).span.bytes)
+                start = end
+            }
+            #expect(pieces.hexadecimal() == whole)
+            #expect(pieces.length == Int64(length))
+        }
+    }
+}
