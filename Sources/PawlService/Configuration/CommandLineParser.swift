@@ -1,0 +1,182 @@
+internal import HTTPClient
+internal import HTTPCore
+
+/// Reads a command line and an environment. Pure: no file is opened, nothing is printed.
+public enum CommandLineParser {
+    /// What is asked for.
+    ///
+    /// Options are read from the environment first (`PAWL_MAX_CONCURRENT`) and then from the flags (`--max-concurrent 4` or
+    /// `--max-concurrent=4`, before or after other arguments), so that a flag wins. Of a flag that is given twice the last
+    /// counts, unless it is repeatable.
+    /// - Parameters:
+    ///   - arguments: without the program's name.
+    ///   - environment: variables by name. An empty one counts as not set.
+    /// - Throws: one line that names what is wrong and what is accepted.
+    public static func parse(_ arguments: [String], environment: [String: String]) throws(UsageError) -> Invocation {
+        var arguments = arguments[...]
+        guard let first = arguments.popFirst() else { return Invocation(.help) }
+        switch first {
+        case "help", "--help", "-h", "-?": return Invocation(.help)
+        case "--version", "-V", "version": return Invocation(.version)
+        default: break
+        }
+        guard let command = CommandName(rawValue: first) else { throw unknownCommand(first) }
+        return try parse(command, arguments, environment)
+    }
+
+    private static func parse(
+        _ command: CommandName, _ arguments: ArraySlice<String>, _ environment: [String: String]
+    ) throws(UsageError) -> Invocation {
+        var invocation = Invocation(command)
+        // At a terminal, downloads tell of themselves.
+        if command == .get { invocation.configuration.logLevel = .warning }
+        if command == .demo { invocation.configuration.dataDirectory = "./pawl-demo" }
+        let options = OptionTable.options(of: command)
+        try readEnvironment(environment, options, into: &invocation)
+
+        var rest = arguments
+        var cleared: Set<String> = []
+        var takesFlags = true
+        while let argument = rest.popFirst() {
+            guard takesFlags, argument.hasPrefix("-"), argument != "-" else {
+                try take(argument, into: &invocation)
+                continue
+            }
+            if argument == "--" {
+                takesFlags = false
+                continue
+            }
+            if argument == "--help" || argument == "-h" { return Invocation(.help) }
+            if argument == "--version" { return Invocation(.version) }
+            let (flag, inlineValue) = split(argument)
+            guard let option = options.first(where: { $0.flag == flag }) else {
+                throw unknownFlag(flag, of: command, options)
+            }
+            let value: String
+            if let inlineValue {
+                value = inlineValue
+            } else if option.placeholder == nil {
+                value = "true"
+            } else if let next = rest.popFirst() {
+                value = next
+            } else {
+                throw UsageError("pawl: \(flag) needs a value: it takes \(option.accepts)")
+            }
+            if cleared.insert(option.name).inserted { option.clear?(&invocation) }
+            try set(option, value, calling: flag, in: &invocation)
+        }
+        try check(invocation)
+        return invocation
+    }
+
+    private static func readEnvironment(
+        _ environment: [String: String], _ options: [Option], into invocation: inout Invocation
+    ) throws(UsageError) {
+        for option in options where option.isInEnvironment {
+            let name = option.environmentName
+            guard let text = environment[name], !text.isEmpty else { continue }
+            // Kubernetes sets PAWL_PORT=tcp://10.0.0.1:8080 in the neighbours of a service that is called "pawl".
+            if option.name == "port", text.hasPrefix("tcp://") { continue }
+            guard option.isRepeatable else {
+                try set(option, text, calling: name, in: &invocation)
+                continue
+            }
+            for part in text.split(separator: ",") {
+                let value = part.trimmed
+                if !value.isEmpty { try set(option, value, calling: name, in: &invocation) }
+            }
+        }
+    }
+
+    private static func set(
+        _ option: Option, _ value: String, calling name: String, in invocation: inout Invocation
+    ) throws(UsageError) {
+        guard option.apply(&invocation, value) else {
+            let shown = option.isSecret ? "" : " '\(value)'"
+            throw UsageError("pawl: bad value\(shown) for \(name): it takes \(option.accepts)")
+        }
+    }
+
+    private static func take(_ argument: String, into invocation: inout Invocation) throws(UsageError) {
+        guard invocation.command == .get else {
+            throw UsageError("pawl: unexpected argument '\(argument)': pawl \(invocation.command.rawValue) takes options only")
+        }
+        invocation.urls.append(argument)
+    }
+
+    /// What no single option can tell.
+    private static func check(_ invocation: Invocation) throws(UsageError) {
+        let configuration = invocation.configuration
+        switch invocation.command {
+        case .serve, .demo:
+            let isGuarded = configuration.token != nil || configuration.tokenFile != nil || configuration.allowsAnonymous
+            guard isGuarded || isLoopback(configuration.host) else {
+                throw UsageError(
+                    "pawl: --host \(configuration.host) serves other machines: give --token TOKEN or --token-file PATH, or --no-auth"
+                        + " to serve everybody")
+            }
+        case .get:
+            guard !invocation.urls.isEmpty else {
+                throw UsageError("pawl: nothing to download: pawl get takes one or more http or https URLs")
+            }
+            for url in invocation.urls where HTTPURL(url) == nil {
+                throw UsageError("pawl: '\(url)' is not a URL: pawl get takes absolute http or https URLs")
+            }
+            guard invocation.output == nil || invocation.urls.count == 1 else {
+                throw UsageError("pawl: --output names one file, so it takes exactly one URL; --directory takes any number")
+            }
+        case .health, .help, .version:
+            break
+        }
+    }
+
+    /// Whether only this machine reaches an address: 127.0.0.0/8 and ::1.
+    static func isLoopback(_ host: String) -> Bool {
+        switch IPAddress(parsing: host) {
+        case .v4(let bits): bits >> 24 == 127
+        case .v6(let bits): bits == 1
+        case nil: host == "localhost"
+        }
+    }
+
+    /// Splits `--flag=value`, and spells out the short flags of `get`.
+    private static func split(_ argument: String) -> (flag: String, value: String?) {
+        switch argument {
+        case "-o": return ("--output", nil)
+        case "-d": return ("--directory", nil)
+        default: break
+        }
+        guard argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+        return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+    }
+
+    private static func unknownCommand(_ name: String) -> UsageError {
+        let names = CommandName.allCases.map(\.rawValue)
+        let isFlag = name.hasPrefix("-")
+        return UsageError(
+            "pawl: unknown \(isFlag ? "option" : "command") '\(name)'\(suggestion(for: name, among: names)): pawl takes one of "
+                + names.joined(separator: ", ") + (isFlag ? ", and options after it" : ""))
+    }
+
+    private static func unknownFlag(_ flag: String, of command: CommandName, _ options: [Option]) -> UsageError {
+        let flags = options.map(\.flag)
+        return UsageError(
+            "pawl: unknown option '\(flag)'\(suggestion(for: flag, among: flags)): pawl \(command.rawValue) takes "
+                + flags.joined(separator: ", "))
+    }
+
+    private static func suggestion(for word: String, among candidates: [String]) -> String {
+        guard let nearest = Spelling.nearest(to: word, among: candidates) else { return "" }
+        return " (did you mean \(nearest)?)"
+    }
+}
+
+extension Substring {
+    /// Without white space around it.
+    fileprivate var trimmed: String {
+        var text = self
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,100 @@
+/// One option: how it is written, what it takes, what it means. Flags, environment, help and errors all follow from it.
+struct Option: Sendable {
+    /// The flag without its dashes, such as `max-concurrent`.
+    let name: String
+    /// What stands for the value in help; `nil` for a switch, which needs none.
+    let placeholder: String?
+    /// What it takes, as the end of "takes …".
+    let accepts: String
+    /// What help says of it.
+    let meaning: String
+    /// What help says of its default.
+    let defaultText: String
+    /// Whether it can be given several times, or separated by commas in the environment.
+    let isRepeatable: Bool
+    /// Whether its value may appear in a message.
+    let isSecret: Bool
+    /// Whether it is read from the environment as well.
+    let isInEnvironment: Bool
+    /// The commands that have it.
+    let commands: Set<CommandName>
+    /// Takes one value; `false` if it is not acceptable.
+    let apply: @Sendable (inout Invocation, String) -> Bool
+    /// Removes what the environment gave, before a repeatable flag adds its first value.
+    let clear: (@Sendable (inout Invocation) -> Void)?
+
+    init(
+        _ name: String, _ placeholder: String?, accepts: String, default defaultText: String, _ meaning: String,
+        isSecret: Bool = false, isInEnvironment: Bool = true, commands: Set<CommandName> = CommandName.services,
+        clear: (@Sendable (inout Invocation) -> Void)? = nil,
+        apply: @escaping @Sendable (inout Invocation, String) -> Bool
+    ) {
+        self.name = name
+        self.placeholder = placeholder
+        self.accepts = accepts
+        self.meaning = meaning
+        self.defaultText = defaultText
+        self.isSecret = isSecret
+        self.isInEnvironment = isInEnvironment
+        self.commands = commands
+        self.isRepeatable = clear != nil
+        self.clear = clear
+        self.apply = apply
+    }
+
+    var flag: String { "--" + name }
+
+    /// `PAWL_MAX_CONCURRENT` for `max-concurrent`.
+    var environmentName: String {
+        "PAWL_" + String(decoding: name.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }, as: UTF8.self).uppercased()
+    }
+
+    /// A switch: on when it is written alone, or followed by `=true`.
+    static func toggle(
+        _ name: String, _ meaning: String, commands: Set<CommandName> = CommandName.services,
+        _ property: any WritableKeyPath<Configuration, Bool> & Sendable
+    ) -> Option {
+        Option(name, nil, accepts: "true or false", default: "off", meaning, commands: commands) { invocation, value in
+            switch value.lowercased() {
+            case "true", "1", "yes", "on": invocation.configuration[keyPath: property] = true
+            case "false", "0", "no", "off": invocation.configuration[keyPath: property] = false
+            default: return false
+            }
+            return true
+        }
+    }
+
+    /// A whole number in a range.
+    static func number<Number: FixedWidthInteger & Sendable>(
+        _ name: String, _ range: ClosedRange<Number>, default defaultText: String, _ meaning: String,
+        commands: Set<CommandName> = CommandName.services,
+        _ property: any WritableKeyPath<Configuration, Number> & Sendable
+    ) -> Option {
+        let accepts =
+            range.upperBound == Number.max
+            ? "a whole number, \(range.lowerBound) or more" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        return Option(name, "N", accepts: accepts, default: defaultText, meaning, commands: commands) { invocation, value in
+            guard value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Number(value), range.contains(number)
+            else { return false }
+            invocation.configuration[keyPath: property] = number
+            return true
+        }
+    }
+
+    /// One of the names of an enumeration.
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ name: String, default defaultText: String, _ meaning: String,
+        commands: Set<CommandName> = CommandName.services,
+        _ property: any WritableKeyPath<Configuration, Choice> & Sendable
+    ) -> Option {
+        let names = Choice.allCases.map(\.rawValue)
+        return Option(
+            name, names.joined(separator: "|"), accepts: "one of " + names.joined(separator: ", "), default: defaultText, meaning,
+            commands: commands
+        ) { invocation, value in
+            guard let choice = Choice(rawValue: value.lowercased()) else { return false }
+            invocation.configuration[keyPath: property] = choice
+            return true
+        }
+    }
+}

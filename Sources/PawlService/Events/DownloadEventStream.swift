@@ -1,0 +1,155 @@
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+internal import JSON
+internal import Threading
+
+/// The events of downloads as a `text/event-stream` (WHATWG HTML §9.2), written as the client takes them.
+///
+/// At most one event is held as text at a time, a snapshot in pieces; what a slow reader has not taken yet is only a position in
+/// the history that all readers share.
+final class DownloadEventStream: BodyStream {
+    private struct State {
+        var subscription: EventSubscription?
+        /// What is written but not yet taken, from `position` on.
+        var pending: [UInt8] = []
+        var position = 0
+        /// What a snapshot still has to tell; `nil` outside of one.
+        var snapshot: ArraySlice<Download>?
+        var snapshotHasItems = false
+        /// When something was last sent.
+        var lastSent: ContinuousClock.Instant?
+        var isStopping = false
+        var isFinished = false
+    }
+
+    /// How often a stream shows that it lives: proxies and clients give up on silent ones after 30 s or 60 s.
+    static let keepAliveInterval: Duration = .seconds(15)
+    /// A piece of a snapshot is done when it has so many bytes.
+    private static let pieceSize = 16 * 1024
+
+    private let hub: EventHub
+    private let scope: DownloadID?
+    private let after: EventID?
+    private let interval: Duration
+    private let state = Locked(State())
+
+    init(hub: EventHub, scope: DownloadID?, after: EventID?, interval: Duration) {
+        self.hub = hub
+        self.scope = scope
+        self.after = after
+        self.interval = interval
+    }
+
+    func opened(_ waker: StreamWaker) {
+        subscribe { waker.wake() }
+    }
+
+    /// Begins to read; `wake` is called when there is something.
+    func subscribe(wake: @escaping @Sendable () -> Void) {
+        let subscription = hub.subscribe(scope: scope, after: after, interval: interval, wake: wake)
+        state.withLock { $0.subscription = subscription }
+    }
+
+    func next(into buffer: inout [UInt8], limit: Int, now: ContinuousClock.Instant) -> StreamStep {
+        state.withLock { state in
+            var room = limit
+            while true {
+                Self.take(&state, into: &buffer, &room)
+                if state.position < state.pending.count { return .more }
+                state.pending.removeAll(keepingCapacity: state.pending.capacity <= 4 * Self.pieceSize)
+                state.position = 0
+                if state.snapshot != nil {
+                    Self.continueSnapshot(&state)
+                } else if state.isStopping || state.isFinished {
+                    return .end
+                } else if let event = state.subscription?.next(now: now) {
+                    state.lastSent = now
+                    write(event, &state)
+                } else {
+                    let quietUntil = (state.lastSent ?? now) + Self.keepAliveInterval
+                    guard now >= quietUntil else {
+                        if state.lastSent == nil { state.lastSent = now }
+                        return .wait(until: min(quietUntil, state.subscription?.nextDue(now: now) ?? quietUntil))
+                    }
+                    state.lastSent = now
+                    state.pending.append(contentsOf: ":\n\n".utf8)
+                }
+            }
+        }
+    }
+
+    func serverIsStopping() {
+        state.withLock { $0.isStopping = true }
+    }
+
+    func closed() {
+        let subscription = state.withLock { state in
+            let subscription = state.subscription
+            state.subscription = nil
+            return subscription
+        }
+        subscription?.cancel()
+    }
+
+    // MARK: - Writing
+
+    private static func take(_ state: inout State, into buffer: inout [UInt8], _ room: inout Int) {
+        let count = min(room, state.pending.count - state.position)
+        guard count > 0 else { return }
+        buffer.append(contentsOf: state.pending[state.position..<state.position + count])
+        state.position += count
+        room -= count
+    }
+
+    private func write(_ event: DownloadEvent, _ state: inout State) {
+        switch event {
+        case .snapshot(let id, let downloads):
+            Self.begin("snapshot", id, &state.pending)
+            state.pending.append(UInt8(ascii: "["))
+            state.snapshot = downloads[...]
+            state.snapshotHasItems = false
+        case .download(let id, let download):
+            Self.begin("download", id, &state.pending)
+            Self.write(&state.pending) { download.encode(into: &$0) }
+            Self.end(&state.pending)
+        case .removed(let id, let download):
+            Self.begin("removed", id, &state.pending)
+            Self.write(&state.pending) { writer in
+                writer.beginObject()
+                writer.member("id", download.description)
+                writer.endObject()
+            }
+            Self.end(&state.pending)
+            // Nothing will ever happen to it again.
+            if download == scope { state.isFinished = true }
+        }
+    }
+
+    private static func continueSnapshot(_ state: inout State) {
+        while let download = state.snapshot?.popFirst() {
+            if state.snapshotHasItems { state.pending.append(UInt8(ascii: ",")) }
+            state.snapshotHasItems = true
+            write(&state.pending) { download.encode(into: &$0) }
+            if state.pending.count >= pieceSize { return }
+        }
+        state.snapshot = nil
+        state.pending.append(UInt8(ascii: "]"))
+        end(&state.pending)
+    }
+
+    private static func begin(_ name: String, _ id: EventID, _ bytes: inout [UInt8]) {
+        bytes.append(contentsOf: "id: \(id)\nevent: \(name)\ndata: ".utf8)
+    }
+
+    private static func end(_ bytes: inout [UInt8]) {
+        bytes.append(contentsOf: "\n\n".utf8)
+    }
+
+    /// Appends JSON, which without white space is one line.
+    private static func write(_ bytes: inout [UInt8], _ encode: (inout JSONWriter) -> Void) {
+        var writer = JSONWriter()
+        encode(&writer)
+        bytes.append(contentsOf: writer.bytes)
+    }
+}

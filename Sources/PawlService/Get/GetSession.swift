@@ -1,0 +1,176 @@
+internal import Downloads
+internal import HTTPClient
+internal import HTTPCore
+
+/// One run of `pawl get`: its engine, and the downloads it is about.
+struct GetSession {
+    private let directory: String
+    private let work: String
+    private let output: String?
+    private let client: HTTPClient
+    private let downloads: DownloadService
+    private let urls: [HTTPURL]
+    /// The engine keeps its files to itself; what is put into the user's directory is as other programs would make it.
+    private let fileMode: UInt32
+
+    /// Opens the engine; nothing is downloaded yet.
+    init(_ invocation: Invocation) async throws(ServiceStartError) {
+        var configuration = invocation.configuration
+        var urls: [HTTPURL] = []
+        for text in invocation.urls {
+            guard let url = HTTPURL(text) else { throw ServiceStartError("'\(text)' is not an http or https URL") }
+            if !urls.contains(url) { urls.append(url) }
+            // What the user names is meant; what it redirects to is judged as always.
+            let host = url.host.contains(":") ? "[\(url.host)]" : url.host
+            if let allowed = try? AllowedDestination(parsing: "\(host):\(url.port)") {
+                configuration.allowedDestinations.append(allowed)
+            }
+        }
+        self.urls = urls
+        fileMode = SmallFile.defaultMode()
+        if let path = invocation.output, let slash = path.lastIndex(of: "/") {
+            directory = slash == path.startIndex ? "/" : String(path[..<slash])
+            output = String(path[path.index(after: slash)...])
+        } else {
+            directory = invocation.output == nil ? invocation.directory : "."
+            output = invocation.output
+        }
+        work = directory + "/" + GetCommand.workDirectory
+        configuration.dataDirectory = work
+        do throws(SmallFile.Failure) {
+            try SmallFile.makeDirectory(directory)
+        } catch {
+            throw ServiceStartError(error.description)
+        }
+        let client = try Service.makeClient(configuration)
+        let log = Log(level: configuration.logLevel, format: configuration.logFormat)
+        do throws(DownloadsStartError) {
+            downloads = try await DownloadService(
+                configuration: DownloadsConfiguration(configuration), client: client, log: { log.write($0) })
+        } catch {
+            client.shutdown()
+            throw ServiceStartError(error.description)
+        }
+        self.client = client
+    }
+
+    /// Downloads everything. Returns whether every URL completed.
+    func run(
+        ticks: AsyncStream<Void>, wake: @escaping @Sendable () -> Void, interval: Duration, interruption: Interruption,
+        display: inout ProgressDisplay
+    ) async -> Bool {
+        await setOthersAside()
+        var pending: [DownloadID] = []
+        var isComplete = true
+        for url in urls {
+            do throws(DownloadError) {
+                pending.append(try await begin(url))
+            } catch {
+                isComplete = false
+                StandardStreams.writeError("pawl: \(Log.withoutSecrets(url.string)): \(Problem(error).detail)\n")
+            }
+        }
+        let subscription = downloads.events.subscribe(scope: nil, after: nil, interval: interval, wake: wake)
+        defer { subscription.cancel() }
+        await downloads.start()
+        let ticker = Task {
+            while !Task.isCancelled {
+                try await Task.sleep(for: interval)
+                wake()
+            }
+        }
+        defer { ticker.cancel() }
+        wake()
+        for await _ in ticks {
+            if interruption.isRaised { return false }
+            for id in pending {
+                guard let download = downloads.board.download(id), !download.state.isLive else { continue }
+                pending.removeAll { $0 == id }
+                if await !finish(download, &display) { isComplete = false }
+            }
+            if pending.isEmpty { break }
+            display.show(pending.compactMap { downloads.board.download($0) }, now: .now)
+        }
+        return isComplete && pending.isEmpty
+    }
+
+    /// Checkpoints and closes everything; if nothing is left to be resumed, leaves no trace.
+    func end() async {
+        await downloads.shutdown()
+        client.shutdown()
+        guard downloads.board.page(ListQuery(limit: 1)).items.isEmpty else { return }
+        for name in ["pawl.sqlite", "pawl.sqlite-wal", "pawl.sqlite-shm", "lock", "pawl.lock", "incomplete", "files"] {
+            SmallFile.removeIfPossible(work + "/" + name)
+        }
+        SmallFile.removeIfPossible(work)
+    }
+
+    /// Leaves alone what earlier runs left unfinished and this one was not asked for.
+    private func setOthersAside() async {
+        let wanted = Set(urls.map(\.withoutUserInfo.string))
+        for download in downloads.board.live() where !wanted.contains(download.url) {
+            _ = try? await downloads.perform(.pause, on: download.id)
+        }
+    }
+
+    /// Goes on with what an earlier run began, or adds the URL.
+    private func begin(_ url: HTTPURL) async throws(DownloadError) -> DownloadID {
+        let shown = url.withoutUserInfo
+        if let known = downloads.board.reference(toURL: shown.string) {
+            switch known.state {
+            case .queued, .downloading, .retrying, .completed: return known.id
+            case .paused, .failed: return try await downloads.perform(.resume, on: known.id).id
+            case .cancelled: try await downloads.remove(known.id, deletingFile: false)
+            }
+        }
+        var new = NewDownload(url: shown, filename: nil)
+        if let credentials = url.basicAuthorization { new.headers = [(name: "Authorization", value: credentials)] }
+        return try await downloads.add(new).download.id
+    }
+
+    /// Puts a finished file to its place, or says why there is none.
+    private func finish(_ download: Download, _ display: inout ProgressDisplay) async -> Bool {
+        guard download.state == .completed, let name = download.filename else {
+            display.tell("\(ProgressDisplay.name(download)): \(download.state.rawValue)")
+            let reason = download.error?.message ?? "it is \(download.state.rawValue)"
+            StandardStreams.writeError("pawl: \(Log.withoutSecrets(download.url)): \(reason)\n")
+            // Nothing to resume from.
+            if download.bytesReceived == 0 { try? await downloads.remove(download.id, deletingFile: false) }
+            return false
+        }
+        do throws(SmallFile.Failure) {
+            let path = try place(work + "/files/" + name, as: name)
+            display.tell("saved \(path) (\(HumanReadable.bytes(download.bytesReceived)))")
+        } catch {
+            StandardStreams.writeError("pawl: \(error)\n")
+            // Gone from where it was: the next run fetches it again.
+            if error.isMissing { try? await downloads.remove(download.id, deletingFile: false) }
+            return false
+        }
+        try? await downloads.remove(download.id, deletingFile: false)
+        return true
+    }
+
+    /// Moves a file into the directory. A name of the origin's choice never replaces anything; one of the user's does.
+    private func place(_ file: String, as name: String) throws(SmallFile.Failure) -> String {
+        SmallFile.setMode(fileMode, of: file)
+        let prefix = directory == "." ? "" : directory == "/" ? "/" : directory + "/"
+        if let output {
+            try SmallFile.move(file, to: prefix + output)
+            return prefix + output
+        }
+        var candidate = name
+        var number = 2
+        while try !SmallFile.moveExclusively(file, to: directory + "/" + candidate) {
+            candidate = Self.numbered(name, number)
+            number += 1
+        }
+        return prefix + candidate
+    }
+
+    /// `a (2).txt` for `a.txt`.
+    static func numbered(_ name: String, _ number: Int) -> String {
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name) (\(number))" }
+        return "\(name[..<dot]) (\(number))\(name[dot...])"
+    }
+}

@@ -1,0 +1,66 @@
+internal import Downloads
+internal import HTTPCore
+internal import JSON
+
+/// The resource exactly as the contract shows it: members in its order, absent values as `null`.
+extension Download {
+    func encode(into writer: inout JSONWriter) {
+        let id = id.description
+        writer.beginObject()
+        writer.member("id", id)
+        writer.member("url", url)
+        writer.member("state", state.rawValue)
+        writer.member("filename", filename)
+        writer.member("mediaType", mediaType)
+        writer.member("bytesReceived", bytesReceived)
+        writer.member("bytesTotal", bytesTotal)
+        writer.member("progress", progress.map { Self.rounded($0, places: 10_000) })
+        writer.member("bytesPerSecond", bytesPerSecond)
+        writer.member("etaSeconds", etaSeconds.map { Self.rounded($0, places: 10) })
+        writer.member("resumable", resumable)
+        writer.member("stalled", stalled)
+        writer.member("segments", segments)
+        writer.member("attempts", attempts)
+        writer.name("error")
+        if let error { error.encode(into: &writer) } else { writer.null() }
+        writer.member("checksum", checksum?.description)
+        writer.member("sha256", sha256)
+        writer.member("priority", priority)
+        writer.name("labels")
+        writer.beginArray()
+        for label in labels { writer.value(label) }
+        writer.endArray()
+        writer.member("speedLimit", speedLimit)
+        writer.name("track")
+        if let track { writer.raw(track) } else { writer.null() }
+        writer.member("createdAt", createdAt.description)
+        writer.member("startedAt", startedAt?.description)
+        writer.member("updatedAt", updatedAt.description)
+        writer.member("completedAt", completedAt?.description)
+        writer.member("fileMissing", fileMissing)
+        writer.name("links")
+        writer.beginObject()
+        writer.member("self", "/downloads/" + id)
+        writer.member("file", "/downloads/" + id + "/file")
+        writer.member("events", "/downloads/" + id + "/events")
+        writer.endObject()
+        writer.endObject()
+    }
+
+    /// Enough digits to draw, few enough to read. Never rounds up to the end: 1 means that it is done.
+    private static func rounded(_ value: Double, places: Double) -> Double {
+        guard value < 1e15 else { return value }
+        return (value * places).rounded(.down) / places
+    }
+}
+
+extension DownloadFailure {
+    func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("code", code.rawValue)
+        writer.member("message", message)
+        writer.member("retryable", retryable)
+        writer.member("httpStatus", httpStatus.map(Int64.init))
+        writer.endObject()
+    }
+}

@@ -1,0 +1,139 @@
+internal import Catalog
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+internal import JSON
+
+/// The downloads: list, add, show, command, remove.
+extension API {
+    /// `GET /downloads`.
+    func list(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        var reader = try QueryReader(request.head.target)
+        let states = try reader.choices("state", DownloadState.self)
+        let label = try reader.value("label")
+        let text = try reader.value("q")
+        let limit = try reader.integer("limit", in: 1...200) ?? 50
+        let cursor = try reader.value("cursor")
+        let order = try reader.choice("order", ListQuery.Order.self) ?? .newest
+        try reader.finish()
+        var after: DownloadID?
+        if let cursor {
+            guard let id = DownloadID(cursor) else {
+                throw Problem(
+                    .invalidRequest, "the query parameter 'cursor' is '\(cursor)'; it takes the nextCursor of an earlier answer")
+            }
+            after = id
+        }
+        let query = ListQuery(
+            states: Set(states), label: label, text: text, limit: limit, after: after, order: order)
+        let board = board
+        // A list may walk over every download there is: not on the event loop.
+        return .later { () throws(Problem) in
+            let page = board.page(query)
+            var response = Response()
+            response.fields.append(.cacheControl, "no-store")
+            response.fill { page.encode(into: &$0) }
+            return response
+        }
+    }
+
+    /// `GET /downloads/{id}`.
+    func show(_ id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        if request.head.target.rawQuery != nil {
+            var reader = try QueryReader(request.head.target)
+            let seconds = try reader.integer("wait", in: 0...Self.longestWait)
+            try reader.finish()
+            // Without what the client knows there is nothing to wait for.
+            if let seconds, seconds > 0, request.head.fields.contains(.ifNoneMatch) {
+                return waitForChange(of: id, atMost: seconds, request)
+            }
+        }
+        guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
+        response.fields.append(.cacheControl, "no-cache")
+        response.fill { download.encode(into: &$0) }
+        response.validate(for: request)
+        return .ready
+    }
+
+    /// `POST /downloads`.
+    func add(_ request: borrowing Request) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        let order = try DownloadOrder(try RequestBody.json(of: request))
+        return try once(request) { [self] () throws(Problem) in
+            let addition = try await add(order)
+            var response = Response()
+            response.fields.append(.location, "/downloads/" + addition.download.id.description)
+            response.fields.append(.cacheControl, "no-store")
+            var status = HTTPStatus.ok
+            if case .created = addition { status = .created }
+            response.fill(status) { addition.download.encode(into: &$0) }
+            return response
+        }
+    }
+
+    /// Looks up the track of an order that names one, and adds the download.
+    func add(_ order: DownloadOrder) async throws(Problem) -> Addition {
+        let new = try await resolve(order)
+        do throws(DownloadError) {
+            return try await downloads.add(new)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    private func resolve(_ order: DownloadOrder) async throws(Problem) -> NewDownload {
+        switch order.source {
+        case .url(let url): return order.download(of: url)
+        case .track(let id):
+            let answer: SearchAnswer
+            do throws(CatalogError) {
+                answer = try await catalog.lookup(id)
+            } catch {
+                throw Problem(error)
+            }
+            guard let item = answer.items.first else {
+                throw Problem(.notFound, "the source has no item '\(id)'")
+            }
+            guard let text = item.downloadUrl, let url = HTTPURL(text) else {
+                throw Problem(.invalidRequest, "'trackId' is '\(id)', which has nothing to download")
+            }
+            return order.download(of: url, track: answer.encodedItem(), named: item.name)
+        }
+    }
+
+    /// `POST /downloads/{id}/pause`, `/resume`, `/cancel` and `/retry`.
+    func perform(_ command: DownloadCommand, on id: DownloadID, _ request: borrowing Request) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        try RequestBody.checkEmpty(request)
+        let downloads = downloads
+        return .later { () throws(Problem) in
+            let download: Download
+            do throws(DownloadError) {
+                download = try await downloads.perform(command, on: id)
+            } catch {
+                throw Problem(error)
+            }
+            var response = Response()
+            response.fields.append(.cacheControl, "no-store")
+            response.fill { download.encode(into: &$0) }
+            return response
+        }
+    }
+
+    /// `DELETE /downloads/{id}`.
+    func remove(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> Answer {
+        var reader = try QueryReader(request.head.target)
+        let deletesFile = try reader.bool("deleteFile") ?? false
+        try reader.finish()
+        try RequestBody.checkEmpty(request)
+        let downloads = downloads
+        return .later { () throws(Problem) in
+            do throws(DownloadError) {
+                try await downloads.remove(id, deletingFile: deletesFile)
+            } catch {
+                throw Problem(error)
+            }
+            return Response(status: .noContent)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+
+/// Server-sent events.
+extension API {
+    /// `GET /downloads/events` and `GET /downloads/{id}/events`.
+    func events(of scope: DownloadID?, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        var reader = try QueryReader(request.head.target)
+        let interval = try reader.integer("interval", in: 50...60_000) ?? 250
+        try reader.finish()
+        if let scope, board.download(scope) == nil { throw Problem(DownloadError.notFound) }
+        let after = request.head.fields[.lastEventID].flatMap { EventID(parsing: $0) }
+        response.fields.append(.contentType, "text/event-stream")
+        response.fields.append(.cacheControl, "no-store")
+        // nginx and others hold answers back unless told not to.
+        response.fields.append(.xAccelBuffering, "no")
+        response.content = .stream(
+            DownloadEventStream(
+                hub: downloads.events, scope: scope, after: after, interval: .milliseconds(interval)),
+            length: nil)
+        return .ready
+    }
+}

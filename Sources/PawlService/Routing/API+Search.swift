@@ -1,0 +1,108 @@
+internal import Catalog
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+internal import JSON
+
+/// Search.
+extension API {
+    /// `GET /search`.
+    func search(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        let query: SearchQuery
+        do {
+            query = try Catalog.query(from: try request.head.target.queryItems())
+        } catch let error as CatalogError {
+            throw Problem(error)
+        } catch let error as QueryError {
+            throw Problem(error)
+        } catch {
+            throw Problem(.invalidRequest, "the query cannot be read")
+        }
+        if let answer = catalog.cached(query) {
+            fill(&response, with: answer, of: query, for: request)
+            return .ready
+        }
+        let request = copy request
+        return .later { [self] () throws(Problem) in
+            let answer: SearchAnswer
+            do throws(CatalogError) {
+                answer = try await catalog.search(query)
+            } catch {
+                throw Problem(error)
+            }
+            var response = Response()
+            fill(&response, with: answer, of: query, for: request)
+            return response
+        }
+    }
+
+    private func fill(
+        _ response: inout Response, with answer: SearchAnswer, of query: SearchQuery, for request: borrowing Request
+    ) {
+        // What it tells of downloads changes before the answer itself does: to be kept, but asked again.
+        let left = max(0, (answer.expires - .now).components.seconds)
+        response.fields.append(.cacheControl, "private, max-age=\(left)")
+        response.fill { writer in encode(answer, includesRaw: query.includesRaw, into: &writer) }
+        response.validate(for: request)
+    }
+
+    private func encode(_ answer: SearchAnswer, includesRaw: Bool, into writer: inout JSONWriter) {
+        let board = board
+        answer.encode(into: &writer, includesRaw: includesRaw) { url in
+            // Downloads are known by the normalised spelling.
+            let reference = board.reference(toURL: url) ?? HTTPURL(url).flatMap { board.reference(toURL: $0.string) }
+            return reference.map { (id: $0.id.description, state: $0.state.rawValue) }
+        }
+    }
+
+    /// `GET /search/sources`.
+    func searchSources(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        response.fields.append(.cacheControl, "no-cache")
+        response.fill { Catalog.encodeSources(into: &$0) }
+        response.validate(for: request)
+        return .ready
+    }
+
+    /// `GET /search/lookup`.
+    func lookUp(_ request: borrowing Request) throws(Problem) -> Answer {
+        var reader = try QueryReader(request.head.target)
+        let id = try reader.value("id")
+        let includesRaw = try reader.choice("include", Inclusion.self) != nil
+        try reader.finish()
+        guard let id, !id.isEmpty else {
+            throw Problem(.invalidRequest, "the query parameter 'id' is missing; it takes an id of a search result")
+        }
+        let request = copy request
+        return .later { [self] () throws(Problem) in
+            let answer: SearchAnswer
+            do throws(CatalogError) {
+                answer = try await catalog.lookup(id)
+            } catch {
+                throw Problem(error)
+            }
+            var response = Response()
+            response.fields.append(.cacheControl, "private, no-cache")
+            response.fill { writer in encode(answer, includesRaw: includesRaw, into: &writer) }
+            response.validate(for: request)
+            return response
+        }
+    }
+
+    /// What `include` takes.
+    private enum Inclusion: String, CaseIterable {
+        case raw
+    }
+}
+
+extension SearchAnswer {
+    /// The first item as a JSON object, without what changes.
+    func encodedItem() -> [UInt8]? {
+        var writer = JSONWriter()
+        encode(into: &writer, includesRaw: false) { _ in nil }
+        guard let envelope = try? JSONValue(parsing: writer.bytes), let item = envelope["results"]?.array?.first,
+            let members = item.members
+        else { return nil }
+        return JSONValue.object(members.filter { $0.name != "download" }).serialized()
+    }
+}

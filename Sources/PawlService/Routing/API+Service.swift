@@ -1,0 +1,91 @@
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+internal import JSON
+
+/// Probes, statistics, the published document, and the page at the root.
+extension API {
+    /// `GET /healthz`: the process lives.
+    func health(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        response.fields.append(.cacheControl, "no-store")
+        response.fill { writer in
+            writer.beginObject()
+            writer.member("status", "ok")
+            writer.endObject()
+        }
+        return .ready
+    }
+
+    /// `GET /readyz`: requests are welcome.
+    func readiness(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        guard condition.isReady else { throw Problem(.unavailable, "the service is starting or stopping", retryAfter: 1) }
+        response.fields.append(.cacheControl, "no-store")
+        response.fill { writer in
+            writer.beginObject()
+            writer.member("status", "ready")
+            writer.endObject()
+        }
+        return .ready
+    }
+
+    /// `GET /stats`.
+    func statistics(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        let statistics = board.statistics()
+        let uptime = condition.uptime(at: .now).components.seconds
+        response.fields.append(.cacheControl, "no-store")
+        response.fill { writer in
+            writer.beginObject()
+            writer.name("downloads")
+            writer.beginObject()
+            for state in DownloadState.allCases {
+                writer.name(state.rawValue)
+                writer.value(statistics.counts[state] ?? 0)
+            }
+            writer.endObject()
+            writer.member("bytesPerSecond", statistics.bytesPerSecond)
+            writer.member("freeBytes", condition.freeBytes)
+            writer.member("uptimeSeconds", uptime)
+            writer.member("version", Help.version)
+            writer.member("instanceId", condition.instanceID)
+            writer.endObject()
+        }
+        return .ready
+    }
+
+    /// `GET /openapi.yaml`.
+    func document(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        response.fields.append(.contentType, "application/yaml; charset=utf-8")
+        response.fields.append(.cacheControl, "no-cache")
+        response.body = PackageResources.openapi_yaml
+        response.validate(for: request)
+        return .ready
+    }
+
+    /// `GET /docs`.
+    func reference(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        fillPage(&response, ReferencePage.bytes, for: request)
+        return .ready
+    }
+
+    /// `GET /`.
+    func startPage(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        fillPage(&response, StartPage.bytes, for: request)
+        return .ready
+    }
+
+    private func fillPage(_ response: inout Response, _ page: [UInt8], for request: borrowing Request) {
+        response.fields.append(.contentType, "text/html; charset=utf-8")
+        response.fields.append(.contentSecurityPolicy, StartPage.contentSecurityPolicy)
+        response.fields.append(.xFrameOptions, "DENY")
+        response.fields.append(.referrerPolicy, "no-referrer")
+        response.fields.append(.crossOriginOpenerPolicy, "same-origin")
+        response.fields.append(.cacheControl, "no-cache")
+        response.body = page
+        response.validate(for: request)
+    }
+}

@@ -1,0 +1,50 @@
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+internal import JSON
+
+/// Long polling: for clients that cannot follow an event stream.
+extension API {
+    /// The longest that a request may be held, in seconds.
+    static let longestWait = 60
+
+    /// Answers `GET /downloads/{id}` once the resource is no longer what the client knows, or when its patience ends.
+    func waitForChange(
+        of id: DownloadID, atMost seconds: Int, _ request: borrowing Request
+    ) -> Answer {
+        let request = copy request
+        return .later { [self] () throws(Problem) in
+            let deadline = ContinuousClock.now + .seconds(seconds)
+            // Wakes that come while nobody waits are kept, as one.
+            let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            let subscription = downloads.events.subscribe(
+                scope: id, after: nil, interval: .milliseconds(250), wake: { wake.yield() })
+            defer { subscription.cancel() }
+            var iterator = wakes.makeAsyncIterator()
+            while true {
+                guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
+                var response = Response()
+                response.fields.append(.cacheControl, "no-cache")
+                response.fill { download.encode(into: &$0) }
+                response.validate(for: request)
+                let now = ContinuousClock.now
+                // A service that stops keeps nobody.
+                if response.status != .notModified || now >= deadline || Task.isCancelled || !condition.isReady {
+                    return response
+                }
+                while subscription.next(now: now) != nil {}
+                let due = min(deadline, subscription.nextDue(now: now) ?? deadline, now + .seconds(1))
+                let timer = Task {
+                    try? await Task.sleep(until: due, clock: .continuous)
+                    wake.yield()
+                }
+                await withTaskCancellationHandler {
+                    await iterator.next()
+                } onCancel: {
+                    wake.yield()
+                }
+                timer.cancel()
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+internal import Catalog
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+internal import JSON
+
+/// The service's HTTP interface: finds what a request asks for, checks that it may, and answers.
+///
+/// Each group of endpoints is an extension of its own (`API+Downloads`, `API+Search`, …). What only reads memory is answered on
+/// the event loop; what has to wait is answered later.
+final class API: Application {
+    /// An answer that is there, or one that has to be waited for.
+    enum Answer {
+        case ready
+        case later(@Sendable () async throws(Problem) -> Response)
+    }
+
+    let downloads: DownloadService
+    let board: DownloadBoard
+    let catalog: Catalog
+    let condition: ServiceCondition
+    let filesDirectory: String
+    let metrics: ServiceMetrics
+    let log: Log
+    let answers = IdempotentAnswers()
+    private let router = Router()
+    private let access: AccessPolicy
+    let crossOrigin: CrossOriginPolicy
+
+    init(
+        configuration: Configuration, downloads: DownloadService, catalog: Catalog, condition: ServiceCondition,
+        metrics: ServiceMetrics, log: Log
+    ) {
+        self.downloads = downloads
+        board = downloads.board
+        self.catalog = catalog
+        self.condition = condition
+        self.metrics = metrics
+        self.log = log
+        filesDirectory = configuration.dataDirectory + "/files"
+        access = AccessPolicy(configuration)
+        crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
+    }
+
+    func respond(to request: borrowing Request, with response: inout Response) -> Handling {
+        let match = router.match(request.head.target)
+        let exchange = Exchange(
+            endpoint: match?.endpoint, begun: .now, origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
+            entry: log.writes(.debug) ? RequestLogEntry(request) : nil)
+        do throws(Problem) {
+            switch try answer(request, match, &response) {
+            case .ready: break
+            case .later(let work):
+                return .later { [self] in
+                    var response = Response()
+                    do throws(Problem) {
+                        response = try await work()
+                    } catch {
+                        report(error)
+                        error.fill(&response)
+                    }
+                    finish(exchange, &response)
+                    return response
+                }
+            }
+        } catch {
+            response.fields.removeAll(keepingCapacity: true)
+            report(error)
+            error.fill(&response)
+        }
+        finish(exchange, &response)
+        return .ready
+    }
+
+    /// What is to be remembered of a request until it is answered.
+    private struct Exchange: Sendable {
+        let endpoint: Endpoint?
+        let begun: ContinuousClock.Instant
+        let origin: String?
+        let entry: RequestLogEntry?
+    }
+
+    /// What every answer gets, early or late.
+    private func finish(_ exchange: Exchange, _ response: inout Response) {
+        crossOrigin.decorate(&response.fields, forOrigin: exchange.origin)
+        let duration = ContinuousClock.now - exchange.begun
+        metrics.record(exchange.endpoint, response.status, took: duration)
+        exchange.entry?.write(to: log, response.status, took: duration)
+    }
+
+    func refuse(_ refusal: Refusal, with response: inout Response) {
+        Problem(refusal).fill(&response)
+    }
+
+    /// The checks come in the order in which they give the least away: the host, then the token, then what there is.
+    private func answer(
+        _ request: borrowing Request, _ match: Router.Match?, _ response: inout Response
+    ) throws(Problem) -> Answer {
+        try access.checkHost(request.head.fields)
+        let isPreflight =
+            request.head.method == .options && request.head.fields.contains(.origin)
+            && request.head.fields.contains(.accessControlRequestMethod)
+        if !isPreflight, match?.endpoint.isPublic != true { try access.checkToken(request.head.fields) }
+        if request.head.method == .options, request.head.target.isAsterisk {
+            response.status = .noContent
+            response.fields.set(.allow, "GET, HEAD, POST, DELETE, OPTIONS")
+            return .ready
+        }
+        guard let match else { throw Problem(.notFound, "there is nothing at this path; /openapi.yaml lists what there is") }
+        let endpoint = match.endpoint
+        let method = request.head.method == .head ? .get : request.head.method
+        if method == .options {
+            response.status = .noContent
+            response.fields.set(.allow, endpoint.allow)
+            if isPreflight { crossOrigin.answerPreflight(&response, for: request, methods: endpoint.allow) }
+            return .ready
+        }
+        guard endpoint.methods.contains(method) else {
+            var problem = Problem(
+                .methodNotAllowed, "\(endpoint.path) takes \(endpoint.allow), not \(request.head.method.name.prefix(32))")
+            problem.allow = endpoint.allow
+            throw problem
+        }
+        if method != .get, !crossOrigin.allowsChange(by: request.head.fields) {
+            throw Problem(
+                .originNotAllowed,
+                "a page of the origin '\(request.head.fields[.origin] ?? "")' may not change anything here; --cors-origin allows one"
+            )
+        }
+        return try perform(endpoint, method, match.id, request, &response)
+    }
+
+    private func perform(
+        _ endpoint: Endpoint, _ method: HTTPMethod, _ id: ArraySlice<UInt8>, _ request: borrowing Request,
+        _ response: inout Response
+    ) throws(Problem) -> Answer {
+        switch endpoint {
+        case .startPage: return try startPage(request, &response)
+        case .health: return try health(request, &response)
+        case .readiness: return try readiness(request, &response)
+        case .statistics: return try statistics(request, &response)
+        case .metrics: return try showMetrics(request)
+        case .document: return try document(request, &response)
+        case .reference: return try reference(request, &response)
+        case .search: return try search(request, &response)
+        case .searchSources: return try searchSources(request, &response)
+        case .searchLookup: return try lookUp(request)
+        case .downloads: return method == .post ? try add(request) : try list(request, &response)
+        case .batch: return try addBatch(request)
+        case .pauseAll: return try performOnAll(.pause, request)
+        case .resumeAll: return try performOnAll(.resume, request)
+        case .cancelAll: return try performOnAll(.cancel, request)
+        case .allEvents: return try events(of: nil, request, &response)
+        case .download:
+            return method == .delete ? try remove(identifier(id), request) : try show(identifier(id), request, &response)
+        case .pause: return try perform(.pause, on: identifier(id), request)
+        case .resume: return try perform(.resume, on: identifier(id), request)
+        case .cancel: return try perform(.cancel, on: identifier(id), request)
+        case .retry: return try perform(.retry, on: identifier(id), request)
+        case .file: return try file(of: identifier(id), request)
+        case .events: return try events(of: identifier(id), request, &response)
+        }
+    }
+
+    /// What stands for `{id}` in a path. What cannot be an identifier names nothing.
+    private func identifier(_ bytes: ArraySlice<UInt8>) throws(Problem) -> DownloadID {
+        guard let id = DownloadID(parsing: bytes) else { throw Problem(DownloadError.notFound) }
+        return id
+    }
+
+    /// What is our own fault is worth a line, whatever the level.
+    private func report(_ problem: Problem) {
+        if problem.code == .internalError { log.write(.error, "request failed", [("detail", .text(problem.detail))]) }
+    }
+}
+
+extension Response {
+    /// Fills in a JSON body, in the storage the response has.
+    mutating func fill(_ status: HTTPStatus = .ok, _ encode: (inout JSONWriter) -> Void) {
+        self.status = status
+        content = .bytes
+        fields.append(.contentType, "application/json")
+        var writer = JSONWriter(reusing: body.emptied())
+        encode(&writer)
+        body = writer.bytes
+    }
+
+    /// Makes the body conditional: gives it a strong validator, and leaves it out if the client has it already.
+    mutating func validate(for request: borrowing Request) {
+        let tag = ContentTag.of(body)
+        fields.append(.etag, tag.description)
+        // RFC 9110 §13.1.2: If-None-Match compares weakly.
+        guard let list = request.head.fields.combined(.ifNoneMatch), let known = EntityTag.parseList(list),
+            known.weaklyContains(tag)
+        else { return }
+        status = .notModified
+        fields.remove(.contentType)
+        body.removeAll(keepingCapacity: true)
+    }
+}
+
+extension EntityTagList {
+    fileprivate func weaklyContains(_ tag: EntityTag) -> Bool {
+        switch self {
+        case .any: true
+        case .tags(let tags): tags.contains { $0.weaklyMatches(tag) }
+        }
+    }
+}

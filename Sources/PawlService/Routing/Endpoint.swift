@@ -1,0 +1,63 @@
+internal import HTTPCore
+
+/// Everything that can be asked for: one case for each path of the contract.
+enum Endpoint: String, Sendable, CaseIterable {
+    case startPage = "/"
+    case health = "/healthz"
+    case readiness = "/readyz"
+    case statistics = "/stats"
+    case metrics = "/metrics"
+    case document = "/openapi.yaml"
+    case reference = "/docs"
+    case search = "/search"
+    case searchSources = "/search/sources"
+    case searchLookup = "/search/lookup"
+    case downloads = "/downloads"
+    case batch = "/downloads/batch"
+    case pauseAll = "/downloads/pause"
+    case resumeAll = "/downloads/resume"
+    case cancelAll = "/downloads/cancel"
+    case allEvents = "/downloads/events"
+    case download = "/downloads/{id}"
+    case pause = "/downloads/{id}/pause"
+    case resume = "/downloads/{id}/resume"
+    case cancel = "/downloads/{id}/cancel"
+    case retry = "/downloads/{id}/retry"
+    case file = "/downloads/{id}/file"
+    case events = "/downloads/{id}/events"
+
+    /// The path, with `{id}` where a download's identifier stands: as `openapi.yaml` writes it.
+    var path: String { rawValue }
+
+    /// The methods that mean something here, besides HEAD (wherever GET does) and OPTIONS.
+    var methods: [HTTPMethod] {
+        switch self {
+        case .startPage, .health, .readiness, .statistics, .metrics, .document, .reference, .search, .searchSources,
+            .searchLookup,
+            .allEvents, .file,
+            .events:
+            [.get]
+        case .downloads: [.get, .post]
+        case .download: [.get, .delete]
+        case .batch, .pauseAll, .resumeAll, .cancelAll, .pause, .resume, .cancel, .retry: [.post]
+        }
+    }
+
+    /// The value of `Allow`: RFC 9110 §10.2.1.
+    var allow: String {
+        var names: [String] = []
+        for method in methods {
+            names.append(method.name)
+            if method == .get { names.append("HEAD") }
+        }
+        return (names + ["OPTIONS"]).joined(separator: ", ")
+    }
+
+    /// Whether it is answered without a token: probes, and the page that asks for one.
+    var isPublic: Bool {
+        switch self {
+        case .startPage, .health, .readiness: true
+        default: false
+        }
+    }
+}

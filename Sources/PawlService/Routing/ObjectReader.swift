@@ -1,0 +1,115 @@
+internal import JSON
+
+/// Takes the members of a JSON object one by one, and complains of those of another type and of those nobody took.
+/// A member that is `null` counts as absent.
+struct ObjectReader {
+    private var members: [JSONMember]
+    private var known: [String] = []
+    /// What names of members are preceded by in complaints, such as `downloads[3].`.
+    private let prefix: String
+
+    /// Reads an object.
+    init(_ value: JSONValue, prefix: String = "") throws(Problem) {
+        guard let members = value.members else {
+            let place = prefix.isEmpty ? "the body" : "'\(prefix.dropLast())'"
+            throw Problem(.invalidRequest, "\(place) must be a JSON object, not \(value.typeName)")
+        }
+        self.members = members
+        self.prefix = prefix
+    }
+
+    mutating func value(_ name: String) -> JSONValue? {
+        known.append(name)
+        guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
+        let value = members.remove(at: index).value
+        return value.isNull ? nil : value
+    }
+
+    mutating func string(_ name: String, limit: Int = 8192) throws(Problem) -> String? {
+        guard let value = value(name) else { return nil }
+        guard let string = value.string else { throw mismatch(name, value, "a string") }
+        return try check(string, name, limit)
+    }
+
+    mutating func bool(_ name: String) throws(Problem) -> Bool? {
+        guard let value = value(name) else { return nil }
+        guard let bool = value.bool else { throw mismatch(name, value, "true or false") }
+        return bool
+    }
+
+    mutating func integer(_ name: String, in range: ClosedRange<Int64>) throws(Problem) -> Int64? {
+        guard let value = value(name) else { return nil }
+        let accepted =
+            range.upperBound == Int64.max
+            ? "a whole number, \(range.lowerBound) or more" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        guard let integer = value.integer else { throw mismatch(name, value, accepted) }
+        guard range.contains(integer) else {
+            throw Problem(.invalidRequest, "'\(prefix)\(name)' is \(integer); it takes \(accepted)")
+        }
+        return integer
+    }
+
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ type: Choice.Type
+    ) throws(Problem) -> Choice? {
+        guard let text = try string(name) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            let names = type.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Problem(.invalidRequest, "'\(prefix)\(name)' is '\(text)'; it takes one of \(names)")
+        }
+        return choice
+    }
+
+    mutating func strings(_ name: String, count: Int, limit: Int) throws(Problem) -> [String]? {
+        guard let value = value(name) else { return nil }
+        guard let items = value.array else { throw mismatch(name, value, "an array of strings") }
+        guard items.count <= count else {
+            throw Problem(.invalidRequest, "'\(prefix)\(name)' has \(items.count) items; it takes at most \(count)")
+        }
+        var strings: [String] = []
+        for (index, item) in items.enumerated() {
+            let place = "\(name)[\(index)]"
+            guard let string = item.string else { throw mismatch(place, item, "a string") }
+            strings.append(try check(string, place, limit))
+        }
+        return strings
+    }
+
+    /// Complains of members that nobody took.
+    func finish() throws(Problem) {
+        guard let unknown = members.first else { return }
+        let accepted = known.isEmpty ? "no members are taken here" : "accepted are " + known.joined(separator: ", ")
+        throw Problem(.invalidRequest, "unknown member '\(prefix)\(unknown.name)'; \(accepted)")
+    }
+
+    /// What to say of a member whose value is of the wrong type.
+    func mismatch(_ name: String, _ value: JSONValue, _ accepted: String) -> Problem {
+        Problem(.invalidRequest, "'\(prefix)\(name)' is \(value.typeName); it takes \(accepted)")
+    }
+
+    /// What to say of a member whose value is of the right type and yet not acceptable.
+    func refusal(_ name: String, _ reason: String) -> Problem {
+        Problem(.invalidRequest, "'\(prefix)\(name)' \(reason)")
+    }
+
+    private func check(_ string: String, _ name: String, _ limit: Int) throws(Problem) -> String {
+        guard string.utf8.count <= limit else {
+            throw Problem(.invalidRequest, "'\(prefix)\(name)' has \(string.utf8.count) bytes; it takes at most \(limit)")
+        }
+        return string
+    }
+}
+
+extension JSONValue {
+    /// What it is called in complaints.
+    var typeName: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer, .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}

@@ -1,0 +1,89 @@
+internal import HTTPCore
+
+/// Takes the parameters of a query one by one, and complains of what it cannot read and of what nobody took.
+struct QueryReader {
+    private var items: [QueryItem]
+    private var known: [String] = []
+
+    /// Reads the query of a target.
+    init(_ target: borrowing RequestTarget) throws(Problem) {
+        do throws(QueryError) {
+            items = try target.queryItems()
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// All values of a parameter that may repeat.
+    mutating func values(_ name: String) -> [String] {
+        known.append(name)
+        let values = items.filter { $0.name == name }.map(\.value)
+        items.removeAll { $0.name == name }
+        return values
+    }
+
+    /// The value of a parameter that may be given once.
+    mutating func value(_ name: String) throws(Problem) -> String? {
+        let values = values(name)
+        guard values.count <= 1 else {
+            throw Problem(.invalidRequest, "the query parameter '\(name)' is given \(values.count) times; it takes one value")
+        }
+        return values.first
+    }
+
+    /// A whole number in a range.
+    mutating func integer(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let text = try value(name) else { return nil }
+        guard let number = Int(text), range.contains(number), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            throw Problem(
+                .invalidRequest,
+                "the query parameter '\(name)' is '\(text)'; it takes a whole number from \(range.lowerBound) to \(range.upperBound)"
+            )
+        }
+        return number
+    }
+
+    /// `true` or `false`.
+    mutating func bool(_ name: String) throws(Problem) -> Bool? {
+        guard let text = try value(name) else { return nil }
+        switch text {
+        case "true": return true
+        case "false": return false
+        default: throw Problem(.invalidRequest, "the query parameter '\(name)' is '\(text)'; it takes true or false")
+        }
+    }
+
+    /// One of the names of an enumeration.
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ type: Choice.Type
+    ) throws(Problem) -> Choice? {
+        guard let text = try value(name) else { return nil }
+        return try Self.choice(text, name, type)
+    }
+
+    /// Any number of the names of an enumeration.
+    mutating func choices<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ type: Choice.Type
+    ) throws(Problem) -> [Choice] {
+        var choices: [Choice] = []
+        for text in values(name) { choices.append(try Self.choice(text, name, type)) }
+        return choices
+    }
+
+    /// Complains of parameters that nobody took.
+    func finish() throws(Problem) {
+        guard let unknown = items.first else { return }
+        let accepted = known.isEmpty ? "no query parameters are taken here" : "accepted are " + known.joined(separator: ", ")
+        throw Problem(.invalidRequest, "unknown query parameter '\(unknown.name)'; \(accepted)")
+    }
+
+    private static func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ text: String, _ name: String, _ type: Choice.Type
+    ) throws(Problem) -> Choice {
+        guard let choice = Choice(rawValue: text) else {
+            let names = type.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Problem(.invalidRequest, "the query parameter '\(name)' is '\(text)'; it takes one of \(names)")
+        }
+        return choice
+    }
+}

@@ -1,0 +1,47 @@
+internal import HTTPCore
+internal import HTTPServer
+internal import JSON
+
+/// Reads the bodies of requests.
+enum RequestBody {
+    /// The JSON text of a request that must have one.
+    static func json(of request: borrowing Request) throws(Problem) -> JSONValue {
+        try checkMediaType(of: request)
+        guard !request.body.isEmpty else {
+            throw Problem(.invalidRequest, "the request has no body; it takes a JSON object")
+        }
+        return try parse(request.body)
+    }
+
+    /// Makes sure that a request which takes nothing brings nothing: no body, or an empty object.
+    static func checkEmpty(_ request: borrowing Request) throws(Problem) {
+        guard !request.body.isEmpty else { return }
+        try checkMediaType(of: request)
+        try ObjectReader(try parse(request.body)).finish()
+    }
+
+    private static func parse(_ bytes: [UInt8]) throws(Problem) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONValue(parsing: bytes)
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// Only `application/json` and `application/…+json` pass: a web page's form can send neither without asking first (CORS).
+    private static func checkMediaType(of request: borrowing Request) throws(Problem) {
+        guard let text = request.head.fields[.contentType] else {
+            throw Problem(.unsupportedMediaType, "the body has no Content-Type; it must be application/json")
+        }
+        guard let type = MediaType(parsing: text), type.essence == "application/json" || isJSONSuffixed(type) else {
+            throw Problem(.unsupportedMediaType, "the body is '\(text)'; it must be application/json")
+        }
+        if let charset = type.charset, charset.lowercased() != "utf-8" {
+            throw Problem(.unsupportedMediaType, "the body's charset is '\(charset)'; JSON is UTF-8 (RFC 8259 §8.1)")
+        }
+    }
+
+    private static func isJSONSuffixed(_ type: MediaType) -> Bool {
+        type.type == "application" && type.subtype.hasSuffix("+json")
+    }
+}

@@ -1,0 +1,67 @@
+internal import HTTPCore
+internal import HTTPServer
+
+/// Which web pages may read answers (CORS), and which may change anything (CSRF).
+struct CrossOriginPolicy: Sendable {
+    private let allowsAny: Bool
+    private let origins: Set<String>
+
+    init(_ allowed: [AllowedOrigin]) {
+        allowsAny = allowed.contains(.any)
+        origins = Set(
+            allowed.compactMap { origin in
+                if case .origin(let text) = origin { text } else { nil }
+            })
+    }
+
+    /// Whether any origin but our own may read answers.
+    var isOpen: Bool { allowsAny || !origins.isEmpty }
+
+    /// Whether a page of that origin may read answers.
+    func allows(_ origin: String) -> Bool {
+        allowsAny || origins.contains(origin.lowercased())
+    }
+
+    /// Whether a request that changes something may come from where it says it does. Requests without `Origin` come from
+    /// programs: browsers send it with every method but GET and HEAD (Fetch §3.2), with or without a body.
+    func allowsChange(by fields: borrowing Fields) -> Bool {
+        let sent = fields.values(.origin)
+        return sent.isEmpty || (sent.count == 1 && (allows(sent[0]) || Self.isOwn(sent[0], host: fields[.host])))
+    }
+
+    /// Whether an origin is the one the request was sent to. The scheme may be https although we speak http: a proxy's.
+    private static func isOwn(_ origin: String, host: String?) -> Bool {
+        guard let host = host?.lowercased() else { return false }
+        let origin = origin.lowercased()
+        for (scheme, port) in [("http://", ":80"), ("https://", ":443")] where origin.hasPrefix(scheme) {
+            let authority = String(origin.dropFirst(scheme.count))
+            return authority == host || authority + port == host
+        }
+        return false
+    }
+
+    /// Adds to an answer what lets a page of an allowed origin read it.
+    func decorate(_ fields: inout Fields, forOrigin origin: String?) {
+        guard isOpen else { return }
+        if !allowsAny { fields.append(.vary, "Origin") }
+        guard let origin, allows(origin) else { return }
+        fields.set(.accessControlAllowOrigin, allowsAny ? "*" : origin)
+        fields.set(.accessControlExposeHeaders, Self.exposed)
+    }
+
+    /// Adds to the answer of a preflight what the page asks for: Fetch §3.2.2.
+    func answerPreflight(_ response: inout Response, for request: borrowing Request, methods: String) {
+        guard let origin = request.head.fields[.origin], allows(origin) else { return }
+        response.fields.set(.accessControlAllowMethods, methods)
+        response.fields.set(.accessControlAllowHeaders, Self.requestFields)
+        response.fields.set(.accessControlMaxAge, "600")
+        if request.head.fields[.accessControlRequestPrivateNetwork] == "true" {
+            response.fields.set(.accessControlAllowPrivateNetwork, "true")
+        }
+    }
+
+    private static let exposed =
+        "Location, ETag, Retry-After, X-Request-Id, Content-Range, Accept-Ranges, Content-Disposition"
+    private static let requestFields =
+        "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, X-Request-Id"
+}

@@ -1,0 +1,29 @@
+internal import Synchronization
+
+/// What probes and statistics tell of the process as a whole.
+final class ServiceCondition: Sendable {
+    /// Names this run of the service: a client that sees it change knows that there was a restart.
+    let instanceID: String
+    private let started: ContinuousClock.Instant
+    private let ready = Atomic<Bool>(false)
+    private let dataDirectory: String
+
+    init(dataDirectory: String, started: ContinuousClock.Instant) {
+        self.dataDirectory = dataDirectory
+        self.started = started
+        var random = SystemRandomNumberGenerator()
+        instanceID = String(random.next() as UInt64, radix: 36)
+    }
+
+    /// Whether requests are welcome: from when everything is loaded until the end begins.
+    var isReady: Bool {
+        get { ready.load(ordering: .acquiring) }
+        set { ready.store(newValue, ordering: .releasing) }
+    }
+
+    /// How long the process has been serving.
+    func uptime(at now: ContinuousClock.Instant) -> Duration { now - started }
+
+    /// Bytes that downloads may still take; `nil` if the system does not say.
+    var freeBytes: Int64? { SmallFile.freeBytes(at: dataDirectory) }
+}

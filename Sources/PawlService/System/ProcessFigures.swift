@@ -1,0 +1,22 @@
+internal import Glibc
+
+/// What the process takes of the machine, from `/proc`.
+enum ProcessFigures {
+    /// Resident memory in bytes; `nil` if the system does not say.
+    static var residentBytes: Int64? {
+        guard let text = try? SmallFile.read("/proc/self/statm", limit: 256) else { return nil }
+        let numbers = text.split(separator: UInt8(ascii: " "))
+        guard numbers.count > 1, let pages = Int64(String(decoding: numbers[1], as: UTF8.self)) else { return nil }
+        return pages * Int64(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// Open descriptors; `nil` if the system does not say.
+    static var openDescriptors: Int? {
+        guard let directory = unsafe opendir("/proc/self/fd") else { return nil }
+        defer { unsafe closedir(directory) }
+        var count = 0
+        while unsafe readdir(directory) != nil { count += 1 }
+        // Without `.`, `..` and the descriptor of this directory.
+        return max(0, count - 3)
+    }
+}

@@ -1,0 +1,84 @@
+internal import Glibc
+internal import Synchronization
+
+/// Turns SIGTERM and SIGINT into a call.
+///
+/// The handler only writes the signal's number into a pipe, for next to nothing is allowed inside of one; a thread of its own reads
+/// them. Blocking the signals and waiting for them (`sigwait`) does not do: libdispatch's main thread takes them unblocked.
+public enum SignalWatcher {
+    /// The pipe's end to write to; −1 before there is one.
+    private static let writeEnd = Atomic<Int32>(-1)
+
+    /// Ignores SIGPIPE: a peer that is gone shows as an error of the write.
+    public static func prepare() {
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Calls `body`, on a thread of its own, with the first signal that comes. From then on a second one, or `limit` running
+    /// out, ends the process at once. Called once in the life of a process.
+    /// - Parameters:
+    ///   - limit: how long an orderly end may take.
+    ///   - body: begins the orderly end; must not block.
+    public static func watch(limit: Duration, _ body: @escaping @Sendable (Int32) -> Void) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { return }
+        writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
+        let job = Job(readEnd: ends[0], limit: limit, body: body)
+        var thread = pthread_t()
+        let result = unsafe pthread_create(
+            &thread, nil,
+            { pointer in
+                guard let pointer = unsafe pointer else { return nil }
+                unsafe Unmanaged<Job>.fromOpaque(pointer).takeRetainedValue().run()
+                return nil
+            }, Unmanaged.passRetained(job).toOpaque())
+        guard result == 0 else { return }
+        pthread_detach(thread)
+        // Also where they are ignored: shells start background jobs that way.
+        for number in [SIGTERM, SIGINT] {
+            signal(number) { number in
+                let saved = errno
+                var byte = UInt8(truncatingIfNeeded: number)
+                _ = unsafe write(SignalWatcher.writeEnd.load(ordering: .relaxed), &byte, 1)
+                errno = saved
+            }
+        }
+    }
+
+    private final class Job: Sendable {
+        let readEnd: Int32
+        let limit: Duration
+        let body: @Sendable (Int32) -> Void
+
+        init(readEnd: Int32, limit: Duration, body: @escaping @Sendable (Int32) -> Void) {
+            self.readEnd = readEnd
+            self.limit = limit
+            self.body = body
+        }
+
+        func run() {
+            guard let first = next(within: nil) else { return }
+            body(first)
+            let second = next(within: limit)
+            // 128 + signal is what shells report of a process that a signal ended. An orderly end that takes too long counts as
+            // done: whatever was acknowledged is on disk.
+            _exit(second.map { 128 + $0 } ?? 0)
+        }
+
+        /// The next signal; `nil` if none comes in time.
+        private func next(within limit: Duration?) -> Int32? {
+            let deadline = limit.map { ContinuousClock.now + $0 }
+            while true {
+                var milliseconds: Int32 = -1
+                if let deadline {
+                    milliseconds = Int32(clamping: Int64((deadline - .now) / .milliseconds(1)))
+                    if milliseconds <= 0 { return nil }
+                }
+                var poller = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
+                guard unsafe poll(&poller, 1, milliseconds) > 0 else { continue }
+                var byte: UInt8 = 0
+                if unsafe read(readEnd, &byte, 1) == 1 { return Int32(byte) }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+internal import DemoUpstream
+internal import HTTPClient
+internal import HTTPCore
+internal import PawlService
+
+/// `pawl demo`: the service with an upstream of its own on loopback.
+enum DemoCommand {
+    /// Where the upstream's port is kept: downloads know it by its address, and shall resume after a restart.
+    private static let portFile = "upstream-port"
+
+    /// Runs until a signal comes, and returns the process's exit status.
+    static func run(_ configuration: Configuration) async -> Int32 {
+        let log = Log(level: configuration.logLevel, format: configuration.logFormat)
+        do throws(ServiceStartError) {
+            let portPath = configuration.dataDirectory + "/" + portFile
+            let (upstream, url) = try startUpstream(preferring: rememberedPort(portPath), log: log)
+            let status = await Service.run(demoConfiguration(configuration, upstream: url), log: log) { service in
+                // Not before the data directory is known to be ours.
+                remember(url.port, portPath, log)
+                StandardStreams.writeError(suggestions(service: service.url, needsToken: configuration.needsToken, url))
+            }
+            await upstream.shutdown()
+            return status
+        } catch {
+            StandardStreams.writeError("pawl: \(error)\n")
+            return 1
+        }
+    }
+
+    /// Points the catalogue to the upstream, and lets downloads reach it: exactly it, not all of loopback.
+    private static func demoConfiguration(_ configuration: Configuration, upstream: HTTPURL) -> Configuration {
+        var configuration = configuration
+        configuration.itunesURL = upstream
+        configuration.postsURL = upstream
+        if let destination = try? AllowedDestination(parsing: "\(upstream.host):\(upstream.port)") {
+            configuration.allowedDestinations.append(destination)
+        }
+        return configuration
+    }
+
+    /// Starts the upstream on the port it had before, if that is free.
+    private static func startUpstream(
+        preferring port: Int, log: Log
+    ) throws(ServiceStartError) -> (upstream: DemoUpstream, url: HTTPURL) {
+        var reason = ""
+        for port in port == 0 ? [0] : [port, 0] {
+            var settings = DemoUpstream.Configuration()
+            settings.port = port
+            settings.log = { log.write(.info, "upstream: " + $0) }
+            let upstream = DemoUpstream(configuration: settings)
+            do {
+                if let url = HTTPURL(try upstream.start()) { return (upstream, url) }
+            } catch {
+                reason = ": \(error)"
+            }
+        }
+        throw ServiceStartError("the embedded upstream does not start" + reason)
+    }
+
+    private static func rememberedPort(_ path: String) -> Int {
+        guard let bytes = try? SmallFile.read(path), let port = Int(String(decoding: bytes, as: UTF8.self)) else { return 0 }
+        return (1...65535).contains(port) ? port : 0
+    }
+
+    private static func remember(_ port: Int, _ path: String, _ log: Log) {
+        guard port != rememberedPort(path) else { return }
+        do throws(SmallFile.Failure) {
+            try SmallFile.write(Array(String(port).utf8), to: path)
+        } catch {
+            log.write(.warning, "downloads will not resume after a restart: \(error)")
+        }
+    }
+
+    /// Three lines worth trying: find something, download something large, watch it.
+    private static func suggestions(service: String, needsToken: Bool, _ upstream: HTTPURL) -> String {
+        let token = needsToken ? " -H \"Authorization: Bearer $PAWL_TOKEN\"" : ""
+        let file = "http://\(upstream.host):\(upstream.port)/large/field-recording-1.bin"
+        return """
+            curl\(token) '\(service)/search?term=prelude&limit=3'
+            curl\(token) \(service)/downloads -H 'Content-Type: application/json' -d '{"url":"\(file)"}'
+            curl\(token) -N '\(service)/downloads/events'
+
+            """
+    }
+}

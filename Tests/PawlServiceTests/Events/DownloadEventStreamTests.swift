@@ -1,0 +1,79 @@
+import Downloads
+import HTTPServer
+import JSON
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+@Suite("The text of an event stream", .timeLimit(.minutes(3)))
+struct DownloadEventStreamTests {
+    private func stream(_ running: RunningService) -> DownloadEventStream {
+        let stream = DownloadEventStream(
+            hub: running.service.downloads.events, scope: nil, after: nil, interval: .milliseconds(50))
+        stream.subscribe {}
+        return stream
+    }
+
+    @Test("it is the same in whatever pieces it is taken", arguments: [1, 7, 100, 65_536])
+    func pieces(limit: Int) async throws {
+        try await RunningService.with { running in
+            for seed in 0..<30 { _ = try await running.add("/entity?size=10&seed=\(seed)", #","paused":true"#) }
+            let stream = stream(running)
+            defer { stream.closed() }
+            var text: [UInt8] = []
+            let now = ContinuousClock.now
+            while true {
+                let before = text.count
+                guard case .more = stream.next(into: &text, limit: limit, now: now) else { break }
+                #expect(text.count - before <= limit)
+            }
+            let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count == 5)
+            #expect(lines[0].hasPrefix("id: "))
+            #expect(lines[1] == "event: snapshot")
+            let data = try JSONValue(parsing: Array(lines[2].dropFirst(6).utf8))
+            #expect(data.array?.count == 30)
+            #expect(lines[3...] == ["", ""])
+        }
+    }
+
+    @Test("a comment comes after 15 s of silence, and not before")
+    func keepAlive() async throws {
+        try await RunningService.with { running in
+            let stream = stream(running)
+            defer { stream.closed() }
+            let start = ContinuousClock.now
+            var text: [UInt8] = []
+            guard case .wait(let due) = stream.next(into: &text, limit: 1000, now: start) else {
+                Issue.record("it should wait")
+                return
+            }
+            #expect(due == start + .seconds(15))
+            text = []
+            _ = stream.next(into: &text, limit: 1000, now: start + .seconds(14))
+            #expect(text.isEmpty)
+            _ = stream.next(into: &text, limit: 1000, now: start + .seconds(15))
+            #expect(text == Array(":\n\n".utf8))
+        }
+    }
+
+    @Test("it ends when the server stops, after what it has begun")
+    func stopping() async throws {
+        try await RunningService.with { running in
+            let stream = stream(running)
+            defer { stream.closed() }
+            var text: [UInt8] = []
+            guard case .more = stream.next(into: &text, limit: 3, now: .now) else {
+                Issue.record("there should be more")
+                return
+            }
+            stream.serverIsStopping()
+            guard case .end = stream.next(into: &text, limit: 1000, now: .now) else {
+                Issue.record("it should end")
+                return
+            }
+            #expect(String(decoding: text, as: UTF8.self).hasSuffix("data: []\n\n"))
+        }
+    }
+}

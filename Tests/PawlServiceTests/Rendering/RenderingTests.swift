@@ -1,0 +1,173 @@
+import Downloads
+import HTTPCore
+import JSON
+import Synchronization
+import Testing
+
+@testable import PawlService
+
+@Suite("What answers and lines look like")
+struct RenderingTests {
+    private func sample() throws -> Download {
+        let id = try #require(DownloadID("01JD6Z0000000000000000000A"))
+        return Download(
+            id: id, url: "https://u.example/a.m4a?signature=s3cret", state: .downloading,
+            createdAt: Timestamp(millisecondsSinceEpoch: 1_732_180_567_123))
+    }
+
+    private func encoded(_ download: Download) -> String {
+        var writer = JSONWriter()
+        download.encode(into: &writer)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+
+    @Test("a resource has the contract's members, in its order, absent ones as null")
+    func members() throws {
+        let value = try JSONValue(parsing: Array(encoded(try sample()).utf8))
+        #expect(
+            value.members?.map(\.name) == [
+                "id", "url", "state", "filename", "mediaType", "bytesReceived", "bytesTotal", "progress", "bytesPerSecond",
+                "etaSeconds", "resumable", "stalled", "segments", "attempts", "error", "checksum", "sha256", "priority", "labels",
+                "speedLimit", "track", "createdAt", "startedAt", "updatedAt", "completedAt", "fileMissing", "links",
+            ])
+        for name in [
+            "filename", "mediaType", "bytesTotal", "progress", "etaSeconds", "resumable", "error", "track", "completedAt",
+        ] {
+            #expect(value[name]?.isNull == true, "\(name)")
+        }
+        #expect(value["createdAt"]?.string == "2024-11-21T09:16:07.123Z")
+        #expect(value["links"]?["file"]?.string == "/downloads/01JD6Z0000000000000000000A/file")
+    }
+
+    @Test("progress and remaining time are rounded, and progress never up to the end")
+    func rounding() throws {
+        var download = try sample()
+        download.bytesTotal = 1_048_576
+        download.bytesReceived = 524_288
+        download.bytesPerSecond = 262_144
+        #expect(encoded(download).contains(#""progress":0.5,"bytesPerSecond":262144,"etaSeconds":2.0,"#))
+        download.bytesReceived = 1_048_575
+        #expect(encoded(download).contains(#""progress":0.9999,"#))
+    }
+
+    @Test("an error shows its code, message, and what the origin answered")
+    func failure() throws {
+        var download = try sample()
+        download.error = DownloadFailure(.httpStatus, "the origin answered 503", httpStatus: 503, retryable: true)
+        #expect(
+            encoded(download).contains(
+                #""error":{"code":"http-status","message":"the origin answered 503","retryable":true,"httpStatus":503}"#))
+    }
+
+    @Test("a problem has the members of RFC 9457 and its code")
+    func problem() throws {
+        let id = try #require(DownloadID("01JD6Z0000000000000000000A"))
+        var writer = JSONWriter()
+        Problem(DownloadError.duplicate(id)).encode(into: &writer)
+        let value = try JSONValue(parsing: writer.bytes)
+        #expect(value.members?.map(\.name) == ["type", "title", "status", "detail", "code", "id"])
+        #expect(value["type"]?.string == "/problems/duplicate")
+        #expect(value["status"]?.integer == 409)
+        #expect(value["id"]?.string == id.description)
+    }
+
+    @Test("a refused transition tells the state")
+    func illegalTransition() throws {
+        var writer = JSONWriter()
+        Problem(DownloadError.illegalTransition(from: .completed, command: "resume")).encode(into: &writer)
+        #expect(try JSONValue(parsing: writer.bytes)["state"]?.string == "completed")
+    }
+
+    @Test(
+        "each refusal of the server has a code of the same status",
+        arguments: [400, 404, 405, 408, 413, 414, 415, 417, 421, 429, 431, 500, 501, 503, 505])
+    func refusals(status: Int) {
+        #expect(ProblemCode(refusing: HTTPStatus(status)).status.code == status)
+    }
+
+    @Test("equal bytes have equal tags, others do not")
+    func tags() {
+        let bytes = Array(0..<200).map { UInt8($0) }
+        var others: Set<String> = [ContentTag.of(bytes).opaque]
+        #expect(ContentTag.of(bytes) == ContentTag.of(bytes))
+        for index in bytes.indices {
+            var changed = bytes
+            changed[index] ^= 1
+            others.insert(ContentTag.of(changed).opaque)
+            others.insert(ContentTag.of(Array(bytes[..<index])).opaque)
+        }
+        #expect(others.count == 401)
+    }
+
+    @Test("log lines carry values by name, and no query of a URL")
+    func log() throws {
+        let lines = Mutex<[String]>([])
+        let clock: @Sendable () -> Timestamp = { Timestamp(millisecondsSinceEpoch: 0) }
+        let sink: @Sendable ([UInt8]) -> Void = { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } }
+        let text = Log(level: .info, format: .text, now: clock, sink: sink)
+        let json = Log(level: .info, format: .json, now: clock, sink: sink)
+        var download = try sample()
+        download.filename = "a b.m4a"
+        text.write(.transition(download))
+        json.write(.transition(download))
+        text.write(.debug, "not this")
+        text.write(.warning, "line\nbreak", [("detail", .text("x\ny"))])
+        let written = lines.withLock { $0 }
+        #expect(written.count == 3)
+        #expect(
+            written[0] == """
+                1970-01-01T00:00:00.000Z info    download is downloading id=01JD6Z0000000000000000000A \
+                url=https://u.example/a.m4a?... bytesReceived=0 filename="a b.m4a"
+
+                """)
+        let object = try JSONValue(parsing: Array(written[1].utf8))
+        #expect(object["level"]?.string == "info")
+        #expect(object["filename"]?.string == "a b.m4a")
+        #expect(written[2] == "1970-01-01T00:00:00.000Z warning line?break detail=\"x\\ny\"\n")
+        #expect(!written.joined().contains("s3cret"))
+    }
+
+    @Test(
+        "bytes and times read well",
+        arguments: [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (268_435_456, "256.0 MiB"), (Int64.max, "8.0 EiB")])
+    func bytes(count: Int64, text: String) {
+        #expect(HumanReadable.bytes(count) == text)
+    }
+
+    @Test(
+        "times have two units at most",
+        arguments: [(0.2, "1s"), (59, "59s"), (187, "3m07s"), (7500, "2h05m"), (.infinity, "long")])
+    func times(seconds: Double, text: String) {
+        #expect(HumanReadable.time(seconds: seconds) == text)
+    }
+
+    @Test("a line of progress fits its terminal", arguments: [20, 59, 60, 80, 200])
+    func progressLine(width: Int) throws {
+        var download = try sample()
+        download.filename = "a rather long name of a file that does not fit anywhere.m4a"
+        download.bytesTotal = 1_048_576
+        download.bytesReceived = 524_288
+        download.bytesPerSecond = 262_144
+        let line = ProgressLine.text(download, width: width)
+        #expect(line.contains("50% of 1.0 MiB, 256.0 KiB/s, 2s left"))
+        if width >= 60 { #expect(line.count <= width) }
+    }
+
+    @Test("user names in URLs become a field, and are shown nowhere")
+    func userInfo() throws {
+        let url = try #require(HTTPURL("http://aladdin:open%20sesame@a.example:81/x?y=1"))
+        #expect(url.withoutUserInfo.string == "http://a.example:81/x?y=1")
+        #expect(url.basicAuthorization == "Basic YWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+        #expect(HTTPURL("http://a.example/")?.basicAuthorization == nil)
+    }
+
+    @Test(
+        "base 64 pads as RFC 4648 §10 shows",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ])
+    func base64(text: String, encoded: String) {
+        #expect(HTTPURL.base64(Array(text.utf8)) == encoded)
+    }
+}

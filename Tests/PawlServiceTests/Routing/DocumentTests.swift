@@ -1,0 +1,95 @@
+import Downloads
+import Foundation
+import HTTPCore
+import Testing
+
+@testable import PawlService
+
+@Suite("openapi.yaml")
+struct DocumentTests {
+    private let lines: [Substring]
+
+    init() throws {
+        lines = String(decoding: PackageResources.openapi_yaml, as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
+    }
+
+    /// The paths and their methods, by the indentation they stand at.
+    private func documented() -> [String: Set<String>] {
+        var paths: [String: Set<String>] = [:]
+        var path = ""
+        let begin = lines.firstIndex(of: "paths:") ?? 0
+        for line in lines[begin...].dropFirst().prefix(while: { $0.isEmpty || $0.hasPrefix(" ") }) {
+            if line.hasPrefix("  /") {
+                path = String(line.dropFirst(2).dropLast())
+                paths[path] = []
+            } else if line.hasPrefix("    "), !line.hasPrefix("     "), line.hasSuffix(":") {
+                let name = line.dropFirst(4).dropLast()
+                if ["get", "put", "post", "patch", "delete"].contains(name) { paths[path]?.insert(name.uppercased()) }
+            }
+        }
+        return paths
+    }
+
+    /// The items of a list under `name:` in the schemas.
+    private func list(_ name: String) -> Set<String> {
+        let begin = lines.firstIndex(of: "    \(name):") ?? 0
+        let items = lines[begin...].drop { !$0.hasPrefix("        - ") }.prefix { $0.hasPrefix("        - ") }
+        return Set(items.map { String($0.dropFirst(10)) })
+    }
+
+    @Test("each route is documented, and each documented path is a route")
+    func routes() {
+        let documented = documented()
+        let routed = Dictionary(
+            uniqueKeysWithValues: Endpoint.allCases.map { ($0.path, Set($0.methods.map(\.name))) })
+        #expect(documented == routed)
+    }
+
+    @Test("each problem's code is listed, and no other")
+    func problems() {
+        #expect(list("ProblemCode") == Set(ProblemCode.allCases.map(\.rawValue)))
+    }
+
+    @Test("each code of a failed download is listed, and no other")
+    func failures() {
+        #expect(list("FailureCode") == Set(FailureCode.allCases.map(\.rawValue)))
+    }
+
+    @Test("the states are the seven there are")
+    func states() {
+        let names = DownloadState.allCases.map(\.rawValue).joined(separator: ", ")
+        #expect(lines.contains { $0.contains("enum: [\(names)]") })
+    }
+
+    @Test("what is referred to exists")
+    func references() {
+        let defined = Set(
+            lines.filter { $0.hasPrefix("    ") && !$0.hasPrefix("     ") && $0.contains(":") }
+                .map { String($0.dropFirst(4).prefix { $0 != ":" }) })
+        for line in lines {
+            guard let range = line.range(of: "#/components/") else { continue }
+            let name = line[range.upperBound...].split(separator: "/")[1].prefix { $0.isLetter }
+            #expect(defined.contains(String(name)), "\(line)")
+        }
+    }
+
+    @Test("the page to read tells of each operation, with a summary and in a group")
+    func page() {
+        let operations = ReferencePage.operations(in: lines.joined(separator: "\n"))
+        #expect(operations.count == Endpoint.allCases.map(\.methods.count).reduce(0, +))
+        for operation in operations {
+            #expect(operation.summary.hasSuffix("."), "\(operation)")
+            #expect(["search", "downloads", "events", "service"].contains(operation.group), "\(operation)")
+        }
+        #expect(operations.first { $0.path == "/search" }?.description.contains("five minutes") == true)
+        let text = String(decoding: ReferencePage.bytes, as: UTF8.self)
+        #expect(text.contains("/downloads/{id}/file"))
+        #expect(!text.contains("<script") && !text.contains("http://") && !text.contains("https://"))
+    }
+
+    @Test("the version is the program's")
+    func version() {
+        #expect(lines.contains("  version: \(Help.version)"))
+    }
+}

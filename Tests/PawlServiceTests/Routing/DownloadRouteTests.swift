@@ -1,0 +1,236 @@
+import DemoUpstream
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+@Suite("Downloads over HTTP", .timeLimit(.minutes(3)))
+struct DownloadRouteTests {
+    @Test("an order is answered with 201, its place, and the resource; and the file is the origin's, byte for byte")
+    func lifecycle() async throws {
+        try await RunningService.with { running in
+            let url = running.upstreamURL + "/entity?size=100000&seed=7"
+            let made = try await running.send(
+                "POST", "/downloads", json: #"{"url":"\#(url)","labels":["a","b"],"priority":3,"track":{"name":"T","n":1}}"#)
+            #expect(made.status == 201)
+            let id = try #require(made.json["id"]?.string)
+            #expect(made["location"] == "/downloads/\(id)")
+            #expect(made.json["url"]?.string == url)
+            #expect(made.json["labels"] == .array([.string("a"), .string("b")]))
+            #expect(made.json["track"]?["n"]?.integer == 1)
+
+            let done = try await running.complete(id)
+            #expect(done["progress"]?.number == 1)
+            #expect(done["error"]?.isNull == true)
+            let content = try #require(DemoUpstream.content(of: "/entity?size=100000&seed=7"))
+            let file = try await running.send("GET", "/downloads/\(id)/file")
+            #expect(file.status == 200)
+            #expect(file.body == content.bytes)
+            #expect(file["etag"] == "\"\(done["sha256"]?.string ?? "")\"")
+
+            let deleted = try await running.send("DELETE", "/downloads/\(id)?deleteFile=true")
+            #expect(deleted.status == 204)
+            #expect(try await running.send("GET", "/downloads/\(id)").status == 404)
+            let names = try FileManager.default.contentsOfDirectory(atPath: running.directory.path + "/files")
+            #expect(names.isEmpty)
+        }
+    }
+
+    @Test("a second order of a URL is answered as it asks: with the first, with 409, or with another download")
+    func duplicates() async throws {
+        try await RunningService.with { running in
+            let body = { (policy: String) in
+                #"{"url":"\#(running.upstreamURL)/entity?size=10","paused":true,"onDuplicate":"\#(policy)"}"#
+            }
+            let first = try await running.send("POST", "/downloads", json: body("return"))
+            let id = first.json["id"]
+            #expect(first.status == 201)
+            #expect(first.json["state"]?.string == "paused")
+            let second = try await running.send("POST", "/downloads", json: body("return"))
+            #expect(second.status == 200)
+            #expect(second.json["id"] == id)
+            let third = try await running.send("POST", "/downloads", json: body("reject"))
+            #expect(third.status == 409)
+            #expect(third.code == "duplicate")
+            #expect(third.json["id"] == id)
+            let fourth = try await running.send("POST", "/downloads", json: body("new"))
+            #expect(fourth.status == 201)
+            #expect(fourth.json["id"] != id)
+        }
+    }
+
+    @Test("commands answer with the new state, refused ones with 409 and the state")
+    func commands() async throws {
+        try await RunningService.with { running in
+            let id = try await running.add("/entity?size=1000&fault=stall@500", #","paused":true"#)
+            let steps: [(command: String, status: Int, state: String)] = [
+                ("pause", 200, "paused"), ("retry", 409, "paused"), ("resume", 200, ""), ("resume", 200, ""),
+                ("pause", 200, "paused"),
+                ("cancel", 200, "cancelled"), ("cancel", 200, "cancelled"), ("pause", 409, "cancelled"),
+                ("resume", 409, "cancelled"),
+                ("retry", 200, ""),
+            ]
+            for (command, status, state) in steps {
+                let answer = try await running.send("POST", "/downloads/\(id)/\(command)")
+                #expect(answer.status == status, "\(command)")
+                if status == 409 { #expect(answer.code == "illegal-transition") }
+                if state.isEmpty {
+                    #expect(["queued", "downloading"].contains(answer.json["state"]?.string), "\(command)")
+                } else {
+                    #expect(answer.json["state"]?.string == state, "\(command)")
+                }
+            }
+            let withBody = try await running.send("POST", "/downloads/\(id)/pause", json: "{}")
+            #expect(withBody.status == 200)
+            let withMembers = try await running.send("POST", "/downloads/\(id)/pause", json: #"{"force":true}"#)
+            #expect(withMembers.status == 400)
+            #expect(withMembers.detail.contains("force"))
+        }
+    }
+
+    @Test("what has not changed is answered with 304")
+    func validators() async throws {
+        try await RunningService.with { running in
+            let id = try await running.add("/entity?size=10", #","paused":true"#)
+            let first = try await running.send("GET", "/downloads/\(id)")
+            let tag = try #require(first["etag"])
+            let same = try await running.send("GET", "/downloads/\(id)", fields: [("If-None-Match", "\"x\", W/\(tag)")])
+            #expect(same.status == 304)
+            #expect(same["etag"] == tag)
+            _ = try await running.send("POST", "/downloads/\(id)/cancel")
+            let changed = try await running.send("GET", "/downloads/\(id)", fields: [("If-None-Match", tag)])
+            #expect(changed.status == 200)
+            #expect(changed["etag"] != tag)
+        }
+    }
+
+    @Test("files have ranges, conditions, a safe name and a sandbox")
+    func files() async throws {
+        try await RunningService.with { running in
+            let id = try await running.add("/entity?size=1000&seed=3", #","filename":"söng 1.bin""#)
+            let open = try await running.send(
+                "GET", "/downloads/\(try await running.add("/entity?size=5", #","paused":true"#))/file")
+            #expect(open.status == 409)
+            #expect(open.code == "not-complete")
+            #expect(open.json["state"]?.string == "paused")
+
+            try await running.complete(id)
+            let content = try #require(DemoUpstream.content(of: "/entity?size=1000&seed=3")).bytes
+            let path = "/downloads/\(id)/file"
+            let whole = try await running.send("GET", path)
+            #expect(whole["accept-ranges"] == "bytes")
+            #expect(whole["content-disposition"]?.hasPrefix("attachment;") == true)
+            #expect(whole["content-security-policy"]?.hasPrefix("sandbox;") == true)
+            #expect(whole["x-content-type-options"] == "nosniff")
+            #expect(whole["last-modified"] != nil)
+            let tag = try #require(whole["etag"])
+            #expect(try await running.send("GET", path + "?inline=true")["content-disposition"]?.hasPrefix("inline;") == true)
+            #expect(try await running.send("GET", path + "?inline=1").status == 400)
+
+            let part = try await running.send("GET", path, fields: [("Range", "bytes=10-19")])
+            #expect(part.status == 206)
+            #expect(part["content-range"] == "bytes 10-19/1000")
+            #expect(part.body == Array(content[10..<20]))
+            let several = try await running.send("GET", path, fields: [("Range", "bytes=0-1,500-501")])
+            #expect(several.status == 206)
+            #expect(several["content-type"]?.hasPrefix("multipart/byteranges") == true)
+            let outdated = try await running.send("GET", path, fields: [("Range", "bytes=0-1"), ("If-Range", "\"other\"")])
+            #expect(outdated.status == 200)
+            #expect(try await running.send("GET", path, fields: [("If-None-Match", tag)]).status == 304)
+            let failed = try await running.send("GET", path, fields: [("If-Match", "\"other\"")])
+            #expect(failed.status == 412)
+            #expect(failed.code == "precondition-failed")
+            let outside = try await running.send("GET", path, fields: [("Range", "bytes=1000-")])
+            #expect(outside.status == 416)
+            #expect(outside["content-range"] == "bytes */1000")
+            #expect(outside.code == "range-not-satisfiable")
+
+            let name = try #require(try await running.send("GET", "/downloads/\(id)").json["filename"]?.string)
+            let place = running.directory.path + "/files/" + name
+            try FileManager.default.removeItem(atPath: place)
+            // A file that cannot be opened, here for a link in a circle, is not one that is gone.
+            try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: place)
+            #expect(try await running.send("GET", path).status == 503)
+            #expect(try await running.send("GET", "/downloads/\(id)").json["fileMissing"]?.bool == false)
+            try FileManager.default.removeItem(atPath: place)
+            #expect(try await running.send("GET", path).status == 404)
+            #expect(try await running.send("GET", "/downloads/\(id)").json["fileMissing"]?.bool == true)
+        }
+    }
+
+    @Test("lists are filtered, ordered, counted, and continued by their cursor")
+    func lists() async throws {
+        try await RunningService.with { running in
+            var ids: [String] = []
+            for number in 0..<5 {
+                ids.append(
+                    try await running.add(
+                        "/entity?size=10&seed=\(number)", #","paused":true,"labels":["\#(number % 2 == 0 ? "even" : "odd")"]"#))
+            }
+            func page(_ query: String) async throws -> (ids: [String], next: String?, total: Int64?) {
+                let json = try await running.send("GET", "/downloads?" + query).json
+                return (
+                    json["items"]?.array?.compactMap { $0["id"]?.string } ?? [], json["nextCursor"]?.string,
+                    json["total"]?.integer
+                )
+            }
+            #expect(try await page("").ids == ids.reversed())
+            #expect(try await page("order=oldest").ids == ids)
+            #expect(try await page("label=even").total == 3)
+            #expect(try await page("q=SEED%3D3").ids == [ids[3]])
+            #expect(try await page("state=completed&state=failed").total == 0)
+            var walked: [String] = []
+            var cursor: String?
+            repeat {
+                let part = try await page("limit=2" + (cursor.map { "&cursor=\($0)" } ?? ""))
+                #expect(part.total == 5)
+                walked += part.ids
+                cursor = part.next
+            } while cursor != nil
+            #expect(walked == ids.reversed())
+        }
+    }
+
+    @Test("a batch tells of each item, and its order is kept")
+    func batch() async throws {
+        try await RunningService.with { running in
+            let url = running.upstreamURL + "/entity?size=10"
+            let answer = try await running.send(
+                "POST", "/downloads/batch",
+                json: """
+                    {"downloads":[{"url":"\(url)","paused":true},{"url":"nonsense"},{"url":"\(url)"},
+                    {"url":"http://127.0.0.1:1/"},{"url":"\(url)","onDuplicate":"reject"}]}
+                    """)
+            #expect(answer.status == 200)
+            let items = try #require(answer.json["items"]?.array)
+            #expect(items.map { $0["status"]?.integer } == [201, 400, 200, 403, 409])
+            #expect(items[0]["download"]?["id"] == items[2]["download"]?["id"])
+            #expect(items[1]["problem"]?["detail"]?.string?.contains("downloads[1].url") == true)
+            #expect(items[3]["problem"]?["code"]?.string == "destination-forbidden")
+            let many = #"{"downloads":[\#(Array(repeating: "{}", count: 1001).joined(separator: ","))]}"#
+            #expect(try await running.send("POST", "/downloads/batch", json: many).status == 400)
+        }
+    }
+
+    @Test("bulk commands change what matches, and say how many")
+    func bulk() async throws {
+        try await RunningService.with { running in
+            for number in 0..<4 {
+                _ = try await running.add(
+                    "/entity?size=1000&seed=\(number)&fault=stall@500", #","paused":true,"labels":["\#(number < 3 ? "a" : "b")"]"#
+                )
+            }
+            func changed(_ path: String) async throws -> Int64? {
+                try await running.send("POST", path).json["changed"]?.integer
+            }
+            #expect(try await changed("/downloads/resume?label=a") == 3)
+            #expect(try await changed("/downloads/pause?label=b") == 0)
+            #expect(try await changed("/downloads/pause") == 3)
+            #expect(try await changed("/downloads/cancel?state=queued") == 0)
+            #expect(try await changed("/downloads/cancel?state=paused&label=b") == 1)
+            #expect(try await changed("/downloads/cancel") == 3)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import JSON
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+@Suite("Waiting and repeating", .timeLimit(.minutes(3)))
+struct RepetitionTests {
+    @Test("a repeated POST with its key is answered as the first was, and does nothing")
+    func idempotency() async throws {
+        try await RunningService.with { running in
+            let body = #"{"url":"\#(running.upstreamURL)/entity?size=10","paused":true,"onDuplicate":"new"}"#
+            let key = [("Idempotency-Key", "k1")]
+            let first = try await running.send("POST", "/downloads", json: body, fields: key)
+            let second = try await running.send("POST", "/downloads", json: body, fields: key)
+            #expect(first.status == 201)
+            #expect(second.status == 201)
+            #expect(second.body == first.body)
+            #expect(second["location"] == first["location"])
+            #expect(try await running.send("GET", "/downloads").json["total"]?.integer == 1)
+            let other = try await running.send("POST", "/downloads", json: body + " ", fields: key)
+            #expect(other.status == 422)
+            #expect(other.code == "idempotency-mismatch")
+            let fresh = try await running.send("POST", "/downloads", json: body, fields: [("Idempotency-Key", "k2")])
+            #expect(fresh.json["id"] != first.json["id"])
+            let bad = try await running.send(
+                "POST", "/downloads", json: body, fields: [("Idempotency-Key", String(repeating: "k", count: 256))])
+            #expect(bad.status == 400)
+        }
+    }
+
+    @Test("requests with one key at the same time are one")
+    func atOnce() async throws {
+        try await RunningService.with { running in
+            let body = #"{"url":"\#(running.upstreamURL)/entity?size=10","paused":true,"onDuplicate":"new"}"#
+            let answers = try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        try await running.send("POST", "/downloads", json: body, fields: [("Idempotency-Key", "k")]).json["id"]?
+                            .string
+                    }
+                }
+                return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+            }
+            #expect(answers.count == 1)
+            #expect(try await running.send("GET", "/downloads").json["total"]?.integer == 1)
+        }
+    }
+
+    @Test("a failure is not remembered")
+    func failures() async throws {
+        try await RunningService.with { running in
+            let body = #"{"url":"\#(running.upstreamURL)/entity?size=10","paused":true,"onDuplicate":"reject"}"#
+            let id = try await running.add("/entity?size=10", #","paused":true"#)
+            let key = [("Idempotency-Key", "k")]
+            #expect(try await running.send("POST", "/downloads", json: body, fields: key).status == 409)
+            #expect(try await running.send("DELETE", "/downloads/\(id)").status == 204)
+            #expect(try await running.send("POST", "/downloads", json: body, fields: key).status == 201)
+        }
+    }
+
+    @Test("waiting ends with the change, or with the patience")
+    func waiting() async throws {
+        try await RunningService.with { running in
+            let id = try await running.add("/entity?size=10", #","paused":true"#)
+            let tag = try #require(try await running.send("GET", "/downloads/\(id)")["etag"])
+            let fields = [("If-None-Match", tag)]
+            let unchanged = try await running.send("GET", "/downloads/\(id)?wait=1", fields: fields)
+            #expect(unchanged.status == 304)
+            async let held = running.send("GET", "/downloads/\(id)?wait=30", fields: fields)
+            _ = try await running.send("POST", "/downloads/\(id)/cancel")
+            let changed = try await held
+            #expect(changed.status == 200)
+            #expect(changed.json["state"]?.string == "cancelled")
+            let atOnce = try await running.send("GET", "/downloads/\(id)?wait=30")
+            #expect(atOnce.status == 200)
+            #expect(try await running.send("GET", "/downloads/\(id)?wait=61").status == 400)
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import HTTPCore
+import Testing
+
+@testable import PawlService
+
+@Suite("Tokens, hosts and origins")
+struct AccessTests {
+    @Test(
+        "a token is carried by exactly its bearer credentials",
+        arguments: [
+            ("Bearer s3cret", true), ("bearer s3cret", true), ("BEARER  s3cret", true),
+            ("Bearer s3cre", false), ("Bearer s3cret2", false), ("Bearer S3cret", false), ("Bearer ", false), ("Bearer", false),
+            ("Basic s3cret", false), ("s3cret", false), ("", false), ("Bearer s3crets3cret", false), ("Bearer \u{0}", false),
+        ])
+    func token(authorization: String, isRight: Bool) throws {
+        let token = try #require(AccessToken("s3cret"))
+        #expect(token.isCarried(by: Array(authorization.utf8)[...]) == isRight)
+    }
+
+    @Test("a token never describes itself")
+    func silence() throws {
+        let token = try #require(AccessToken("s3cret"))
+        var configuration = Configuration()
+        configuration.token = token
+        #expect(!"\(token) \(configuration) \(String(reflecting: configuration))".contains("s3cret"))
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        #expect(!dumped.contains("s3cret"))
+    }
+
+    @Test("what no client could send is no token", arguments: ["", "a b", "a\u{7F}", "é", "a\n"])
+    func badToken(text: String) {
+        #expect(AccessToken(text) == nil)
+    }
+
+    @Test(
+        "on loopback, only loopback names are ours",
+        arguments: [
+            ("127.0.0.1", true), ("127.0.0.1:8080", true), ("localhost", true), ("LOCALHOST:1", true), ("[::1]:8080", true),
+            ("localhost.", true), ("pawl.localhost:80", true),
+            ("evil.example", false), ("evil.example:8080", false), ("127.0.0.1.evil.example", false), ("10.0.0.1", false),
+            ("localhost:x", false), ("[::1", false), ("", false), ("::1", true), ("localhostx", false),
+        ])
+    func hosts(authority: String, isOurs: Bool) {
+        #expect(allows(authority, bound: "127.0.0.1", []) == isOurs)
+    }
+
+    @Test(
+        "bound to all addresses, addresses are ours but names are not",
+        arguments: [("10.0.0.1:8080", true), ("[2001:db8::1]", true), ("pawl.example", false), ("localhost", true)])
+    func unspecified(authority: String, isOurs: Bool) {
+        #expect(allows(authority, bound: "0.0.0.0", []) == isOurs)
+    }
+
+    @Test(
+        "--allowed-host adds names, suffixes, or all",
+        arguments: [
+            ("pawl.example", "pawl.example:9", true), ("pawl.example", "x.pawl.example", false),
+            ("*.example", "pawl.example", true), ("*.example", "example", false), ("*", "anything.at.all", true),
+            ("pawl.example:8080", "pawl.example", true), ("[::2]", "[::2]:80", true),
+        ])
+    func allowed(pattern: String, authority: String, isOurs: Bool) throws {
+        #expect(allows(authority, bound: "127.0.0.1", [try #require(AllowedHost(parsing: pattern))]) == isOurs)
+    }
+
+    private func allows(_ authority: String, bound: String, _ extra: [AllowedHost]) -> Bool {
+        var configuration = Configuration()
+        configuration.host = bound
+        configuration.allowedHosts = extra
+        var fields = Fields()
+        fields.append(.host, authority)
+        do throws(Problem) {
+            try AccessPolicy(configuration).checkHost(fields)
+            return true
+        } catch {
+            #expect(error.code == .hostNotAllowed)
+            return false
+        }
+    }
+
+    @Test(
+        "an origin to allow is a scheme and an authority",
+        arguments: [
+            ("https://a.example", "https://a.example"), ("HTTPS://A.example:443", "https://a.example"),
+            ("http://a.example:8080", "http://a.example:8080"), ("http://[::1]:3000", "http://[::1]:3000"),
+        ])
+    func origins(text: String, serialized: String) {
+        #expect(AllowedOrigin(parsing: text) == .origin(serialized))
+    }
+
+    @Test(
+        "anything else is no origin",
+        arguments: [
+            "", "a.example", "https://", "https://a.example/", "https://a.example?x", "https://u@a.example", "null", "ftp://a",
+        ])
+    func badOrigins(text: String) {
+        #expect(AllowedOrigin(parsing: text) == nil)
+    }
+
+    @Test(
+        "what changes something comes from a program, from our own pages, or from an allowed origin",
+        arguments: [
+            (nil, true), ("http://127.0.0.1:8080", true), ("https://127.0.0.1:8080", true), ("https://friend.example", true),
+            ("https://evil.example", false), ("null", false), ("http://127.0.0.1:9090", false), ("http://127.0.0.1", false),
+            ("file://", false), ("", false),
+        ] as [(String?, Bool)])
+    func changes(origin: String?, isAllowed: Bool) {
+        let policy = CrossOriginPolicy([.origin("https://friend.example")])
+        var fields = Fields()
+        fields.append(.host, "127.0.0.1:8080")
+        if let origin { fields.append(.origin, origin) }
+        #expect(policy.allowsChange(by: fields) == isAllowed)
+    }
+
+    @Test("our own page on the scheme's port may leave the port out")
+    func ownDefaultPort() {
+        let policy = CrossOriginPolicy([])
+        var fields = Fields()
+        fields.append(.host, "pawl.example")
+        fields.append(.origin, "https://pawl.example")
+        #expect(policy.allowsChange(by: fields))
+        fields.append(.origin, "https://pawl.example")
+        #expect(!policy.allowsChange(by: fields))
+    }
+}

@@ -1,0 +1,155 @@
+import DemoUpstream
+import Downloads
+import Foundation
+import HTTPClient
+import HTTPCore
+import JSON
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+/// A service on a free port with a data directory of its own, and a demo upstream that it may download from.
+final class RunningService: Sendable {
+    let service: Service
+    let upstream: DemoUpstream
+    let upstreamURL: String
+    let directory: TemporaryDirectory
+
+    private init(service: Service, upstream: DemoUpstream, upstreamURL: String, directory: TemporaryDirectory) {
+        self.service = service
+        self.upstream = upstream
+        self.upstreamURL = upstreamURL
+        self.directory = directory
+    }
+
+    /// Starts both, hands them to `body`, and stops them. `upstreamPath` is where searches find their sources.
+    static func with(
+        upstreamPath: String = "", _ configure: (inout Configuration) -> Void = { _ in },
+        _ body: (RunningService) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
+        let upstreamURL = try upstream.start()
+        var configuration = Configuration()
+        configuration.port = 0
+        configuration.dataDirectory = directory.path
+        let base = try #require(URL(string: upstreamURL))
+        configuration.allowedDestinations = [try AllowedDestination(parsing: "127.0.0.1:\(try #require(base.port))")]
+        configuration.itunesURL = try #require(HTTPURL(upstreamURL + upstreamPath))
+        configuration.postsURL = try #require(HTTPURL(upstreamURL + upstreamPath))
+        configure(&configuration)
+        let log = Log(level: .error, format: .text, now: { .now() }, sink: { _ in })
+        let service = try await Service.start(configuration, log: log)
+        let running = RunningService(service: service, upstream: upstream, upstreamURL: upstreamURL, directory: directory)
+        do {
+            try await body(running)
+        } catch {
+            await running.stop()
+            throw error
+        }
+        await running.stop()
+    }
+
+    private func stop() async {
+        await service.stop(within: .seconds(2))
+        await upstream.shutdown()
+    }
+
+    // MARK: - What a client does
+
+    /// Runs what blocks on a thread that may block: the pool that tests and the service share has few.
+    func blocking<Value: Sendable>(_ body: @escaping @Sendable (PlainClient) throws -> Value) async throws -> Value {
+        let client = PlainClient(port: service.port)
+        return try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try body(client) }) }
+        }
+    }
+
+    func send(
+        _ method: String, _ path: String, fields: [(String, String)] = [], body: [UInt8]? = nil
+    ) async throws -> PlainClient.Answer {
+        try await blocking { try $0.send(method, path, fields: fields, body: body) }
+    }
+
+    func send(_ method: String, _ path: String, json: String, fields: [(String, String)] = []) async throws -> PlainClient.Answer
+    {
+        try await send(method, path, fields: fields + [("Content-Type", "application/json")], body: Array(json.utf8))
+    }
+
+    /// Adds a download of an entity of the upstream.
+    func add(_ target: String, _ members: String = "") async throws -> String {
+        let answer = try await send("POST", "/downloads", json: #"{"url":"\#(upstreamURL)\#(target)"\#(members)}"#)
+        return try #require(answer.json["id"]?.string, "\(answer.status) \(answer.text)")
+    }
+
+    /// Follows a download's events until its resource satisfies the condition.
+    @discardableResult
+    func follow(_ id: String, until condition: @escaping @Sendable (JSONValue) -> Bool) async throws -> JSONValue {
+        try await blocking { client in
+            let reader = try EventReader(client, "/downloads/\(id)/events?interval=50")
+            while let event = try reader.next() {
+                let download = event.data.array?.first ?? event.data
+                if condition(download) { return download }
+            }
+            throw PlainClient.Failure.malformed("the event stream ended early")
+        }
+    }
+
+    @discardableResult
+    func complete(_ id: String) async throws -> JSONValue {
+        let download = try await follow(id) { ["completed", "failed"].contains($0["state"]?.string) }
+        #expect(download["state"]?.string == "completed")
+        return download
+    }
+}
+
+extension PlainClient.Answer {
+    /// The body as JSON; `null` if it is none.
+    var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
+    /// What a problem says.
+    var code: String? { json["code"]?.string }
+    var detail: String { json["detail"]?.string ?? "" }
+}
+
+/// Reads a `text/event-stream` event by event. Blocks.
+final class EventReader {
+    struct Event {
+        var id = ""
+        var name = ""
+        var data = JSONValue.null
+    }
+
+    private let stream: PlainStream
+    private var pending: [UInt8] = []
+    let head: PlainStream.Head
+
+    init(_ client: PlainClient, _ path: String, fields: [(String, String)] = []) throws {
+        stream = try client.open("GET", path, fields: fields)
+        head = try stream.readHead()
+        guard head.status == 200 else { throw PlainClient.Failure.malformed("status \(head.status)") }
+    }
+
+    /// The next event; nil when the stream has ended properly.
+    func next() throws -> Event? {
+        var event = Event()
+        while true {
+            guard let end = pending.firstIndex(of: 0x0A) else {
+                guard let chunk = try stream.readChunk() else { return nil }
+                pending += chunk
+                continue
+            }
+            let line = String(decoding: pending[..<end], as: UTF8.self)
+            pending.removeSubrange(...end)
+            if line.isEmpty {
+                if !event.name.isEmpty { return event }
+            } else if line.hasPrefix("id: ") {
+                event.id = String(line.dropFirst(4))
+            } else if line.hasPrefix("event: ") {
+                event.name = String(line.dropFirst(7))
+            } else if line.hasPrefix("data: ") {
+                event.data = try JSONValue(parsing: Array(line.utf8.dropFirst(6)))
+            }
+        }
+    }
+}
