@@ -1,0 +1,95 @@
+import Foundation
+import Glibc
+import JSON
+import TestSupport
+
+/// The built executable, running as a process of its own; killed when the value goes away.
+final class PawlProcess {
+    let port: Int
+    private let process: Process
+    private let logPath: String
+
+    struct DidNotStart: Error {
+        let output: String
+    }
+
+    /// Where the build has put the executable; `PAWL_BINARY` names another one.
+    static var executable: URL {
+        if let path = ProcessInfo.processInfo.environment["PAWL_BINARY"] { return URL(filePath: path) }
+        return URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "pawl")
+    }
+
+    /// Starts and waits until it listens.
+    init(_ arguments: [String], in directory: TemporaryDirectory) throws {
+        process = Process()
+        process.executableURL = Self.executable
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(filePath: directory.path)
+        let output = Pipe()
+        process.standardOutput = output
+        logPath = directory.path + "/log-\(UUID().uuidString)"
+        try Data().write(to: URL(filePath: logPath))
+        process.standardError = FileHandle(forWritingAtPath: logPath)
+        try process.run()
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard line.hasPrefix("listening on http://127.0.0.1:"), line.hasSuffix("\n"),
+            let port = Int(line.dropFirst("listening on http://127.0.0.1:".count).dropLast())
+        else { throw DidNotStart(output: line) }
+        self.port = port
+    }
+
+    deinit {
+        kill()
+    }
+
+    var client: PlainClient { PlainClient(port: port) }
+
+    /// As a power cut would end it.
+    func kill() {
+        if process.isRunning { _ = Glibc.kill(process.processIdentifier, SIGKILL) }
+        process.waitUntilExit()
+    }
+
+    /// As an operator ends it; returns the exit status.
+    func terminate() -> Int32 {
+        process.terminate()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    /// What it has written to standard error.
+    func log() throws -> String {
+        try String(contentsOfFile: logPath, encoding: .utf8)
+    }
+
+    // MARK: - What a client does
+
+    func get(_ path: String) throws -> JSONValue {
+        try JSONValue(parsing: client.send("GET", path).body)
+    }
+
+    func post(_ path: String, _ json: String? = nil) throws -> JSONValue {
+        let answer = try json.map { try client.send("POST", path, json: $0) } ?? client.send("POST", path)
+        return try JSONValue(parsing: answer.body)
+    }
+
+    /// Follows a download's events until its resource satisfies the condition.
+    func follow(_ id: String, until condition: (JSONValue) -> Bool) throws -> JSONValue {
+        let stream = try client.open("GET", "/downloads/\(id)/events?interval=50")
+        let head = try stream.readHead()
+        guard head.status == 200 else { throw PlainClient.Failure.malformed("status \(head.status)") }
+        var pending: [UInt8] = []
+        while let chunk = try stream.readChunk() {
+            pending += chunk
+            while let end = pending.firstIndex(of: 0x0A) {
+                let line = String(decoding: pending[..<end], as: UTF8.self)
+                pending.removeSubrange(...end)
+                guard line.hasPrefix("data: ") else { continue }
+                let value = try JSONValue(parsing: Array(line.utf8.dropFirst(6)))
+                let download = value.array?.first ?? value
+                if condition(download) { return download }
+            }
+        }
+        throw PlainClient.Failure.malformed("the event stream ended early")
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// The README's tour, as a stranger would walk it, against the built executable.
+@Suite("The tour", .timeLimit(.minutes(3)))
+@OffPool
+struct TourTests {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func demo(_ flags: String...) throws -> PawlProcess {
+        try PawlProcess(["demo", "--port", "0", "--data-dir", directory.path + "/data"] + flags, in: directory)
+    }
+
+    /// A result of a search that has something to download, as JSON.
+    private func firstResult(_ pawl: PawlProcess, _ query: String) throws -> JSONValue {
+        let answer = try pawl.get("/search?" + query)
+        return try #require(answer["results"]?.array?.first { $0["downloadUrl"]?.string != nil })
+    }
+
+    @Test("a preview is found, downloaded and served byte for byte")
+    func preview() throws {
+        let pawl = try demo()
+        let track = try firstResult(pawl, "term=prelude")
+        let id = try #require(track["id"]?.string)
+        let made = try pawl.post("/downloads", #"{"trackId":"\#(id)"}"#)
+        let download = try #require(made["id"]?.string)
+        let done = try pawl.follow(download) { $0["state"]?.string == "completed" }
+
+        let served = try pawl.client.send("GET", "/downloads/\(download)/file")
+        #expect(served.status == 200)
+        #expect(sha256(served.body) == done["sha256"]?.string)
+        #expect(Int64(served.body.count) == done["bytesTotal"]?.integer)
+        #expect(done["progress"]?.number == 1)
+
+        let address = try #require(track["downloadUrl"]?.string)
+        let source = try #require(URL(string: address))
+        let direct = try PlainClient(port: try #require(source.port)).send(
+            "GET", source.path + (source.query.map { "?" + $0 } ?? ""))
+        #expect(direct.body == served.body)
+    }
+
+    @Test("a paused download survives kill -9, goes on from its bytes, and the file is exact")
+    func pauseKillResume() throws {
+        var pawl = try demo()
+        let track = try firstResult(pawl, "term=prelude")
+        // A larger body of the same upstream, slow enough to be met in the middle.
+        let base = try #require(track["downloadUrl"]?.string?.split(separator: "/media").first)
+        let url = "\(base)/entity?size=6000000&seed=5&pace=1500000"
+        let made = try pawl.post("/downloads", #"{"url":"\#(url)"}"#)
+        let id = try #require(made["id"]?.string)
+        _ = try pawl.follow(id) { ($0["bytesReceived"]?.integer ?? 0) > 500_000 }
+        let paused = try pawl.post("/downloads/\(id)/pause")
+        #expect(paused["state"]?.string == "paused")
+        let bytes = try #require(paused["bytesReceived"]?.integer)
+        #expect(bytes > 500_000 && bytes < 6_000_000)
+        let part = directory.path + "/data/incomplete/\(id).part"
+        #expect(FileManager.default.fileExists(atPath: part))
+
+        pawl.kill()
+        pawl = try demo()
+        let found = try pawl.get("/downloads/\(id)")
+        #expect(found["state"]?.string == "paused")
+        #expect(found["bytesReceived"]?.integer == bytes)
+        #expect(found["url"]?.string == url)
+
+        let resumed = try pawl.post("/downloads/\(id)/resume")
+        #expect(["queued", "downloading"].contains(resumed["state"]?.string))
+        let done = try pawl.follow(id) { $0["state"]?.string == "completed" }
+        #expect(!FileManager.default.fileExists(atPath: part))
+
+        let served = try pawl.client.send("GET", "/downloads/\(id)/file")
+        #expect(sha256(served.body) == done["sha256"]?.string)
+        let source = try #require(URL(string: url))
+        let port = try #require(source.port)
+        let direct = try PlainClient(port: port).send("GET", "/entity?size=6000000&seed=5")
+        #expect(direct.body == served.body)
+        let rest = 6_000_000 - bytes
+        #expect(try pawl.log().contains("bytes=\(bytes)- → 206, \(rest) bytes sent"))
+        #expect(pawl.terminate() == 0)
+    }
+
+    @Test("a cancelled download leaves nothing behind")
+    func cancel() throws {
+        let pawl = try demo()
+        let track = try firstResult(pawl, "term=field+recording")
+        let trackID = try #require(track["id"]?.string)
+        let id = try #require(try pawl.post("/downloads", #"{"trackId":"\#(trackID)"}"#)["id"]?.string)
+        _ = try pawl.follow(id) { ($0["bytesReceived"]?.integer ?? 0) > 0 }
+        let cancelled = try pawl.post("/downloads/\(id)/cancel")
+        #expect(cancelled["state"]?.string == "cancelled")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path + "/data/incomplete") == [])
+        #expect(try pawl.client.send("POST", "/downloads/\(id)/resume").status == 409)
+        #expect(pawl.terminate() == 0)
+    }
+
+    @Test("a second instance on the same data directory refuses to start")
+    func secondInstance() throws {
+        let pawl = try demo()
+        #expect(throws: PawlProcess.DidNotStart.self) { _ = try demo() }
+        #expect(try pawl.client.send("GET", "/healthz").status == 200)
+    }
+
+    private func sha256(_ bytes: [UInt8]) -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["sha256sum"]
+        let input = Pipe()
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        do { try process.run() } catch { return "sha256sum did not run" }
+        DispatchQueue.global().async {
+            input.fileHandleForWriting.write(Data(bytes))
+            try? input.fileHandleForWriting.close()
+        }
+        let digest = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return String(String(decoding: digest, as: UTF8.self).prefix(64))
+    }
+}
