@@ -1,0 +1,188 @@
+"""What the benchmarks share: peers to install, processes to watch, numbers to print."""
+
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def install(*packages):
+    """Installs Debian packages that are not there yet."""
+    missing = [name for name in packages
+               if subprocess.run(["dpkg", "-s", name], capture_output=True).returncode]
+    if missing:
+        subprocess.run(["apt-get", "update"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *missing],
+                       check=True, stdout=subprocess.DEVNULL)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def build():
+    """Builds the release executable and returns its path."""
+    subprocess.run(["swift", "build", "-c", "release", "--product", "pawl"], cwd=ROOT, check=True,
+                   stdout=subprocess.DEVNULL)
+    where = subprocess.run(["swift", "build", "-c", "release", "--show-bin-path"], cwd=ROOT, check=True,
+                           capture_output=True, text=True).stdout.strip()
+    return os.path.join(where, "pawl")
+
+
+class Process:
+    """A server under measurement; `cpu` and `resident` cover its children too."""
+
+    def __init__(self, arguments, **options):
+        self.child = subprocess.Popen(arguments, **options)
+
+    @property
+    def pids(self):
+        listing = subprocess.run(["ps", "-o", "pid=", "--ppid", str(self.child.pid)],
+                                 capture_output=True, text=True).stdout.split()
+        return [self.child.pid, *map(int, listing)]
+
+    def cpu(self):
+        """Seconds of processor time so far."""
+        total = 0
+        for pid in self.pids:
+            fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            total += int(fields[11]) + int(fields[12])
+        return total / TICKS
+
+    def resident(self):
+        """MiB of resident memory, and the part of it that no file backs."""
+        status = pathlib.Path(f"/proc/{self.child.pid}/status").read_text()
+        read = lambda name: int(status.split(name + ":")[1].split()[0]) / 1024
+        return read("VmRSS"), read("RssAnon")
+
+    def stop(self):
+        if self.child.poll() is None:
+            self.child.send_signal(signal.SIGTERM)
+            try:
+                self.child.wait(15)
+            except subprocess.TimeoutExpired:
+                self.child.kill()
+                self.child.wait()
+
+
+class Pawl(Process):
+    """The service on a free port and a directory of its own."""
+
+    def __init__(self, executable, directory, *flags):
+        super().__init__([executable, "serve", "--port", "0", "--data-dir", os.path.join(directory, "data"),
+                          "--allow-destination", "127.0.0.1", "--log-level", "error", *flags],
+                         stdout=subprocess.PIPE, text=True)
+        line = self.child.stdout.readline()
+        if not line.startswith("listening on "):
+            raise SystemExit("pawl did not start: " + line)
+        self.base = line.split()[-1]
+
+    def get(self, path):
+        with urllib.request.urlopen(self.base + path, timeout=30) as answer:
+            return answer.read()
+
+    def post(self, path, value=None):
+        request = urllib.request.Request(self.base + path, method="POST",
+                                         data=json.dumps(value or {}).encode(),
+                                         headers={"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def wait_for(self, identity, *states):
+        """Follows the download's own events until it is in one of the states."""
+        request = urllib.request.urlopen(f"{self.base}/downloads/{identity}/events", timeout=600)
+        kind = None
+        for line in request:
+            if line.startswith(b"event: "):
+                kind = line[7:].strip()
+            elif line.startswith(b"data: ") and kind in (b"snapshot", b"download"):
+                value = json.loads(line[6:])
+                value = value[0] if isinstance(value, list) else value
+                if value["state"] in states:
+                    request.close()
+                    return value
+        raise SystemExit("the event stream ended early")
+
+
+class Nginx(Process):
+    """One nginx worker that serves `directory`, with fixed answers under `answers` (path → body)."""
+
+    def __init__(self, directory, answers=None, paced=""):
+        self.port = free_port()
+        locations = "".join(
+            f"location = {path} {{ default_type application/json; return 200 {json.dumps(body)}; }}\n"
+            for path, body in (answers or {}).items())
+        configuration = os.path.join(directory, "nginx.conf")
+        pathlib.Path(configuration).write_text(f"""
+            daemon off; worker_processes 1; pid {directory}/nginx.pid; error_log /dev/null;
+            worker_rlimit_nofile 20000; user root;
+            events {{ worker_connections 10000; }}
+            http {{
+                access_log off; sendfile on; tcp_nodelay on; keepalive_requests 100000000; etag on;
+                client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
+                fastcgi_temp_path {directory}/fastcgi; uwsgi_temp_path {directory}/uwsgi; scgi_temp_path {directory}/scgi;
+                server {{
+                    listen 127.0.0.1:{self.port}; root {directory};
+                    {locations}
+                    location /slow/ {{ alias {directory}/; limit_rate {paced or 0}; }}
+                }}
+            }}""")
+        super().__init__(["nginx", "-c", configuration], stderr=subprocess.DEVNULL)
+        self.base = f"http://127.0.0.1:{self.port}"
+        deadline = time.monotonic() + 10
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                if time.monotonic() > deadline:
+                    raise
+
+
+def wrk(url, server, seconds=3, connections=64):
+    """Requests per second, and processor microseconds of the server per request."""
+    before = server.cpu()
+    report = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", url],
+                            capture_output=True, text=True, check=True).stdout
+    spent = server.cpu() - before
+    if "Non-2xx" in report or "Socket errors" in report:
+        raise SystemExit(f"wrk met errors at {url}:\n{report}")
+    rate = float(report.split("Requests/sec:")[1].split()[0])
+    total = int(report.split(" requests in ")[0].split()[-1])
+    return rate, spent / total * 1e6
+
+
+def timed(arguments):
+    """Wall and processor seconds of a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wall = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def medians(rounds):
+    """The median of each position over all rounds."""
+    return [statistics.median(column) for column in zip(*rounds)]
+
+
+def scratch(under=None):
+    return tempfile.mkdtemp(prefix="pawl-bench-", dir=under)
+
+
+def discard(directory):
+    shutil.rmtree(directory, ignore_errors=True)
