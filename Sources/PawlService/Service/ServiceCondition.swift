@@ -11,8 +11,7 @@ final class ServiceCondition: Sendable {
     init(dataDirectory: String, started: ContinuousClock.Instant) {
         self.dataDirectory = dataDirectory
         self.started = started
-        var random = SystemRandomNumberGenerator()
-        instanceID = String(random.next() as UInt64, radix: 36)
+        instanceID = String(UInt64.random(in: .min ... .max), radix: 36)
     }
 
     /// Whether requests are welcome: from when everything is loaded until the end begins.

@@ -36,14 +36,14 @@ struct DownloadIDTests {
     }
 
     @Test func `text sorts as numbers do`() {
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandom()
         let ids = (0..<500).map { _ in DownloadID(value: UInt128.random(in: 0...UInt128.max, using: &random)) }
         #expect(ids.sorted().map(\.description) == ids.map(\.description).sorted())
     }
 
     @Test func `identifiers grow within a millisecond, over time, and when the clock is set back`() {
         var generator = DownloadIDGenerator()
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandom()
         var last: DownloadID?
         for time in [1_000, 1_000, 1_000, 1_001, 5_000, 200, 0, -7, 5_001] as [Int64] {
             for _ in 0..<50 {
@@ -56,7 +56,7 @@ struct DownloadIDTests {
     }
 
     @Test func `a generator goes on after the newest identifier there is`() {
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandom()
         let newest = DownloadID(value: UInt128(9_000) << 80)
         var generator = DownloadIDGenerator(after: newest)
         #expect(generator.next(now: Timestamp(millisecondsSinceEpoch: 1), using: &random) > newest)

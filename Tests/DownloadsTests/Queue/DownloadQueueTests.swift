@@ -95,7 +95,7 @@ struct DownloadQueueTests {
     }
 
     @Test func `under random traffic it always does what a sorted list would`() {
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandom()
         var queue = queue(5, 2)
         var waiting: [(number: Int, host: String, priority: Int)] = []
         var running: [(number: Int, host: String)] = []

@@ -9,7 +9,7 @@ struct BoardTests {
     private func board() -> (DownloadBoard, [DownloadID]) {
         let board = DownloadBoard()
         var generator = DownloadIDGenerator()
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandom()
         var ids: [DownloadID] = []
         let states: [DownloadState] = [.completed, .paused, .completed, .failed, .queued, .completed]
         for (number, state) in states.enumerated() {
@@ -75,7 +75,7 @@ struct BoardTests {
     func references() {
         let (board, ids) = board()
         var generator = DownloadIDGenerator(after: ids.last)
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandom()
         let again = generator.next(now: Timestamp(millisecondsSinceEpoch: 9), using: &random)
         let url = "http://example.com/0"
         board.publish(Download(id: again, url: url, createdAt: again.createdAt), counters: nil, sequence: 9)

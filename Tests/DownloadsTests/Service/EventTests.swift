@@ -8,7 +8,7 @@ import Testing
 struct EventTests {
     private func download(_ number: UInt64, _ state: DownloadState = .queued) -> Download {
         var generator = DownloadIDGenerator()
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandom()
         let id = generator.next(now: .init(millisecondsSinceEpoch: Int64(number)), using: &random)
         return Download(id: id, url: "http://example.com/\(number)", state: state, createdAt: .init(millisecondsSinceEpoch: 0))
     }

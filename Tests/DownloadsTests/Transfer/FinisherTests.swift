@@ -15,7 +15,7 @@ struct FinisherTests {
         -> Finisher.Order
     {
         var generator = DownloadIDGenerator()
-        var random = SystemRandomNumberGenerator()
+        var random = SystemRandom()
         let id = generator.next(now: .now(), using: &random)
         let part = try PartFile(path: directory.part(id), truncating: true)
         try unsafe part.write(Array(content.utf8).span.bytes, at: 0)
