@@ -56,8 +56,11 @@ let package = Package(
             name: "pawl", dependencies: ["PawlService", "DemoUpstream"], swiftSettings: strict),
 
         .target(name: "TestSupport", dependencies: ["CSystem"], path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "FuzzProperties", dependencies: ["HTTPCore", "JSON"], path: "Tests/Fuzz/Properties", swiftSettings: strict),
+        tests("Fuzz", ["FuzzProperties"]),
         tests("JSON", ["JSON"]),
-        tests("HTTPCore", ["HTTPCore"]),
+        tests("HTTPCore", ["HTTPCore", "FuzzProperties"]),
         tests("HTTPServer", ["HTTPServer", "HTTPCore"]),
         tests("HTTPClient", ["HTTPClient", "HTTPCore", "CCurl"]),
         tests("Catalog", ["Catalog", "HTTPClient", "JSON"], resources: [.copy("Fixtures")]),

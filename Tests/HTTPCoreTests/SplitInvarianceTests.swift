@@ -1,3 +1,4 @@
+import FuzzProperties
 import TestSupport
 import Testing
 
@@ -34,18 +35,18 @@ import Testing
     @Test(arguments: streams)
     func everySplitIntoTwoReadsTheSame(stream: String) {
         let bytes = Array(stream.utf8)
-        let whole = Reading(bytes, cuts: [], limits: Self.limits)
+        let whole = MessageReading(bytes, cuts: [], limits: Self.limits)
         #expect(!whole.messages.isEmpty || whole.error != nil)
         for cut in 0...bytes.count {
-            #expect(Reading(bytes, cuts: [cut], limits: Self.limits) == whole, "cut at \(cut)")
+            #expect(MessageReading(bytes, cuts: [cut], limits: Self.limits) == whole, "cut at \(cut)")
         }
     }
 
     @Test(arguments: streams)
     func byteByByteReadsTheSame(stream: String) {
         let bytes = Array(stream.utf8)
-        let whole = Reading(bytes, cuts: [], limits: Self.limits)
-        #expect(Reading(bytes, cuts: Array(0..<bytes.count), limits: Self.limits) == whole)
+        let whole = MessageReading(bytes, cuts: [], limits: Self.limits)
+        #expect(MessageReading(bytes, cuts: Array(0..<bytes.count), limits: Self.limits) == whole)
     }
 
     @Test(arguments: 0..<16 as Range<UInt64>)
@@ -67,11 +68,11 @@ import Testing
                 default: if index < bytes.count { bytes.swapAt(index, bytes.count - 1 - index) }
                 }
             }
-            let whole = Reading(bytes, cuts: [], limits: Self.limits)
+            let whole = MessageReading(bytes, cuts: [], limits: Self.limits)
             if whole.error != nil { refused += 1 }
             let cuts = (0..<3).map { _ in Int.random(in: 0...bytes.count, using: &random) }.sorted()
-            #expect(Reading(bytes, cuts: cuts, limits: Self.limits) == whole, "seed \(seed): \(bytes) cut at \(cuts)")
-            #expect(Reading(bytes, cuts: Array(0..<bytes.count), limits: Self.limits) == whole, "seed \(seed): \(bytes)")
+            #expect(MessageReading(bytes, cuts: cuts, limits: Self.limits) == whole, "seed \(seed): \(bytes) cut at \(cuts)")
+            #expect(MessageReading(bytes, cuts: Array(0..<bytes.count), limits: Self.limits) == whole, "seed \(seed): \(bytes)")
         }
         #expect(refused > 0)
     }

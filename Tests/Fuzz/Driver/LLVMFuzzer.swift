@@ -1,0 +1,25 @@
+import FuzzProperties
+import Glibc
+
+/// The property that `PAWL_FUZZ_PROPERTY` names.
+private let property: Property = {
+    let name = unsafe getenv("PAWL_FUZZ_PROPERTY").map { unsafe String(cString: $0) } ?? ""
+    guard let property = Property(rawValue: name) else {
+        print("PAWL_FUZZ_PROPERTY must be one of \(Property.allCases.map(\.rawValue).joined(separator: ", "))")
+        exit(2)
+    }
+    return property
+}()
+
+/// What libFuzzer calls with each input (https://llvm.org/docs/LibFuzzer.html). Ends the process where something doesn't hold, which
+/// is how libFuzzer learns that the input is worth keeping.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    do {
+        try property.check(unsafe Array(UnsafeBufferPointer(start: data, count: count)))
+        return 0
+    } catch {
+        print("VIOLATION: \(error)")
+        abort()
+    }
+}

@@ -1,0 +1,29 @@
+internal import HTTPCore
+
+extension Property {
+    /// What is read is printed as it was written, or at least read again as the same moment.
+    func checkDate(_ bytes: [UInt8]) throws(Violation) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let now = HTTPDate(secondsSinceEpoch: 1_795_000_000)
+        for date in [HTTPDate(parsing: bytes[...]), HTTPDate(parsing: text, now: now)] {
+            guard let date else { continue }
+            let printed = date.description
+            try expect(printed.utf8.count == 29, "printed as \(printed)")
+            try expect(HTTPDate(parsing: printed) == date, "\(printed) is read as another moment")
+            try expect(Timestamp(millisecondsSinceEpoch: date.secondsSinceEpoch * 1000).httpDate == date, "another timestamp")
+            // IMF-fixdate: all but the name of the day, which isn't compared, and a leap second, which is the next one.
+            if bytes.count == 29, !text.contains(":60 ") {
+                try expectSame(String(printed.dropFirst(4)), String(text.dropFirst(4)), "printed and written")
+            }
+        }
+        // RFC 9110 §5.6.7: never more than 50 years ahead.
+        if bytes.count > 29, let date = HTTPDate(parsing: text, now: now) {
+            try expect(date.secondsSinceEpoch - now.secondsSinceEpoch <= 51 * 366 * 86_400, "\(date) is far ahead")
+        }
+        guard let moment = Timestamp(parsing: text) else { return }
+        let printed = moment.description
+        try expect(printed.utf8.count == 24 && Timestamp(parsing: printed) == moment, "printed as \(printed)")
+        let difference = moment.millisecondsSinceEpoch - moment.httpDate.secondsSinceEpoch * 1000
+        try expect((0..<1000).contains(difference), "\(printed) is \(difference) ms behind \(moment.httpDate)")
+    }
+}

@@ -1,0 +1,36 @@
+/// A parser that strangers' bytes reach, with what must hold whatever those bytes are.
+///
+/// That it answers at all, and never traps, is checked by calling it. ``check(_:)`` compares what it answers with a second,
+/// simpler reading of the same bytes, with what it says of the same bytes in other pieces, or with what it wrote itself.
+public enum Property: String, CaseIterable, Sendable {
+    /// A stream of requests with chunked bodies.
+    case request
+    /// A chunked body.
+    case chunked
+    /// Request targets, queries, URLs and references.
+    case url
+    /// Range and Content-Range.
+    case range
+    /// HTTP dates and RFC 3339 timestamps.
+    case date
+    /// Content-Disposition and Content-Type.
+    case disposition
+    /// Entity tags and the conditional fields.
+    case condition
+    /// JSON texts.
+    case json
+
+    /// Throws if something doesn't hold of these bytes.
+    public func check(_ bytes: [UInt8]) throws(Violation) {
+        switch self {
+        case .request: try checkRequests(bytes)
+        case .chunked: try checkChunked(bytes)
+        case .url: try checkURL(bytes)
+        case .range: try checkRanges(bytes)
+        case .date: try checkDate(bytes)
+        case .disposition: try checkDisposition(bytes)
+        case .condition: try checkConditions(bytes)
+        case .json: try checkJSON(bytes)
+        }
+    }
+}

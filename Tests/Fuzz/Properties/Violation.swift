@@ -1,0 +1,19 @@
+/// What must hold of every input and doesn't of one.
+public struct Violation: Error, Sendable, CustomStringConvertible {
+    /// What was expected, and what came instead.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Throws unless `condition` holds.
+func expect(_ condition: Bool, _ text: @autoclosure () -> String) throws(Violation) {
+    guard condition else { throw Violation(text()) }
+}
+
+/// Throws unless both are the same.
+func expectSame<Value: Equatable>(_ left: Value, _ right: Value, _ text: @autoclosure () -> String) throws(Violation) {
+    guard left == right else { throw Violation("\(text()): \(left), and \(right)") }
+}
