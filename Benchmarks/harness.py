@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -11,8 +12,11 @@ import statistics
 import subprocess
 import tempfile
 import time
+import typing
 import urllib.request
 
+ROUNDS = int(os.environ.get("BENCH_ROUNDS", "5"))
+SECONDS = int(os.environ.get("BENCH_SECONDS", "2"))
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -81,14 +85,15 @@ class Process:
 class Pawl(Process):
     """The service on a free port and a directory of its own."""
 
-    def __init__(self, executable, directory, *flags):
-        super().__init__([executable, "serve", "--port", "0", "--data-dir", os.path.join(directory, "data"),
+    def __init__(self, executable, directory, *flags, prefix=(), environment=None):
+        super().__init__([executable, *prefix, "serve", "--port", "0", "--data-dir", os.path.join(directory, "data"),
                           "--allow-destination", "127.0.0.1", "--log-level", "error", *flags],
-                         stdout=subprocess.PIPE, text=True)
+                         stdout=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})
         line = self.child.stdout.readline()
         if not line.startswith("listening on "):
             raise SystemExit("pawl did not start: " + line)
         self.base = line.split()[-1]
+        self.address = ("127.0.0.1", int(self.base.rsplit(":", 1)[1]))
 
     def get(self, path):
         with urllib.request.urlopen(self.base + path, timeout=30) as answer:
@@ -142,27 +147,116 @@ class Nginx(Process):
             }}""")
         super().__init__(["nginx", "-c", configuration], stderr=subprocess.DEVNULL)
         self.base = f"http://127.0.0.1:{self.port}"
-        deadline = time.monotonic() + 10
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                if time.monotonic() > deadline:
-                    raise
+        wait_for_port(self.port)
 
 
-def wrk(url, server, seconds=3, connections=64):
-    """Requests per second, and processor microseconds of the server per request."""
+class Node(Process):
+    """A server of Node's own http module with one fixed answer."""
+
+    def __init__(self, directory, body):
+        port = free_port()
+        program = f"""
+            const body = {json.dumps(body)};
+            require('http').createServer((request, response) => {{
+                response.writeHead(200, {{'Content-Type': 'application/json', 'Content-Length': body.length}});
+                response.end(body);
+            }}).listen({port}, '127.0.0.1');
+            """
+        super().__init__(["node", "-e", program], stderr=subprocess.DEVNULL)
+        self.base = f"http://127.0.0.1:{port}"
+        wait_for_port(port)
+
+
+class Aria2(Process):
+    """aria2's RPC server with one finished download; `script` has wrk ask for its status."""
+
+    def __init__(self, directory, url):
+        port = free_port()
+        super().__init__(["aria2c", "--enable-rpc", f"--rpc-listen-port={port}", "--quiet", "--no-conf",
+                          "-d", subdirectory(directory, "aria2")],
+                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.base = f"http://127.0.0.1:{port}"
+        wait_for_port(port)
+        identity = self.call("aria2.addUri", [url])
+        while self.call("aria2.tellStatus", identity)["status"] != "complete":
+            time.sleep(0.05)
+        self.script = os.path.join(directory, "aria2.lua")
+        pathlib.Path(self.script).write_text(f"""
+            wrk.method = "POST"
+            wrk.headers["Content-Type"] = "application/json"
+            wrk.body = {json.dumps(self.request("aria2.tellStatus", identity))!r}
+            """)
+
+    def request(self, method, *arguments):
+        return {"jsonrpc": "2.0", "id": "1", "method": method, "params": list(arguments)}
+
+    def call(self, method, *arguments):
+        body = json.dumps(self.request(method, *arguments)).encode()
+        with urllib.request.urlopen(self.base + "/jsonrpc", body, timeout=30) as answer:
+            return json.load(answer)["result"]
+
+
+def wait_for_port(port):
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+class Sample(typing.NamedTuple):
+    """Requests per second, processor microseconds of the server per request, and milliseconds that 99 of 100 took at most."""
+    rate: float
+    cost: float
+    p99: float
+
+
+def wrk(url, server, script=None, flags=(), connections=64):
+    """One round of wrk with one thread."""
     before = server.cpu()
-    report = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency", url],
+    report = subprocess.run(["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--latency", *flags,
+                             *(["-s", script] if script else []), url],
                             capture_output=True, text=True, check=True).stdout
     spent = server.cpu() - before
-    if "Non-2xx" in report or "Socket errors" in report:
+    if "Non-2xx" in report:
         raise SystemExit(f"wrk met errors at {url}:\n{report}")
     rate = float(report.split("Requests/sec:")[1].split()[0])
     total = int(report.split(" requests in ")[0].split()[-1])
-    return rate, spent / total * 1e6
+    return Sample(rate, spent / max(total, 1) * 1e6, milliseconds(re.search(r"^\s+99%\s+(\S+)", report, re.M)[1]))
+
+
+def milliseconds(text):
+    for unit, factor in (("us", 1e-3), ("ms", 1), ("s", 1e3)):
+        if text.endswith(unit):
+            return float(text[:-len(unit)]) * factor
+    raise ValueError(text)
+
+
+def interleaved(contestants):
+    """One round of each in turn, as often as there are rounds; one more before, which doesn't count."""
+    results = {name: [] for name in contestants}
+    for turn in range(ROUNDS + 1):
+        for name, measure in contestants.items():
+            sample = measure()
+            if turn:
+                results[name].append(sample)
+    return results
+
+
+def print_rates(title, results, note):
+    print(f"{title} ({note})")
+    best = {name: Sample(*medians(rounds)) for name, rounds in results.items()}
+    own = best["pawl"]
+    for name, peer in best.items():
+        line = f"  {name:6} {peer.rate:9,.0f}/s {peer.cost:6.1f} us CPU   p99 {peer.p99:6.2f} ms"
+        if name != "pawl":
+            line += (f"   pawl is {own.rate / peer.rate:.2f} x requests, {own.cost / max(peer.cost, 0.01):.2f} x CPU,"
+                     f" {own.p99 / peer.p99:.2f} x p99")
+        print(line, flush=True)
 
 
 def timed(arguments):
@@ -178,6 +272,34 @@ def timed(arguments):
 def medians(rounds):
     """The median of each position over all rounds."""
     return [statistics.median(column) for column in zip(*rounds)]
+
+
+class Scratch:
+    """A directory, and the servers that were started in it; all gone at the end."""
+
+    def __enter__(self):
+        self.directory = scratch()
+        return self.directory
+
+    def __exit__(self, *_):
+        while RUNNING:
+            RUNNING.pop().stop()
+        discard(self.directory)
+
+
+RUNNING = []
+
+
+def started(server):
+    """Notes a server to be stopped at the end of the scratch directory."""
+    RUNNING.append(server)
+    return server
+
+
+def subdirectory(directory, name):
+    path = os.path.join(directory, name)
+    os.makedirs(path, exist_ok=True)
+    return path
 
 
 def scratch(under=None):
