@@ -9,8 +9,7 @@ enum DemoCommand {
     private static let portFile = "upstream-port"
 
     /// Runs until a signal comes, and returns the process's exit status.
-    static func run(_ configuration: Configuration) async -> Int32 {
-        let log = Log(level: configuration.logLevel, format: configuration.logFormat)
+    static func run(_ configuration: Configuration, log: Log) async -> Int32 {
         do throws(ServiceStartError) {
             let portPath = configuration.dataDirectory + "/" + portFile
             let (upstream, url) = try startUpstream(preferring: rememberedPort(portPath), log: log)

@@ -20,10 +20,21 @@ final class PawlProcess {
     }
 
     /// Starts and waits until it listens.
-    init(_ arguments: [String], in directory: TemporaryDirectory) throws {
+    /// - Parameters:
+    ///   - launcher: a program that replaces itself by the one it is given, such as `prlimit`, with its own arguments.
+    ///   - environment: variables besides those of the tests.
+    init(
+        _ arguments: [String], in directory: TemporaryDirectory, launcher: [String] = [], environment: [String: String] = [:]
+    ) throws {
         process = Process()
-        process.executableURL = Self.executable
-        process.arguments = arguments
+        if launcher.isEmpty {
+            process.executableURL = Self.executable
+            process.arguments = arguments
+        } else {
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = launcher + [Self.executable.path] + arguments
+        }
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.currentDirectoryURL = URL(filePath: directory.path)
         let output = Pipe()
         process.standardOutput = output
@@ -43,6 +54,12 @@ final class PawlProcess {
     }
 
     var client: PlainClient { PlainClient(port: port) }
+
+    /// What the system knows it by.
+    var identifier: Int32 { process.processIdentifier }
+
+    /// Sends a signal.
+    func signal(_ number: Int32) { _ = Glibc.kill(process.processIdentifier, number) }
 
     /// As a power cut would end it.
     func kill() {

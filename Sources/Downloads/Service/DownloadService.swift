@@ -18,6 +18,7 @@ public actor DownloadService {
     let directory: DataDirectory
     let finisher: Finisher
     let checkpointer = Checkpointer()
+    let probe: StoreProbe
     let retryPolicy: RetryPolicy
     let log: @Sendable (DownloadLogEvent) -> Void
     let reports: AsyncStream<TransferReport>
@@ -62,6 +63,7 @@ public actor DownloadService {
         self.log = log
         board = DownloadBoard()
         events = EventHub(epoch: UInt64(Timestamp.now().millisecondsSinceEpoch), board: board)
+        probe = StoreProbe(store)
         finisher = Finisher(directory: directory)
         retryPolicy = RetryPolicy(
             firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest)
@@ -95,6 +97,12 @@ public actor DownloadService {
         for id in jobs.keys { await rest(id) }
         await store.close()
         reporter.finish()
+    }
+
+    /// Why records cannot be written, tried out on the disk; `nil` if they can. Takes about two seconds at most, and writes once a
+    /// second at most, however often it is asked.
+    public nonisolated func storeComplaint() async -> String? {
+        await probe.complaint()
     }
 
     // MARK: - Telling

@@ -1,9 +1,9 @@
 internal import Glibc
-internal import HTTPCore
+public import HTTPCore
 
 extension Timestamp {
     /// The system's clock.
-    static func now() -> Timestamp {
+    public static func now() -> Timestamp {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return Timestamp(millisecondsSinceEpoch: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)

@@ -43,6 +43,8 @@ enum StoreChange: Sendable {
     case remove(DownloadID)
     /// Sets or, with `nil`, deletes a setting.
     case set(name: String, value: String?)
+    /// Changes nothing that is ever read, but has to be written: it shows whether the store takes writes.
+    case probe
 }
 
 /// How far a download has come, as far as it is on disk.

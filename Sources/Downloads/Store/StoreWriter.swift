@@ -50,6 +50,9 @@ final class StoreWriter {
         case .set(let name, nil):
             try unset.bind(1, name)
             try unset.run()
+        case .probe:
+            // Writes the file's first page, whatever it held.
+            try connection.execute("PRAGMA user_version = \(StoreSchema.version)")
         }
     }
 

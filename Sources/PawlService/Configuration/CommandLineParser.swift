@@ -5,9 +5,9 @@ internal import HTTPCore
 public enum CommandLineParser {
     /// What is asked for.
     ///
-    /// Options are read from the environment first (`PAWL_MAX_CONCURRENT`) and then from the flags (`--max-concurrent 4` or
-    /// `--max-concurrent=4`, before or after other arguments), so that a flag wins. Of a flag that is given twice the last
-    /// counts, unless it is repeatable.
+    /// An option is a flag (`--max-concurrent 4` or `--max-concurrent=4`, before or after other arguments) or a variable
+    /// (`PAWL_MAX_CONCURRENT`). A flag wins: then the variable is not even read. Of a flag that is given twice the last counts,
+    /// unless it is repeatable.
     /// - Parameters:
     ///   - arguments: without the program's name.
     ///   - environment: variables by name. An empty one counts as not set.
@@ -16,7 +16,7 @@ public enum CommandLineParser {
         var arguments = arguments[...]
         guard let first = arguments.popFirst() else { return Invocation(.help) }
         switch first {
-        case "help", "--help", "-h", "-?": return Invocation(.help)
+        case "help", "--help", "-h", "-?": return try help(arguments.first)
         case "--version", "-V", "version": return Invocation(.version)
         default: break
         }
@@ -32,41 +32,70 @@ public enum CommandLineParser {
         if command == .get { invocation.configuration.logLevel = .warning }
         if command == .demo { invocation.configuration.dataDirectory = "./pawl-demo" }
         let options = OptionTable.options(of: command)
-        try readEnvironment(environment, options, into: &invocation)
+        let flags: [Flag]
+        switch try read(arguments, options, into: &invocation) {
+        case .instead(let other): return other
+        case .flags(let found): flags = found
+        }
+        let given = Set(flags.map(\.option.name))
+        try readEnvironment(environment, options.filter { !given.contains($0.name) }, into: &invocation)
+        invocation.warnings = EnvironmentCheck.warnings(about: environment)
+        for flag in flags { try set(flag.option, flag.value, calling: flag.option.flag, in: &invocation) }
+        try check(invocation)
+        return invocation
+    }
 
+    /// A flag as it was given.
+    private struct Flag {
+        let option: Option
+        let value: String
+    }
+
+    private enum Reading {
+        case flags([Flag])
+        /// Help or the version is wanted, whatever else there is.
+        case instead(Invocation)
+    }
+
+    /// Takes the arguments apart; what is no flag goes into the invocation.
+    private static func read(
+        _ arguments: ArraySlice<String>, _ options: [Option], into invocation: inout Invocation
+    ) throws(UsageError) -> Reading {
         var rest = arguments
-        var cleared: Set<String> = []
-        var takesFlags = true
+        var flags: [Flag] = []
         while let argument = rest.popFirst() {
-            guard takesFlags, argument.hasPrefix("-"), argument != "-" else {
+            guard argument.hasPrefix("-"), argument != "-" else {
                 try take(argument, into: &invocation)
                 continue
             }
             if argument == "--" {
-                takesFlags = false
-                continue
+                for argument in rest { try take(argument, into: &invocation) }
+                break
             }
-            if argument == "--help" || argument == "-h" { return Invocation(.help) }
-            if argument == "--version" { return Invocation(.version) }
+            if argument == "--help" || argument == "-h" { return .instead(Invocation(.help, topic: invocation.command)) }
+            if argument == "--version" { return .instead(Invocation(.version)) }
             let (flag, inlineValue) = split(argument)
             guard let option = options.first(where: { $0.flag == flag }) else {
-                throw unknownFlag(flag, of: command, options)
+                throw unknownFlag(flag, of: invocation.command, options)
             }
-            let value: String
             if let inlineValue {
-                value = inlineValue
+                flags.append(Flag(option: option, value: inlineValue))
             } else if option.placeholder == nil {
-                value = "true"
+                flags.append(Flag(option: option, value: "true"))
             } else if let next = rest.popFirst() {
-                value = next
+                flags.append(Flag(option: option, value: next))
             } else {
                 throw UsageError("pawl: \(flag) needs a value: it takes \(option.accepts)")
             }
-            if cleared.insert(option.name).inserted { option.clear?(&invocation) }
-            try set(option, value, calling: flag, in: &invocation)
         }
-        try check(invocation)
-        return invocation
+        return .flags(flags)
+    }
+
+    /// `pawl help`, or `pawl help serve`.
+    private static func help(_ topic: String?) throws(UsageError) -> Invocation {
+        guard let topic, !topic.hasPrefix("-") else { return Invocation(.help) }
+        guard let command = CommandName(rawValue: topic) else { throw unknownCommand(topic) }
+        return Invocation(.help, topic: command)
     }
 
     private static func readEnvironment(
@@ -119,15 +148,23 @@ public enum CommandLineParser {
             guard !invocation.urls.isEmpty else {
                 throw UsageError("pawl: nothing to download: pawl get takes one or more http or https URLs")
             }
-            for url in invocation.urls where HTTPURL(url) == nil {
-                throw UsageError("pawl: '\(url)' is not a URL: pawl get takes absolute http or https URLs")
-            }
+            for url in invocation.urls where HTTPURL(url) == nil { throw badURL(url) }
             guard invocation.output == nil || invocation.urls.count == 1 else {
                 throw UsageError("pawl: --output names one file, so it takes exactly one URL; --directory takes any number")
             }
         case .health, .help, .version:
             break
         }
+    }
+
+    private static func badURL(_ text: String) -> UsageError {
+        if let end = text.range(of: "://")?.lowerBound {
+            let scheme = text[..<end].lowercased()
+            if !scheme.isEmpty, scheme != "http", scheme != "https" {
+                return UsageError("pawl: '\(text)' is a URL of '\(scheme)': pawl get takes only http and https")
+            }
+        }
+        return UsageError("pawl: '\(text)' is not a URL: pawl get takes absolute http or https URLs")
     }
 
     /// Whether only this machine reaches an address: 127.0.0.0/8 and ::1.

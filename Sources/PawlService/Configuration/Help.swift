@@ -6,36 +6,45 @@ public enum Help {
     /// What `pawl --version` prints.
     public static var versionLine: String { "pawl \(version)" }
 
-    /// The whole text, with a line break at its end.
-    public static var text: String {
-        var lines = [
-            "pawl downloads files: as a service with a REST API, or from the terminal.",
-            "",
-            "Usage:",
-            "  pawl serve [option]...",
-            "  pawl demo [option]...",
-            "  pawl get [option]... URL...",
-            "",
-            "Commands:",
-        ]
-        for command in CommandName.allCases {
-            lines.append("  " + padded(command.rawValue, 10) + command.meaning)
-        }
+    /// The whole text, or that of one command, with a line break at its end.
+    public static func text(for topic: CommandName? = nil) -> String {
+        let lines =
+            switch topic {
+            case nil, .help, .version: overview
+            case let command?: page(of: command)
+            }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static var overview: [String] {
+        var lines = ["pawl downloads files: as a service with a REST API, or from the terminal.", "", "Usage:"]
+        lines += CommandName.allCases.map { "  " + $0.usage }
+        lines += ["  pawl --version", "", "Commands:"]
+        for command in CommandName.allCases { lines.append("  " + padded(command.rawValue, 10) + command.meaning) }
         lines += ["", "Options of serve and demo:"]
         for option in OptionTable.all where !option.commands.isDisjoint(with: CommandName.services) {
             lines += describe(option)
         }
         lines += ["", "Options of get:"]
         for option in OptionTable.options(of: .get) where option.commands == [.get] { lines += describe(option) }
-        let shared = OptionTable.options(of: .get).filter { $0.commands != [.get] }.map(\.flag)
-        lines.append("  and, as above: " + shared.joined(separator: ", "))
-        lines += [
-            "",
-            "Each option is also an environment variable, but for those of get alone: --max-concurrent is PAWL_MAX_CONCURRENT.",
-            "A flag wins. What is repeatable is separated by commas there.",
-        ]
-        return lines.joined(separator: "\n") + "\n"
+        for command in [CommandName.get, .health] {
+            let shared = OptionTable.options(of: command).filter { $0.commands != [command] }.map(\.flag)
+            lines.append(
+                (command == .get ? "  and, as above: " : "Options of health, as above: ") + shared.joined(separator: ", "))
+        }
+        return lines + [""] + aboutVariables
     }
+
+    private static func page(of command: CommandName) -> [String] {
+        var lines = ["pawl \(command.rawValue): \(command.meaning).", "", "Usage:", "  " + command.usage, "", "Options:"]
+        for option in OptionTable.options(of: command) { lines += describe(option) }
+        return lines + [""] + aboutVariables
+    }
+
+    private static let aboutVariables = [
+        "Each option is also an environment variable, but for those of get alone: --max-concurrent is PAWL_MAX_CONCURRENT.",
+        "A flag wins. What is repeatable is separated by commas there.",
+    ]
 
     private static func describe(_ option: Option) -> [String] {
         let head = "  " + option.flag + (option.placeholder.map { " " + $0 } ?? "")
@@ -45,5 +54,17 @@ public enum Help {
 
     private static func padded(_ text: String, _ width: Int) -> String {
         text + String(repeating: " ", count: max(1, width - text.count))
+    }
+}
+
+extension CommandName {
+    /// How it is written, in one line.
+    fileprivate var usage: String {
+        switch self {
+        case .serve, .demo, .health: "pawl \(rawValue) [option]..."
+        case .get: "pawl get [option]... URL..."
+        case .help: "pawl help [command]"
+        case .version: "pawl version"
+        }
     }
 }

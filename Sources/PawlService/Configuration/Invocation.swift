@@ -11,8 +11,14 @@ public struct Invocation: Sendable {
     /// The directory that `get` writes into.
     public var directory = "."
 
-    init(_ command: CommandName) {
+    /// The command that help is wanted for; `nil` for all.
+    public var topic: CommandName?
+    /// What is odd but keeps nothing from being done, a line each.
+    public var warnings: [String] = []
+
+    init(_ command: CommandName, topic: CommandName? = nil) {
         self.command = command
+        self.topic = topic
     }
 }
 

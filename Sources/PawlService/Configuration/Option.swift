@@ -20,13 +20,11 @@ struct Option: Sendable {
     let commands: Set<CommandName>
     /// Takes one value; `false` if it is not acceptable.
     let apply: @Sendable (inout Invocation, String) -> Bool
-    /// Removes what the environment gave, before a repeatable flag adds its first value.
-    let clear: (@Sendable (inout Invocation) -> Void)?
 
     init(
         _ name: String, _ placeholder: String?, accepts: String, default defaultText: String, _ meaning: String,
-        isSecret: Bool = false, isInEnvironment: Bool = true, commands: Set<CommandName> = CommandName.services,
-        clear: (@Sendable (inout Invocation) -> Void)? = nil,
+        isSecret: Bool = false, isRepeatable: Bool = false, isInEnvironment: Bool = true,
+        commands: Set<CommandName> = CommandName.services,
         apply: @escaping @Sendable (inout Invocation, String) -> Bool
     ) {
         self.name = name
@@ -37,8 +35,7 @@ struct Option: Sendable {
         self.isSecret = isSecret
         self.isInEnvironment = isInEnvironment
         self.commands = commands
-        self.isRepeatable = clear != nil
-        self.clear = clear
+        self.isRepeatable = isRepeatable
         self.apply = apply
     }
 

@@ -72,8 +72,7 @@ enum OptionTable {
         Option(
             "allow-destination", "DESTINATION",
             accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
-            "destination that is always allowed", commands: [.serve, .demo, .get],
-            clear: { $0.configuration.allowedDestinations = [] }
+            "destination that is always allowed", isRepeatable: true, commands: [.serve, .demo, .get]
         ) { invocation, value in
             guard let destination = try? AllowedDestination(parsing: value) else { return false }
             invocation.configuration.allowedDestinations.append(destination)
@@ -81,7 +80,7 @@ enum OptionTable {
         },
         Option(
             "cors-origin", "ORIGIN", accepts: "an origin such as https://example.org:8443, or * for all", default: "none",
-            "browser origin that may call the API", clear: { $0.configuration.corsOrigins = [] }
+            "browser origin that may call the API", isRepeatable: true
         ) { invocation, value in
             guard let origin = AllowedOrigin(parsing: value) else { return false }
             invocation.configuration.corsOrigins.append(origin)
@@ -90,7 +89,7 @@ enum OptionTable {
         Option(
             "allowed-host", "HOST", accepts: "a host name, *.suffix, an address, or * for all",
             default: "loopback names and the bound address", "Host value that is accepted (guards against DNS rebinding)",
-            clear: { $0.configuration.allowedHosts = [] }
+            isRepeatable: true
         ) { invocation, value in
             guard let host = AllowedHost(parsing: value) else { return false }
             invocation.configuration.allowedHosts.append(host)
@@ -111,7 +110,8 @@ enum OptionTable {
             commands: [.serve, .demo, .get], \.logLevel),
         .choice("log-format", default: "text", "how a line of the log is written", \.logFormat),
         Option(
-            "output", "FILE", accepts: "a path, for one URL", default: "the origin's name for it", "file to write to (-o)",
+            "output", "FILE", accepts: "a path, for one URL", default: "the origin's name for it",
+            "file to write to, in a directory that is made if it is missing (-o)",
             isInEnvironment: false, commands: [.get]
         ) { invocation, value in
             guard isPath(value), !value.hasSuffix("/") else { return false }
@@ -119,7 +119,8 @@ enum OptionTable {
             return true
         },
         Option(
-            "directory", "PATH", accepts: "a path", default: "the current one", "directory to write into (-d)",
+            "directory", "PATH", accepts: "a path", default: "the current one",
+            "directory to write into, made if it is missing (-d)",
             isInEnvironment: false, commands: [.get]
         ) { invocation, value in
             guard isPath(value) else { return false }

@@ -17,17 +17,28 @@ extension API {
         return .ready
     }
 
-    /// `GET /readyz`: requests are welcome.
-    func readiness(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+    /// `GET /readyz`: requests are welcome, and what they promise can be kept.
+    func readiness(_ request: borrowing Request) throws(Problem) -> Answer {
         try QueryReader(request.head.target).finish()
-        guard condition.isReady else { throw Problem(.unavailable, "the service is starting or stopping", retryAfter: 1) }
-        response.fields.append(.cacheControl, "no-store")
-        response.fill { writer in
-            writer.beginObject()
-            writer.member("status", "ready")
-            writer.endObject()
+        try checkReadiness()
+        return .later { [self] () throws(Problem) in
+            let complaint = await downloads.storeComplaint()
+            // It may have begun to stop in the meantime.
+            try checkReadiness()
+            if let complaint { throw Problem(.unavailable, "the store takes no writes: \(complaint)", retryAfter: 1) }
+            var response = Response()
+            response.fields.append(.cacheControl, "no-store")
+            response.fill { writer in
+                writer.beginObject()
+                writer.member("status", "ready")
+                writer.endObject()
+            }
+            return response
         }
-        return .ready
+    }
+
+    private func checkReadiness() throws(Problem) {
+        guard condition.isReady else { throw Problem(.unavailable, "the service is starting or stopping", retryAfter: 1) }
     }
 
     /// `GET /stats`.

@@ -137,7 +137,7 @@ final class API: Application {
         switch endpoint {
         case .startPage: return try startPage(request, &response)
         case .health: return try health(request, &response)
-        case .readiness: return try readiness(request, &response)
+        case .readiness: return try readiness(request)
         case .statistics: return try statistics(request, &response)
         case .metrics: return try showMetrics(request)
         case .document: return try document(request, &response)

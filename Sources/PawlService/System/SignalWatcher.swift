@@ -9,9 +9,10 @@ public enum SignalWatcher {
     /// The pipe's end to write to; −1 before there is one.
     private static let writeEnd = Atomic<Int32>(-1)
 
-    /// Ignores SIGPIPE: a peer that is gone shows as an error of the write.
+    /// Ignores SIGPIPE and SIGXFSZ: a peer that is gone, and a file that may not grow, show as errors of the write.
     public static func prepare() {
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     /// Calls `body`, on a thread of its own, with the first signal that comes. From then on a second one, or `limit` running

@@ -9,6 +9,7 @@ struct WriteGroupTests {
         case .progress(let progress): "progress \(progress.id.value & 0xFF) \(progress.bytesReceived)"
         case .remove(let id): "remove \(id.value & 0xFF)"
         case .set(let name, let value): "set \(name) \(value ?? "nil")"
+        case .probe: "probe"
         }
     }
 

@@ -77,6 +77,27 @@ struct CommandLineParserTests {
                 == [.origin("https://c.example:8443"), .any])
     }
 
+    @Test("a variable that a flag overrules is not even read")
+    func overruledVariable() throws {
+        #expect(try parse("serve --port 1", ["PAWL_PORT": "nonsense"]).port == 1)
+        #expect(failure(["serve"], ["PAWL_PORT": "nonsense"])?.contains("PAWL_PORT") == true)
+    }
+
+    @Test(
+        "variables that look like options and are none are told in one line, without their values",
+        arguments: [
+            (["PAWL_PRT": "s3cret"], "PAWL_PRT (did you mean PAWL_PORT?)"),
+            (["PAWL_WHATEVER": "s3cret", "PAWL_OUTPUT": "s3cret"], "PAWL_OUTPUT, PAWL_WHATEVER"),
+            (["PAWL_PORT": "1", "PAWL_TOKEN": "t", "PAWL_SPEED_LIMIT": "0"], nil),
+            (["PAWL_SERVICE_HOST": "10.0.0.1", "PAWL_SERVICE_PORT_HTTP": "1", "PAWL_PORT_8080_TCP_ADDR": "10.0.0.1"], nil),
+        ] as [([String: String], String?)])
+    func unknownVariables(environment: [String: String], mentions: String?) throws {
+        let warnings = try CommandLineParser.parse(["serve"], environment: environment).warnings
+        #expect(warnings.count == (mentions == nil ? 0 : 1))
+        #expect(warnings.allSatisfy { !$0.contains("s3cret") })
+        if let mentions { #expect(warnings.first?.hasSuffix(mentions) == true, "\(warnings)") }
+    }
+
     @Test("a port variable that Kubernetes made of a service's name is not meant for us")
     func kubernetes() throws {
         #expect(try parse("serve", ["PAWL_PORT": "tcp://10.0.0.1:8080"]).port == 8080)
@@ -112,6 +133,8 @@ struct CommandLineParserTests {
             (["get"], ["URL"]),
             (["get", "-o", "f", "http://a.example/1", "http://a.example/2"], ["--output"]),
             (["get", "example.org/x"], ["'example.org/x'", "http or https"]),
+            (["get", "ftp://a.example/x"], ["'ftp://a.example/x'", "only http and https"]),
+            (["help", "serv"], ["'serv'", "serve?"]),
             (["get", "--max-per-hots", "1", "http://a.example/"], ["--max-per-host?"]),
             (["health", "--token", "x"], ["--token"]),
         ])
@@ -172,7 +195,21 @@ struct CommandLineParserTests {
 
     @Test("help names every option and every command")
     func help() {
-        for option in OptionTable.all { #expect(Help.text.contains("  " + option.flag)) }
-        for command in CommandName.allCases { #expect(Help.text.contains("  " + command.rawValue)) }
+        let text = Help.text()
+        for option in OptionTable.all { #expect(text.contains("  " + option.flag)) }
+        for command in CommandName.allCases {
+            #expect(text.contains("  " + command.rawValue))
+            #expect(text.contains("  pawl " + command.rawValue))
+        }
+    }
+
+    @Test("help of a command names its options and no others", arguments: [CommandName.serve, .demo, .get, .health])
+    func helpOfCommand(command: CommandName) throws {
+        for arguments in [["help", command.rawValue], [command.rawValue, "--help"], [command.rawValue, "-h", "--nonsense"]] {
+            #expect(try CommandLineParser.parse(arguments, environment: [:]).topic == command)
+        }
+        let lines = Help.text(for: command).split(separator: "\n")
+        let flags = lines.compactMap { line in line.hasPrefix("  --") ? String(line.dropFirst(2).prefix { $0 != " " }) : nil }
+        #expect(flags == OptionTable.options(of: command).map(\.flag))
     }
 }
