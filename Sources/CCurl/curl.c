@@ -8,6 +8,7 @@ void *curl_easy_init(void);
 void curl_easy_cleanup(void *easy);
 void curl_easy_reset(void *easy);
 int curl_easy_setopt(void *easy, int option, ...);
+int curl_easy_pause(void *easy, int directions);
 int curl_easy_getinfo(void *easy, int info, ...);
 void *curl_slist_append(void *list, const char *string);
 void curl_slist_free_all(void *list);
@@ -84,6 +85,8 @@ pawl_curl_code pawl_easy_set_open_socket_function(pawl_easy *easy, pawl_curl_ope
 pawl_curl_code pawl_easy_set_prerequest_function(pawl_easy *easy, pawl_curl_prerequest function) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
 }
+
+pawl_curl_code pawl_easy_continue(pawl_easy *easy) { return curl_easy_pause(easy, CURLPAUSE_CONT); }
 
 void *pawl_easy_private(pawl_easy *easy) {
     void *value = NULL;

@@ -25,8 +25,9 @@ public struct ClientRequest: Sendable {
     public var totalTimeout: Duration?
     /// Fewer bytes per second over this time end a body as ``ClientError/stalled``; nil: no limit.
     public var lowSpeedLimit: (bytesPerSecond: Int, over: Duration)? = (1, .seconds(30))
-    /// The most bytes per second to begin with; 0: no limit. See ``TransferHandle/setSpeedLimit(bytesPerSecond:)``.
-    public var speedLimit: Int64 = 0
+    /// What the body's speed is limited by, from the narrowest to the widest. Transfers that have the first one in common share one
+    /// part of the others. Time spent waiting for them is no stall.
+    public var speedLimiters: [SpeedLimiter] = []
     /// How many redirects are followed; with 0 the first one ends as ``ClientError/tooManyRedirects``.
     public var maximumRedirects = 10
     /// Whether compressed content may be asked for, and is decoded. By default `Accept-Encoding: identity` is sent and nothing is

@@ -9,8 +9,6 @@ public struct TransferHandle: Sendable {
         transfer.cancel()
     }
 
-    /// Changes the most bytes per second; 0 lifts the limit.
-    public func setSpeedLimit(bytesPerSecond: Int64) {
-        transfer.loop.post(.limit(transfer, bytesPerSecond: max(0, bytesPerSecond)))
-    }
+    /// Whether the transfer waits for its speed limiters at this moment, rather than for the origin.
+    public var isHeldBack: Bool { transfer.isHeldBack }
 }

@@ -40,14 +40,14 @@ struct TransferTimerTests {
             timer.connected(now: now)
             #expect(timer.due == now + .seconds(3))
         }
-        timer.headArrived(burst: .zero, now: start + .seconds(90))
+        timer.headArrived(now: start + .seconds(90))
         #expect(timer.exceeded(bytes: 100, now: start + .seconds(99)) == nil)
         #expect(timer.exceeded(bytes: 200, now: start + .seconds(100)) == .timedOut("no complete response within 100.0 seconds"))
     }
 
     @Test func `A body without limits is never due`() throws {
         var timer = TransferTimer(request: try request { $0.lowSpeedLimit = nil }, now: start)
-        timer.headArrived(burst: .zero, now: start)
+        timer.headArrived(now: start)
         #expect(timer.due == nil)
         #expect(timer.exceeded(bytes: 0, now: start + .seconds(1_000_000)) == nil)
     }
@@ -63,41 +63,41 @@ struct TransferTimerTests {
 
     @Test func `Silence is noticed after the period`() throws {
         var timer = TransferTimer(request: try request(), now: start)
-        timer.headArrived(burst: .zero, now: start)
+        timer.headArrived(now: start)
         let seconds = try #require(secondsUntilStalled(&timer, upTo: 1000) { _ in 0 })
         #expect(seconds >= 30 && seconds < 34)
     }
 
     @Test func `Silence after a fast beginning is noticed as soon`() throws {
         var timer = TransferTimer(request: try request(), now: start)
-        timer.headArrived(burst: .zero, now: start)
+        timer.headArrived(now: start)
         let seconds = try #require(secondsUntilStalled(&timer, upTo: 1000) { min(Int64($0 * 1e6), 100_000_000) })
         #expect(seconds >= 130 && seconds < 138)
     }
 
     @Test func `A body at the limit goes on for ever and below it does not`() throws {
         var timer = TransferTimer(request: try request { $0.lowSpeedLimit = (100, .seconds(8)) }, now: start)
-        timer.headArrived(burst: .zero, now: start)
+        timer.headArrived(now: start)
         #expect(secondsUntilStalled(&timer, upTo: 1000) { Int64($0 * 100) } == nil)
         var slower = TransferTimer(request: try request { $0.lowSpeedLimit = (100, .seconds(8)) }, now: start)
-        slower.headArrived(burst: .zero, now: start)
+        slower.headArrived(now: start)
         #expect(secondsUntilStalled(&slower, upTo: 1000) { Int64($0 * 90) } == 8)
     }
 
-    @Test func `A transfer that rests because of its own speed limit is not stalled`() throws {
+    @Test func `A transfer that waits for its own speed limit is not stalled, and has a whole period afterwards`() throws {
         var timer = TransferTimer(request: try request(), now: start)
-        // A buffer every 50 seconds.
-        timer.headArrived(burst: .seconds(50), now: start)
-        #expect(secondsUntilStalled(&timer, upTo: 2000) { Int64($0 / 50) * 262_144 } == nil)
-        // The limit is lifted, and then nothing comes.
-        timer.speedLimitChanged(burst: .zero, bytes: 40 * 262_144, now: start + .seconds(2000))
-        let seconds = try #require(secondsUntilStalled(&timer, upTo: 3000) { _ in 40 * 262_144 })
+        timer.headArrived(now: start)
+        timer.heldBack()
+        #expect(timer.due == nil)
+        #expect(timer.exceeded(bytes: 0, now: start + .seconds(2000)) == nil)
+        timer.goesOn(bytes: 40, now: start + .seconds(2000))
+        let seconds = try #require(secondsUntilStalled(&timer, upTo: 3000) { _ in 40 })
         #expect(seconds >= 2030 && seconds < 2034)
     }
 
     @Test func `A pause of the whole machine is no stall`() throws {
         var timer = TransferTimer(request: try request(), now: start)
-        timer.headArrived(burst: .zero, now: start)
+        timer.headArrived(now: start)
         #expect(timer.exceeded(bytes: 10, now: start + .seconds(4)) == nil)
         #expect(timer.exceeded(bytes: 10, now: start + .seconds(4000)) == nil)
     }

@@ -86,24 +86,6 @@ struct VolumeTests {
             #expect(sink.record.value.bytes == Array("/\(index)".utf8) + tail)
         }
     }
-
-    @Test func `A speed limit holds a transfer back, and lifting it lets it go`() async throws {
-        let size = 32 << 20
-        let origin = try ScriptedOrigin { _ in
-            [.text("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .generate(count: size, from: Self.bytes)]
-        }
-        let client = try HTTPClient()
-        var request = try ClientRequest(origin)
-        request.speedLimit = 100_000
-        let sink = ComparingSink()
-        let handle = client.start(request, sink: sink)
-        // All of it would take minutes.
-        try await sink.count.wait { $0 >= 50_000 }
-        #expect(sink.count.value < size / 2)
-        handle.setSpeedLimit(bytesPerSecond: 0)
-        #expect(try await sink.outcome().get().bodyBytes == Int64(size))
-        #expect(sink.differences.value == 0)
-    }
 }
 
 extension Result {

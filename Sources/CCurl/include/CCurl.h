@@ -41,7 +41,6 @@ typedef enum {
     CURLOPT_POSTFIELDSIZE_LARGE = 30120,
     CURLOPT_TCP_NODELAY = 121,
     CURLOPT_FRESH_CONNECT = 74,
-    CURLOPT_MAX_RECV_SPEED_LARGE = 30146,
     CURLOPT_CONNECTTIMEOUT_MS = 156,
     CURLOPT_OPENSOCKETDATA = 10164,
     CURLOPT_COPYPOSTFIELDS = 10165,
@@ -85,6 +84,8 @@ enum {
     CURL_ERROR_SIZE = 256,
     CURL_MAX_WRITE_SIZE = 16384,
     CURL_SOCKET_BAD = -1,
+    CURL_WRITEFUNC_PAUSE = 268435457,
+    CURLPAUSE_CONT = 0,
     CURL_PREREQFUNC_OK = 0,
     CURL_PREREQFUNC_ABORT = 1,
     CURLMSG_DONE = 1,
@@ -162,7 +163,8 @@ typedef struct {
     pawl_curl_code result;
 } pawl_curl_done;
 
-// Called with `size` 1 and `count` bytes; returning anything but `count` ends the transfer with CURLE_WRITE_ERROR.
+// Called with `size` 1 and `count` bytes; returning anything but `count` ends the transfer with CURLE_WRITE_ERROR,
+// except CURL_WRITEFUNC_PAUSE: the bytes are kept, and handed over again after pawl_easy_continue.
 typedef size_t (*pawl_curl_write)(char *bytes, size_t size, size_t count, void *context);
 // Returns a socket for the address, or CURL_SOCKET_BAD to refuse it.
 typedef int (*pawl_curl_open_socket)(void *context, int purpose, pawl_curl_sockaddr *address);
@@ -190,6 +192,9 @@ pawl_curl_code pawl_easy_set_write_function(pawl_easy *easy, pawl_curl_write fun
 pawl_curl_code pawl_easy_set_header_function(pawl_easy *easy, pawl_curl_write function);
 pawl_curl_code pawl_easy_set_open_socket_function(pawl_easy *easy, pawl_curl_open_socket function);
 pawl_curl_code pawl_easy_set_prerequest_function(pawl_easy *easy, pawl_curl_prerequest function);
+// curl_easy_pause(CURLPAUSE_CONT): goes on with a paused transfer; what was kept is handed over before it returns, and a failure of
+// that ends here and not in pawl_multi_next_done.
+pawl_curl_code pawl_easy_continue(pawl_easy *easy);
 // What was set with CURLOPT_PRIVATE.
 void *pawl_easy_private(pawl_easy *easy);
 

@@ -1,3 +1,4 @@
+internal import HTTPClient
 internal import HTTPCore
 
 /// One download that has not completed, as the service holds it: its record, and what its transfer is doing.
@@ -38,6 +39,8 @@ struct DownloadJob {
     var meter = ProgressMeter()
     /// When the last checkpoint was begun.
     var lastCheckpoint: ContinuousClock.Instant?
+    /// Holds the download's own speed limit, which all its connections share.
+    let speedLimiter: SpeedLimiter
     let url: HTTPURL
 
     /// The store is recording that old bytes are given up.
@@ -75,6 +78,7 @@ struct DownloadJob {
         self.record = record
         self.url = url
         resume = ResumeDecision()
+        speedLimiter = SpeedLimiter(bytesPerSecond: record.download.speedLimit)
     }
 
     /// Where the queue counts this download: host and port of its origin.

@@ -12,7 +12,6 @@ extension DownloadService {
     func schedule() {
         guard isStarted, !isShuttingDown else { return }
         for id in queue.startable() { begin(id) }
-        shareSpeedLimit()
         keepPulse()
     }
 
@@ -59,8 +58,6 @@ extension DownloadService {
             return
         }
         running.insert(id)
-        // Before it starts: a limit that comes later finds bytes that have already come too fast.
-        shareSpeedLimit()
         attempt.start(client, request(for: job, ask))
     }
 
@@ -72,7 +69,6 @@ extension DownloadService {
         jobs[id]?.activity = .transferring(attempt)
         jobs[id]?.disownsBytes = false
         running.insert(id)
-        shareSpeedLimit()
         if let job = jobs[id] { tell(job) }
         attempt.start(client, request(for: job, ask))
     }
@@ -105,6 +101,7 @@ extension DownloadService {
         request.guarding = configuration.destinationGuard
         request.connectTimeout = configuration.connectTimeout
         request.headTimeout = configuration.headTimeout
+        request.speedLimiters = [job.speedLimiter, speedLimiter]
         request.lowSpeedLimit = (bytesPerSecond: 1, over: configuration.stallTimeout)
         return request
     }
@@ -160,27 +157,13 @@ extension DownloadService {
             jobs[id]?.meter.sample(bytes: counters.received, at: now)
             if let meter = jobs[id]?.meter {
                 counters.bytesPerSecond = meter.bytesPerSecond(at: now)
-                counters.isStalled = meter.isStalled(at: now)
+                // One that waits for its speed limit does what it should.
+                counters.isStalled = meter.isStalled(at: now) && !attempt.isHeldBack
             }
             if now - (job.lastCheckpoint ?? now) >= configuration.checkpointInterval { checkpoint(id) }
         }
         guard running.isEmpty else { return true }
         pulse = nil
         return false
-    }
-
-    /// Divides the speed limit for all among those that transfer; a download's own limit holds besides.
-    private func shareSpeedLimit() {
-        for id in running {
-            if let job = jobs[id], let attempt = job.attempt { attempt.limitSpeed(to: speedLimit(for: job)) }
-        }
-    }
-
-    /// What one of the running transfers may take, in bytes per second; 0 is no limit.
-    private func speedLimit(for job: DownloadJob) -> Int64 {
-        let own = job.record.download.speedLimit
-        guard configuration.speedLimit > 0 else { return own }
-        let share = max(1, configuration.speedLimit / Int64(max(1, running.count)))
-        return own == 0 ? share : min(own, share)
     }
 }

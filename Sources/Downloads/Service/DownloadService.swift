@@ -19,6 +19,8 @@ public actor DownloadService {
     let finisher: Finisher
     let checkpointer = Checkpointer()
     let probe: StoreProbe
+    /// Holds the speed limit over all downloads; each has its own besides, in its job.
+    let speedLimiter: SpeedLimiter
     let retryPolicy: RetryPolicy
     let log: @Sendable (DownloadLogEvent) -> Void
     let reports: AsyncStream<TransferReport>
@@ -65,6 +67,7 @@ public actor DownloadService {
         events = EventHub(epoch: UInt64(Timestamp.now().millisecondsSinceEpoch), board: board)
         probe = StoreProbe(store)
         finisher = Finisher(directory: directory)
+        speedLimiter = SpeedLimiter(bytesPerSecond: configuration.speedLimit)
         retryPolicy = RetryPolicy(
             firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest)
         queue = DownloadQueue(

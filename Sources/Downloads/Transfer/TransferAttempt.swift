@@ -22,7 +22,6 @@ final class TransferAttempt: TransferSink {
         var decided: TransferReport.Outcome?
         var handle: TransferHandle?
         var isCancelled = false
-        var speedLimit: Int64 = 0
     }
 
     private let id: DownloadID
@@ -31,7 +30,7 @@ final class TransferAttempt: TransferSink {
     private let hasRecordedBytes: Bool
     private let requestedMediaType: String?
     private let reporter: AsyncStream<TransferReport>.Continuation
-    /// Uncontended but for `cancel` and `limitSpeed`: the sink's functions are called by one thread.
+    /// Uncontended but for `cancel`: the sink's functions are called by one thread.
     private let state: Locked<State>
 
     /// - Parameters:
@@ -56,16 +55,16 @@ final class TransferAttempt: TransferSink {
 
     /// Begins; the end is reported even if it comes at once.
     func start(_ client: HTTPClient, _ request: ClientRequest) {
-        var request = request
-        request.speedLimit = state.withLock { $0.speedLimit }
         let handle = client.start(request, sink: self)
-        let (isCancelled, limit) = state.withLock { state in
+        let isCancelled = state.withLock { state in
             state.handle = handle
-            return (state.isCancelled, state.speedLimit)
+            return state.isCancelled
         }
         if isCancelled { handle.cancel() }
-        if limit != request.speedLimit { handle.setSpeedLimit(bytesPerSecond: limit) }
     }
+
+    /// Whether it waits for a speed limit, rather than for the origin.
+    var isHeldBack: Bool { state.withLock { $0.handle }?.isHeldBack ?? false }
 
     /// Stops; the end is still reported.
     func cancel() {
@@ -74,17 +73,6 @@ final class TransferAttempt: TransferSink {
             return state.handle
         }
         handle?.cancel()
-    }
-
-    /// Limits the speed.
-    /// - Parameter bytesPerSecond: 0 is no limit.
-    func limitSpeed(to bytesPerSecond: Int64) {
-        let handle = state.withLock { state -> TransferHandle? in
-            guard state.speedLimit != bytesPerSecond else { return nil }
-            state.speedLimit = bytesPerSecond
-            return state.handle
-        }
-        handle?.setSpeedLimit(bytesPerSecond: bytesPerSecond)
     }
 
     // MARK: - Sink

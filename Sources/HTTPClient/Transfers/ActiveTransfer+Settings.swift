@@ -92,7 +92,6 @@ extension ActiveTransfer {
         easy.set(CURLOPT_NOSIGNAL, 1)
         easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         easy.set(CURLOPT_BUFFERSIZE, bufferBytes)
-        easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, offset: speedLimit)
         easy.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.connectTimeout.wholeMilliseconds))
         // Ending a transfer must not wait for a name that is still being resolved; its thread cleans up behind itself.
         easy.set(CURLOPT_QUICK_EXIT, 1)

@@ -23,8 +23,10 @@ final class ActiveTransfer {
     /// Addresses of this hop: whether one was let through, and why the last one was not.
     var hasAdmittedAddress = false
     var refusal: String?
-    /// The most bytes per second; 0: no limit.
-    var speedLimit: Int64
+    /// Holds the body back as the speed limits want it.
+    var gate: SpeedGate
+    /// How much of what libcurl will hand over again has already passed the gate.
+    private var alreadyPassed = 0
     /// Whether libcurl has the easy handle.
     var isWithLibrary = false
     let bufferBytes: Int
@@ -45,17 +47,14 @@ final class ActiveTransfer {
         policy = RedirectPolicy(transfer.request)
         reader = ResponseHeadReader(maximumBytes: configuration.maximumHeadBytes)
         timer = TransferTimer(request: transfer.request, now: now)
-        speedLimit = max(0, transfer.request.speedLimit)
+        gate = SpeedGate(transfer.request.speedLimiters)
         let buffer = min(max(configuration.receiveBufferBytes, 16 * 1024), 10 * 1024 * 1024)
-        // A limited transfer reads a buffer and rests: small buffers make it even. The size cannot be changed later.
-        bufferBytes = speedLimit > 0 ? min(buffer, max(16 * 1024, Int(clamping: speedLimit / 4))) : buffer
+        // libcurl keeps, and copies, what it has read while the transfer is held back: no more than a fraction of a second's
+        // worth. The size cannot be changed later.
+        let limit = gate.bytesPerSecond
+        bufferBytes = limit > 0 ? min(buffer, max(16 * 1024, Int(clamping: limit / 64))) : buffer
         maximumHeadBytes = configuration.maximumHeadBytes
         maximumRedirectBodyBytes = configuration.maximumRedirectBodyBytes
-    }
-
-    /// How long the speed limit may keep the transfer silent.
-    var burst: Duration {
-        speedLimit > 0 ? .seconds(Double(bufferBytes) / Double(speedLimit)) : .zero
     }
 
     /// Goes on to the next hop.
@@ -116,7 +115,7 @@ final class ActiveTransfer {
     }
 
     private func headIsComplete() -> Bool {
-        timer.headArrived(burst: burst, now: .now)
+        timer.headArrived(now: .now)
         driver.noteDue(timer.due)
         let location = reader.fields[.location]
         switch policy.decide(status: reader.status, location: location, hop: hop) {
@@ -136,19 +135,41 @@ final class ActiveTransfer {
         }
     }
 
-    /// Bytes of a body; returns whether to go on.
-    func receivedBody(_ bytes: RawSpan) -> Bool {
-        guard !transfer.isCancelled else { return false }
+    /// What becomes of bytes that libcurl hands over.
+    enum Reception {
+        case taken
+        /// They are to be handed over again when the transfer has been told to go on.
+        case heldBack
+        case ended
+    }
+
+    /// Bytes of a body.
+    func receivedBody(_ bytes: RawSpan) -> Reception {
+        guard !transfer.isCancelled else { return .ended }
         if next != nil {
             drainable -= bytes.byteCount
-            return drainable >= 0
+            return drainable >= 0 ? .taken : .ended
         }
         guard head != nil else {
             failure = .invalidResponse("its body comes before its head")
-            return false
+            return .ended
         }
-        bodyBytes += Int64(bytes.byteCount)
-        return follows(sink.received(bytes))
+        // What was held back comes again from its first byte on, in pieces that need not be the same.
+        var passed = min(alreadyPassed, bytes.byteCount)
+        alreadyPassed -= passed
+        while passed < bytes.byteCount {
+            let count = min(gate.allowance { .now }, bytes.byteCount - passed)
+            guard count > 0 else {
+                alreadyPassed = passed
+                driver.holdBack(self)
+                return .heldBack
+            }
+            bodyBytes += Int64(count)
+            gate.passed(count)
+            guard follows(sink.received(bytes.extracting(passed..<passed + count))) else { return .ended }
+            passed += count
+        }
+        return .taken
     }
 
     private func follows(_ decision: SinkDecision) -> Bool {

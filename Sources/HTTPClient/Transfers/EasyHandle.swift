@@ -36,6 +36,11 @@ import CCurl
         return text.isEmpty ? unsafe String(cString: pawl_curl_message(code)) : text
     }
 
+    /// Lets a transfer go on whose bytes were held back. libcurl hands them over again before this returns.
+    func goOn() -> pawl_curl_code {
+        unsafe pawl_easy_continue(pointer)
+    }
+
     /// Whether libcurl knows the option and took the value.
     @discardableResult
     func set(_ option: pawl_curl_option, _ value: Int) -> Bool {

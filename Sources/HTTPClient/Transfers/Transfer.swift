@@ -8,10 +8,17 @@ final class Transfer: Sendable {
     let loop: TransferLoop
     /// Set before the loop hears of it, so that a callback in full flow stops at once.
     private let cancellation = Atomic(false)
+    private let waiting = Atomic(false)
 
     init(request: ClientRequest, loop: TransferLoop) {
         self.request = request
         self.loop = loop
+    }
+
+    /// Whether the transfer waits for its speed limiters.
+    var isHeldBack: Bool {
+        get { waiting.load(ordering: .relaxed) }
+        set { waiting.store(newValue, ordering: .relaxed) }
     }
 
     var isCancelled: Bool { cancellation.load(ordering: .relaxed) }

@@ -7,8 +7,12 @@ enum TransferCallbacks {
     static let write: pawl_curl_write = { bytes, _, count, context in
         guard let transfer = unsafe active(context), let bytes = unsafe bytes else { return 0 }
         let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
-        // Anything but `count` ends the transfer.
-        return unsafe transfer.receivedBody(buffer.bytes) ? count : 0
+        return switch unsafe transfer.receivedBody(buffer.bytes) {
+        case .taken: count
+        case .heldBack: Int(CURL_WRITEFUNC_PAUSE)
+        // Anything but `count` ends the transfer; 0 would do for an empty piece, which there is none of.
+        case .ended: 0
+        }
     }
 
     static let header: pawl_curl_write = { bytes, _, count, context in

@@ -9,6 +9,9 @@ final class TransferDriver {
     private let loop: TransferLoop
     private let multi: MultiHandle
     private var active: [ObjectIdentifier: ActiveTransfer] = [:]
+    /// Those that wait for their speed limiters, and when the first of them may go on.
+    private var heldBack: [ObjectIdentifier: ActiveTransfer] = [:]
+    private var nextTurn: ContinuousClock.Instant?
     /// Easy handles for the next transfers: making one costs more than resetting one.
     private var spare: [EasyHandle] = []
     /// The earliest time at which a limit may be exceeded.
@@ -32,6 +35,7 @@ final class TransferDriver {
             if isStopping { break }
             if !multi.perform() { failAll(.connectionFailed("libcurl could not go on")) }
             while let (transfer, code) = multi.nextDone() { completed(transfer, code) }
+            giveTurns()
             checkLimits()
             // An error here must not make the loop spin.
             if !multi.poll(milliseconds: waitMilliseconds) { _ = poll(nil, 0, 100) }
@@ -52,14 +56,52 @@ final class TransferDriver {
             start(transfer, sink)
         case .cancel(let transfer):
             if let running = active[ObjectIdentifier(transfer)] { finish(running, .failure(.cancelled)) }
-        case .limit(let transfer, let bytesPerSecond):
-            guard let running = active[ObjectIdentifier(transfer)] else { return }
-            running.speedLimit = bytesPerSecond
-            running.easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, offset: bytesPerSecond)
-            running.timer.speedLimitChanged(burst: running.burst, bytes: running.bodyBytes, now: .now)
-            noteDue(running.timer.due)
+        case .limitsChanged:
+            nextTurn = heldBack.isEmpty ? nil : .now
         }
     }
+
+    // MARK: - Speed limits
+
+    /// A transfer has to wait for its speed limiters. Called while libcurl hands its bytes over.
+    func holdBack(_ running: ActiveTransfer) {
+        heldBack[ObjectIdentifier(running.transfer)] = running
+        running.transfer.isHeldBack = true
+        running.timer.heldBack()
+        noteTurn(running, now: .now)
+    }
+
+    private func noteTurn(_ running: ActiveTransfer, now: ContinuousClock.Instant) {
+        let due = running.gate.due(now: now) ?? now
+        nextTurn = nextTurn.map { min($0, due) } ?? due
+    }
+
+    /// Lets those go on whose turn it is.
+    private func giveTurns() {
+        guard let nextTurn else { return }
+        let now = ContinuousClock.now
+        guard now >= nextTurn else { return }
+        self.nextTurn = nil
+        for running in Array(heldBack.values) {
+            if running.gate.due(now: now) == nil { goOn(running) } else { noteTurn(running, now: now) }
+        }
+    }
+
+    private func goOn(_ running: ActiveTransfer) {
+        noLongerHeldBack(running)
+        running.timer.goesOn(bytes: running.bodyBytes, now: .now)
+        noteDue(running.timer.due)
+        // May well lead to `holdBack` again.
+        let code = running.easy.goOn()
+        if code != CURLE_OK { completed(running, code) }
+    }
+
+    private func noLongerHeldBack(_ running: ActiveTransfer) {
+        heldBack[ObjectIdentifier(running.transfer)] = nil
+        running.transfer.isHeldBack = false
+    }
+
+    // MARK: - Transfers
 
     private func start(_ transfer: Transfer, _ sink: any TransferSink) {
         if transfer.isCancelled { return report(to: sink, .failure(.cancelled)) }
@@ -69,6 +111,7 @@ final class TransferDriver {
         }
         let running = ActiveTransfer(transfer, sink: sink, easy: easy, driver: self, now: .now)
         active[ObjectIdentifier(transfer)] = running
+        running.gate.open(for: loop)
         beginHop(running)
     }
 
@@ -117,7 +160,7 @@ final class TransferDriver {
     }
 
     private var waitMilliseconds: Int {
-        guard let due else { return Self.idleMilliseconds }
+        guard let due = [due, nextTurn].compactMap(\.self).min() else { return Self.idleMilliseconds }
         // Rounded up, or the last fraction of a millisecond would be spun away.
         return min(Self.idleMilliseconds, (due - .now).wholeMilliseconds + 1)
     }
@@ -132,6 +175,8 @@ final class TransferDriver {
     private func finish(_ running: ActiveTransfer, _ outcome: Result<TransferSummary, ClientError>) {
         release(running)
         active[ObjectIdentifier(running.transfer)] = nil
+        noLongerHeldBack(running)
+        running.gate.close(now: .now)
         if spare.count < Self.maximumSpare {
             // Settings point to the transfer that is about to go away.
             running.easy.reset()

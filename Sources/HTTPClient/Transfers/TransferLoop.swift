@@ -8,7 +8,8 @@ final class TransferLoop: Sendable {
     enum Command: Sendable {
         case start(Transfer, any TransferSink)
         case cancel(Transfer)
-        case limit(Transfer, bytesPerSecond: Int64)
+        /// A speed limiter of some transfer has another limit.
+        case limitsChanged
     }
 
     private struct Mailbox: ~Copyable {

@@ -34,14 +34,19 @@ struct TransferTimer: Sendable {
         phase = .awaitingHead(until: now + headTimeout)
     }
 
-    /// The head is complete. `burst` is how long the transfer may be silent because of its own speed limit.
-    mutating func headArrived(burst: Duration, now: ContinuousClock.Instant) {
-        phase = .receiving(monitor(burst: burst, bytes: 0, now: now))
+    /// The head is complete.
+    mutating func headArrived(now: ContinuousClock.Instant) {
+        phase = .receiving(monitor(bytes: 0, now: now))
     }
 
-    /// The speed limit has changed: what was measured under the old one no longer counts.
-    mutating func speedLimitChanged(burst: Duration, bytes: Int64, now: ContinuousClock.Instant) {
-        if case .receiving = phase { phase = .receiving(monitor(burst: burst, bytes: bytes, now: now)) }
+    /// The transfer waits for its own speed limit: that is no fault of the origin.
+    mutating func heldBack() {
+        if case .receiving = phase { phase = .receiving(nil) }
+    }
+
+    /// It goes on: the origin has a whole period anew.
+    mutating func goesOn(bytes: Int64, now: ContinuousClock.Instant) {
+        if case .receiving = phase { phase = .receiving(monitor(bytes: bytes, now: now)) }
     }
 
     /// When to look again; nil: nothing is limited.
@@ -70,12 +75,10 @@ struct TransferTimer: Sendable {
         }
     }
 
-    private func monitor(burst: Duration, bytes: Int64, now: ContinuousClock.Instant) -> SpeedMonitor? {
+    private func monitor(bytes: Int64, now: ContinuousClock.Instant) -> SpeedMonitor? {
         guard let limit = lowSpeedLimit, limit.bytesPerSecond > 0, limit.over > .zero else { return nil }
         let product = Double(limit.bytesPerSecond) * (limit.over / .seconds(1))
-        // A rate-limited transfer reads a buffer and then rests: the period must span several such rounds.
         return SpeedMonitor(
-            minimumBytes: max(1, Int64(min(product.rounded(.up), 1e15))), period: max(limit.over, burst * 4), bytes: bytes,
-            now: now)
+            minimumBytes: max(1, Int64(min(product.rounded(.up), 1e15))), period: limit.over, bytes: bytes, now: now)
     }
 }

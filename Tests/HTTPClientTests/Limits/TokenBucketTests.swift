@@ -1,0 +1,113 @@
+import Testing
+
+@testable import HTTPClient
+
+@Suite
+struct TokenBucketTests {
+    static let start = ContinuousClock.now
+
+    /// A bucket and transfers that want all they can get from it, in a simulated time.
+    struct Simulation {
+        var bucket: TokenBucket
+        var now = TokenBucketTests.start
+        var waiting: [(transfer: Int, turn: TokenBucket.Turn)] = []
+        var received: [Int: Int] = [:]
+
+        init(rate: Int64) {
+            bucket = TokenBucket(bytesPerSecond: rate, now: now)
+        }
+
+        /// Lets transfers take turns; `lateness` is how late each wakes.
+        mutating func run(_ transfers: Range<Int>, for duration: Duration, lateness: Duration = .zero) {
+            let end = now + duration
+            for transfer in transfers { waiting.append((transfer, bucket.reserve(bucket.turnSize, now: now))) }
+            while true {
+                var first: (index: Int, due: ContinuousClock.Instant)?
+                for (index, entry) in waiting.enumerated() {
+                    let due = bucket.due(entry.turn, now: now) ?? now
+                    if due < first?.due ?? end { first = (index, due) }
+                }
+                guard let first else { break }
+                // What is due already is not waited for.
+                if first.due > now { now = min(end, first.due + lateness) }
+                let entry = waiting.remove(at: first.index)
+                received[entry.transfer, default: 0] += entry.turn.count
+                waiting.append((entry.transfer, bucket.reserve(bucket.turnSize, now: now)))
+            }
+            now = end
+            for entry in waiting { bucket.giveBack(entry.turn.count, now: now) }
+            waiting = []
+        }
+
+        var total: Int { received.values.reduce(0, +) }
+    }
+
+    @Test(arguments: [100, 4_096, 100_000, 1 << 20, 8 << 20, 100 << 20] as [Int64], [1, 3, 16])
+    func `Five seconds bring the limit within 5 percent, however many share it`(rate: Int64, transfers: Int) {
+        var simulation = Simulation(rate: rate)
+        simulation.run(0..<transfers, for: .seconds(5))
+        let expected = Double(rate) * 5
+        #expect(Double(simulation.total) <= expected * 1.05)
+        #expect(Double(simulation.total) >= expected * 0.95)
+    }
+
+    @Test(arguments: [Duration.milliseconds(1), .milliseconds(20), .milliseconds(100)])
+    func `Waking late costs no speed`(lateness: Duration) {
+        var simulation = Simulation(rate: 1 << 20)
+        simulation.run(0..<1, for: .seconds(5), lateness: lateness)
+        #expect(simulation.total >= 5 << 20 - 1 << 18 && simulation.total <= 5 << 20 + 1 << 18)
+    }
+
+    @Test func `Those that want more than there is get equal parts`() {
+        var simulation = Simulation(rate: 1_000_000)
+        simulation.run(0..<7, for: .seconds(10))
+        for transfer in 0..<7 {
+            let share = Double(simulation.received[transfer] ?? 0)
+            #expect(abs(share - 10_000_000 / 7) < 40_000)
+        }
+    }
+
+    @Test func `A new limit counts at once for those that wait`() {
+        let start = Self.start
+        var bucket = TokenBucket(bytesPerSecond: 1, now: start)
+        let first = bucket.reserve(1000, now: start)
+        let second = bucket.reserve(1000, now: start)
+        #expect(bucket.due(second, now: start) == start + .seconds(2000))
+        bucket.setRate(1000, now: start)
+        #expect(bucket.due(first, now: start) == start + .seconds(1))
+        #expect(bucket.due(second, now: start) == start + .seconds(2))
+        #expect(bucket.due(second, now: start + .seconds(2)) == nil)
+        bucket.setRate(0, now: start)
+        #expect(bucket.due(second, now: start) == nil)
+    }
+
+    @Test func `What an idle transfer does not use is not saved up`() {
+        let start = Self.start
+        var bucket = TokenBucket(bytesPerSecond: 1000, now: start)
+        let late = start + .seconds(3600)
+        let first = bucket.reserve(200, now: late)
+        #expect(bucket.due(first, now: late) == nil)
+        let second = bucket.reserve(1000, now: late)
+        #expect(bucket.due(second, now: late) == late + .seconds(1))
+    }
+
+    @Test func `Time without a limit saves nothing up`() {
+        let start = Self.start
+        var bucket = TokenBucket(bytesPerSecond: 0, now: start)
+        let free = bucket.reserve(1 << 20, now: start)
+        #expect(free.count == 0)
+        #expect(bucket.due(free, now: start) == nil)
+        bucket.setRate(1000, now: start + .seconds(60))
+        let turn = bucket.reserve(100, now: start + .seconds(60))
+        #expect(bucket.due(turn, now: start + .seconds(60)) == start + .milliseconds(60_100))
+    }
+
+    @Test func `What is given back moves the others up`() {
+        let start = Self.start
+        var bucket = TokenBucket(bytesPerSecond: 1000, now: start)
+        _ = bucket.reserve(5000, now: start)
+        let second = bucket.reserve(1000, now: start)
+        bucket.giveBack(5000, now: start)
+        #expect(bucket.due(second, now: start) == start + .seconds(1))
+    }
+}
