@@ -37,6 +37,8 @@ int pawl_set_nonblocking(int descriptor) {
 
 int pawl_lock_exclusive(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
 
+int pawl_unlock(int descriptor) { return flock(descriptor, LOCK_UN); }
+
 int pawl_close_with_reset(int descriptor) {
     struct linger linger = {.l_onoff = 1, .l_linger = 0};
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);

@@ -32,6 +32,9 @@ int pawl_set_nonblocking(int descriptor);
 // flock(2) LOCK_EX | LOCK_NB: EWOULDBLOCK if another process holds it.
 int pawl_lock_exclusive(int descriptor);
 
+// flock(2) LOCK_UN.
+int pawl_unlock(int descriptor);
+
 // ioctl(2) SIOCOUTQ: bytes written to a TCP socket that the peer has not acknowledged.
 int pawl_unacknowledged(int descriptor, int *count);
 

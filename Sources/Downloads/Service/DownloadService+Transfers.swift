@@ -19,8 +19,9 @@ extension DownloadService {
     // MARK: - Bytes begin to be placed
 
     private func accept(_ accepted: TransferReport.Accepted, _ id: DownloadID) {
-        guard jobs[id]?.record.download.state == .downloading else {
-            // A command came first. The record will not learn of the entity that these bytes are of, so they do not count.
+        guard let job = jobs[id], !job.disownsBytes, !accepted.isReplacement || job.record.download.state == .downloading else {
+            // A command came first, and the record will not learn of the entity that these bytes are of: they do not count. A
+            // pause alone is no such command, unless the bytes of another version would have to make room for them.
             jobs[id]?.disownsBytes = true
             if accepted.isReplacement {
                 discard(accepted.part)

@@ -52,10 +52,20 @@ public actor DownloadService {
     public init(
         configuration: DownloadsConfiguration, client: HTTPClient, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) async throws(DownloadsStartError) {
+        try await self.init(configuration: configuration, client: client, log: log) { directory throws(StoreError) in
+            try SQLiteDownloadStore(directory)
+        }
+    }
+
+    /// The same with a store of the caller's choice.
+    init(
+        configuration: DownloadsConfiguration, client: HTTPClient, log: @escaping @Sendable (DownloadLogEvent) -> Void,
+        openStore: (DataDirectory) throws(StoreError) -> any DownloadStore
+    ) async throws(DownloadsStartError) {
         let contents: StoredContents
         do throws(StoreError) {
             directory = try DataDirectory(path: configuration.dataDirectory)
-            store = try SQLiteDownloadStore(directory)
+            store = try openStore(directory)
             contents = try store.load()
         } catch {
             throw DownloadsStartError(error.description)
@@ -126,9 +136,11 @@ public actor DownloadService {
         return commit
     }
 
-    /// Publishes a download as it stands to all readers.
+    /// Publishes a download as it stands to all readers. Bytes that arrive are shown once their head has been accepted: before
+    /// that nobody could say of how many they are, and a pause might give them up.
     func tell(_ job: DownloadJob) {
-        let counters = job.record.download.state == .downloading ? job.attempt?.counters : nil
+        let isPlacing = job.record.download.state == .downloading && job.part != nil
+        let counters = isPlacing ? job.attempt?.counters : nil
         publish(job.record.download, counters: counters)
     }
 

@@ -46,6 +46,11 @@ final class DataDirectory: Sendable {
         close(descriptor)
     }
 
+    /// Lets another instance have the directory although this value still lives.
+    func release() {
+        _ = pawl_unlock(descriptor)
+    }
+
     /// Creates the record file readable by the owner only, since it holds request headers with secrets: left to itself,
     /// SQLite would follow the umask. Its companion files copy the mode.
     func prepareDatabaseFile() throws(StoreError) {

@@ -114,7 +114,10 @@ extension GroupCommitter {
         }
         // Closing the last connection moves the log into the file and removes it.
         writer.withLock { $0 = nil }
-        directory.withLock { $0 = nil }
+        directory.withLock { directory in
+            directory?.release()
+            directory = nil
+        }
         let closers = backlog.withLock { backlog in
             backlog.isClosed = true
             defer { backlog.closers = [] }

@@ -14,6 +14,8 @@ final class ServiceFixture: Sendable {
     let base: String
     let client: HTTPClient
     let service: DownloadService
+    /// The service's store, which fails when a test says so.
+    let store: FailingStore
 
     /// - Parameters:
     ///   - directory: where to work; another service may have worked there before.
@@ -39,7 +41,15 @@ final class ServiceFixture: Sendable {
         configuration.pulse = .milliseconds(20)
         configuration.checkpointInterval = .milliseconds(20)
         configure(&configuration)
-        service = try await DownloadService(configuration: configuration, client: client, log: { _ in })
+        var opened: FailingStore?
+        service = try await DownloadService(configuration: configuration, client: client, log: { _ in }) {
+            directory throws(StoreError) in
+            let store = FailingStore(try SQLiteDownloadStore(directory))
+            opened = store
+            return store
+        }
+        guard let opened else { throw Missing(what: "a store") }
+        store = opened
         if starting { await service.start() }
     }
 
@@ -60,16 +70,7 @@ final class ServiceFixture: Sendable {
     func follow(_ id: DownloadID, until condition: @Sendable (Download) -> Bool) async throws -> Download {
         let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let subscription = service.events.subscribe(scope: id, after: nil, interval: .milliseconds(5)) { waker.yield() }
-        let ticker = Task {
-            while !Task.isCancelled {
-                try await Task.sleep(for: .milliseconds(5))
-                waker.yield()
-            }
-        }
-        defer {
-            ticker.cancel()
-            subscription.cancel()
-        }
+        defer { subscription.cancel() }
         waker.yield()
         for await _ in wakes {
             while let event = subscription.next(now: .now) {
@@ -81,6 +82,11 @@ final class ServiceFixture: Sendable {
                 case .removed:
                     throw Missing(what: "download \(id), which was removed")
                 }
+            }
+            guard let due = subscription.nextDue(now: .now) else { continue }
+            Task {
+                try await Task.sleep(until: due, clock: .continuous)
+                waker.yield()
             }
         }
         throw Missing(what: "the condition")
@@ -95,6 +101,11 @@ final class ServiceFixture: Sendable {
     func file(_ download: Download) throws -> [UInt8] {
         guard let name = download.filename else { throw Missing(what: "a file name") }
         return try [UInt8](Data(contentsOf: URL(filePath: "\(directory.path)/data/files/\(name)")))
+    }
+
+    /// Where the partial bytes of a download are.
+    func part(of id: DownloadID) -> URL {
+        URL(filePath: "\(directory.path)/data/incomplete/\(id).part")
     }
 
     /// Names of what is in a directory of the data directory.

@@ -1,0 +1,55 @@
+import Threading
+
+@testable import Downloads
+
+/// A store that refuses changes for as long as a test wants it to, as a full or broken disk would; the rest goes to the real one.
+final class FailingStore: DownloadStore {
+    private let real: any DownloadStore
+    private let refusal = Locked<(@Sendable (StoreChange) -> Bool)?>(nil)
+    private let count = Locked(0)
+
+    init(_ real: any DownloadStore) {
+        self.real = real
+    }
+
+    /// How many submissions were refused.
+    var refused: Int { count.withLock { $0 } }
+
+    /// From now on, submissions with such a change fail; `nil` lets all pass again.
+    func refuse(_ condition: (@Sendable (StoreChange) -> Bool)?) {
+        refusal.withLock { $0 = condition }
+    }
+
+    func load() throws(StoreError) -> StoredContents {
+        try real.load()
+    }
+
+    func submit(_ changes: [StoreChange]) -> StoreCommit {
+        let condition = refusal.withLock { $0 }
+        guard let condition, changes.contains(where: condition) else { return real.submit(changes) }
+        count.withLock { $0 += 1 }
+        let commit = StoreCommit()
+        commit.conclude(.failure(.inputOutput("the disk is said to be broken")))
+        return commit
+    }
+
+    func note(_ progress: StoredProgress) {
+        real.note(progress)
+    }
+
+    func close() async {
+        await real.close()
+    }
+}
+
+extension StoreChange {
+    /// The record that is saved, if it is in this state.
+    func saves(_ state: DownloadState) -> Bool {
+        if case .save(let record) = self { record.download.state == state } else { false }
+    }
+
+    /// Whether it removes a record.
+    var removes: Bool {
+        if case .remove = self { true } else { false }
+    }
+}

@@ -1,0 +1,102 @@
+import DemoUpstream
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// What is promised when the store cannot keep it, and what is found when it can again.
+@Suite("A store that fails", .timeLimit(.minutes(5)))
+struct FailingStoreTests {
+    @Test("a download that cannot be recorded is not accepted, and nothing of it is left")
+    func adding() async throws {
+        let fixture = try await ServiceFixture()
+        fixture.store.refuse { $0.saves(.queued) }
+        await #expect(throws: DownloadError.self) { try await fixture.add("size=1000&seed=1") }
+        #expect(fixture.service.board.page(ListQuery()).items.isEmpty)
+        #expect(fixture.requests().isEmpty)
+        fixture.store.refuse(nil)
+        #expect(try await fixture.end(of: fixture.add("size=1000&seed=1").id).state == .completed)
+        await fixture.service.shutdown()
+    }
+
+    @Test("a cancellation that cannot be recorded says so, keeps the bytes, and the next attempt does not write over them")
+    func cancelling() async throws {
+        let fixture = try await ServiceFixture()
+        let query = "size=900000&seed=2&fault=stall@400000;times=1"
+        let made = try await fixture.add(query)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        let kept = try Data(contentsOf: fixture.part(of: made.id)).prefix(400_000)
+
+        fixture.store.refuse { $0.saves(.cancelled) }
+        await #expect(throws: DownloadError.self) { try await fixture.service.perform(.cancel, on: made.id) }
+        // A crash now would find the record of a paused download, and the bytes that it speaks of.
+        #expect(try Data(contentsOf: fixture.part(of: made.id)).prefix(400_000) == kept)
+
+        fixture.store.refuse(nil)
+        _ = try await fixture.service.perform(.retry, on: made.id)
+        let done = try await fixture.end(of: made.id)
+        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        #expect(try fixture.names(in: "incomplete") == [])
+        await fixture.service.shutdown()
+    }
+
+    @Test("a removal that cannot be recorded says so, and the download goes on")
+    func removing() async throws {
+        let fixture = try await ServiceFixture()
+        let query = "size=900000&seed=3&fault=stall@400000;times=1"
+        let made = try await fixture.add(query)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        fixture.store.refuse { $0.removes }
+        await #expect(throws: DownloadError.self) { try await fixture.service.remove(made.id, deletingFile: false) }
+        fixture.store.refuse(nil)
+        let done = try await fixture.end(of: made.id)
+        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        #expect(fixture.requests().last?.range == "bytes=400000-")
+        await fixture.service.shutdown()
+    }
+
+    @Test("a new version that cannot be recorded does not replace the old bytes, and is fetched again")
+    func swapping() async throws {
+        let fixture = try await ServiceFixture()
+        let query = "size=900000&seed=4&fault=stall@400000;times=1,change;times=1"
+        let made = try await fixture.add(query)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+
+        fixture.store.refuse { change in
+            if case .save(let record) = change { record.download.state == .downloading && record.entity != nil } else { false }
+        }
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let retrying = try await fixture.follow(made.id) { $0.error != nil }
+        #expect(retrying.error?.code == .ioError)
+        fixture.store.refuse(nil)
+        if retrying.state == .failed { _ = try await fixture.service.perform(.resume, on: made.id) }
+        let done = try await fixture.end(of: made.id)
+        #expect(done.state == .completed)
+        #expect(try fixture.names(in: "incomplete") == [])
+        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?" + query, version: 2)?.bytes)
+        await fixture.service.shutdown()
+    }
+
+    @Test("a file whose completion cannot be recorded is found whole by the next start, and not fetched again")
+    func completing() async throws {
+        let before = try await ServiceFixture()
+        before.store.refuse { $0.saves(.completed) }
+        let made = try await before.end(of: before.add("size=300000&seed=5").id)
+        #expect(made.state == .completed)
+        await before.service.shutdown()
+        let asked = before.requests().count
+
+        let after = try await ServiceFixture(continuing: before)
+        let done = try await after.end(of: made.id)
+        #expect(done.state == .completed)
+        #expect(done.sha256 == made.sha256)
+        #expect(done.filename == made.filename)
+        #expect(after.requests().count == asked)
+        #expect(try after.names(in: "files") == [done.filename])
+        #expect(try after.names(in: "incomplete") == [])
+        await after.service.shutdown()
+    }
+}

@@ -1,0 +1,99 @@
+import DemoUpstream
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// Commands for one download that arrive together, and that meet its transfer at an awkward moment.
+@Suite("Commands that meet on their way", .timeLimit(.minutes(5)))
+struct RacingCommandTests {
+    @Test("pausing returns although the download is resumed before its transfer has come to rest")
+    func pauseAndResumeAtOnce() async throws {
+        let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
+        // Each transfer comes to a stop of its own: whoever waited for the end of a later one would wait in vain.
+        let made = try await fixture.add("size=40000000&seed=50&fault=stall@65536")
+        for _ in 0..<40 {
+            async let resumed = fixture.service.perform(.resume, on: made.id)
+            async let paused = fixture.service.perform(.pause, on: made.id)
+            async let again = fixture.service.perform(.resume, on: made.id)
+            _ = try await (resumed, paused, again)
+        }
+        #expect(try await fixture.service.perform(.cancel, on: made.id).state == .cancelled)
+        #expect(try fixture.names(in: "incomplete") == [])
+        // The slot is free.
+        #expect(try await fixture.end(of: fixture.add("size=1000&seed=51").id).state == .completed)
+        await fixture.service.shutdown()
+    }
+
+    @Test("cancelling, retrying and pausing at once leave one state, and the file is exact in the end")
+    func everythingAtOnce() async throws {
+        let fixture = try await ServiceFixture {
+            $0.maxConcurrent = 1
+            $0.stallTimeout = .seconds(2)
+        }
+        let query = "size=300000&seed=52&fault=stall@100000;times=12"
+        let made = try await fixture.add(query)
+        for _ in 0..<20 {
+            await withTaskGroup(of: Void.self) { group in
+                for command in [DownloadCommand.cancel, .retry, .pause, .resume, .cancel, .retry] {
+                    group.addTask { _ = try? await fixture.service.perform(command, on: made.id) }
+                }
+            }
+        }
+        _ = try? await fixture.service.perform(.resume, on: made.id)
+        _ = try? await fixture.service.perform(.retry, on: made.id)
+        let done = try await fixture.follow(made.id) { $0.state == .completed }
+        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        #expect(done.sha256 == SHA256.hexadecimal(of: try fixture.file(done)))
+        #expect(try fixture.names(in: "incomplete") == [])
+        await fixture.service.shutdown()
+    }
+
+    @Test("a record that is removed while it is resumed stays away, and its slot is free")
+    func removeAndResumeAtOnce() async throws {
+        let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
+        for seed in 60..<80 {
+            let made = try await fixture.add("size=400000&seed=\(seed)&fault=stall@100000") { $0.startsPaused = seed % 2 == 0 }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { try? await fixture.service.remove(made.id, deletingFile: false) }
+                for command in [DownloadCommand.resume, .pause, .resume] {
+                    group.addTask { _ = try? await fixture.service.perform(command, on: made.id) }
+                }
+            }
+            #expect(fixture.service.board.download(made.id) == nil)
+        }
+        let last = try await fixture.end(of: fixture.add("size=1000&seed=81").id)
+        #expect(last.state == .completed)
+        await fixture.service.shutdown()
+
+        let copy = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: fixture.directory.path + "/data", toPath: copy.path + "/data")
+        let next = try await ServiceFixture(directory: copy, continuing: fixture)
+        #expect(next.service.board.page(ListQuery()).items.map(\.id) == [last.id])
+        #expect(try next.names(in: "incomplete") == [])
+        await next.service.shutdown()
+    }
+
+    @Test("a record that is removed while its next attempt waits is not brought back by it")
+    func removeBeforeRetry() async throws {
+        let fixture = try await ServiceFixture { $0.retryDelay = (.seconds(60), .seconds(60)) }
+        let made = try await fixture.add("size=1000&seed=90&fault=503")
+        _ = try await fixture.follow(made.id) { $0.state == .retrying }
+        try await fixture.service.remove(made.id, deletingFile: false)
+        #expect(fixture.service.board.download(made.id) == nil)
+        await #expect(throws: DownloadError.notFound) { try await fixture.service.perform(.resume, on: made.id) }
+        await fixture.service.shutdown()
+    }
+
+    @Test("a pause right after the first bytes keeps them, again and again", arguments: 0..<12)
+    func pauseAfterFirstBytes(_ seed: Int) async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add("size=4000000&seed=\(100 + seed)&fault=stall@500000")
+        let seen = try await fixture.follow(made.id) { $0.bytesReceived > 0 }
+        let paused = try await fixture.service.perform(.pause, on: made.id)
+        #expect(paused.state == .paused)
+        #expect(paused.bytesReceived >= seen.bytesReceived)
+        await fixture.service.shutdown()
+    }
+}
