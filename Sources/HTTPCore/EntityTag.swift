@@ -37,17 +37,31 @@ public struct EntityTag: Sendable, Hashable {
 
     /// Whether both are strong and the same: RFC 9110 §8.8.3.2.
     public func stronglyMatches(_ other: EntityTag) -> Bool {
-        !isWeak && !other.isWeak && opaque == other.opaque
+        !isWeak && !other.isWeak && weaklyMatches(other)
     }
 
     /// Whether both are the same, weak or not: RFC 9110 §8.8.3.2.
     public func weaklyMatches(_ other: EntityTag) -> Bool {
-        opaque == other.opaque
+        // Not by `==`, to which differently composed characters are the same.
+        opaque.utf8.elementsEqual(other.opaque.utf8)
     }
 
     /// Reads the value of If-Match or If-None-Match; nil if it is neither `*` nor a list of tags.
     public static func parseList(_ text: String) -> EntityTagList? {
         EntityTagList(parsing: text)
+    }
+}
+
+extension EntityTag {
+    /// Whether both are the same, byte by byte, weakness included.
+    public static func == (left: EntityTag, right: EntityTag) -> Bool {
+        left.isWeak == right.isWeak && left.weaklyMatches(right)
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(opaque)
+        hasher.combine(isWeak)
     }
 }
 

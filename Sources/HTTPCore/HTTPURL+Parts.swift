@@ -30,12 +30,12 @@ extension HTTPURL {
                 userInfo = text
                 authority = authority[(at + 1)...]
             }
-            guard let parsed = Authority(host: authority), parsed.port != 0,
-                // Whether an escape in a host is decoded before it is resolved depends on who does it.
-                !parsed.host.contains(ASCII.percent)
-            else { return nil }
+            guard let parsed = Authority(host: authority), parsed.port != 0 else { return nil }
             port = parsed.port
-            let bare = parsed.host.first == UInt8(ascii: "[") ? parsed.host.dropFirst().dropLast() : parsed.host
+            let isLiteral = parsed.host.first == UInt8(ascii: "[")
+            // An escape in a host is refused with the rest: whether it is decoded before it is resolved depends on who does it.
+            guard isLiteral || HostName.isPossible(parsed.host) else { return nil }
+            let bare = isLiteral ? parsed.host.dropFirst().dropLast() : parsed.host
             host = String(decoding: bare.map(ASCII.lowercased), as: UTF8.self)
             let fragment = rest[authorityEnd...].firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex
             guard Parts.isPrintable(rest[fragment...]) else { return nil }

@@ -22,7 +22,8 @@ public struct HTTPURL: Sendable {
     /// Reads a URL; nil if it has another scheme or no host, isn't absolute, or holds spaces, controls, backslashes or other
     /// characters that programs read differently. Not trimmed: a URL with a space in front isn't one.
     ///
-    /// A host with characters outside ASCII (IDN) is refused; its `xn--` form is accepted.
+    /// So is a host that nobody can have (``HostName``: a label of more than 63 characters, a hyphen at its end). One with
+    /// characters outside ASCII (IDN) is refused; its `xn--` form is accepted.
     public init?(_ string: String) {
         guard let parts = Parts(Array(string.utf8)) else { return nil }
         self.init(parts)

@@ -14,32 +14,47 @@ public enum Preconditions {
         case unsatisfiable
     }
 
+    /// Whether a request has any of the fields that ``evaluate(method:fields:etag:lastModified:length:now:)`` looks at: without,
+    /// the outcome is ``Outcome/proceed``, whatever the representation.
+    public static func areAsked(by fields: borrowing Fields) -> Bool {
+        for index in fields.entries.indices {
+            // Nearly all other fields begin with another letter.
+            guard let first = fields.name(at: index).first, [0x69, 0x72].contains(ASCII.lowercased(first)) else { continue }
+            for name in names where fields.matches(index, name) { return true }
+        }
+        return false
+    }
+
+    private static let names: [FieldName] = [.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange]
+
     /// Evaluates the conditional fields in the order of RFC 9110 §13.2.2, then Range (GET only, §14.2).
     ///
     /// For a representation that exists: `etag` and `lastModified` are its validators, if it has them; `length` is its
     /// length in bytes, nil where ranges aren't served. A malformed If-Match fails (it asked for protection); other
     /// malformed conditions are ignored, as §13.1.3, §13.1.4 and §14.2 ask. If-Range with a date is met by exactly
-    /// `lastModified`; pass that only if it changes whenever the bytes do (§8.8.2.2).
+    /// `lastModified`; pass that only if it changes whenever the bytes do (§8.8.2.2). `now` decides about the century of
+    /// dates with two digits of year (§5.6.7).
     public static func evaluate(
-        method: HTTPMethod, fields: borrowing Fields, etag: EntityTag?, lastModified: HTTPDate?, length: Int64? = nil
+        method: HTTPMethod, fields: borrowing Fields, etag: EntityTag?, lastModified: HTTPDate?, length: Int64? = nil,
+        now: HTTPDate? = nil
     ) -> Outcome {
         let isRead = method == .get || method == .head
         if let value = fields.combined(.ifMatch) {
             guard matches(value, { tag in etag.map { tag.stronglyMatches($0) } ?? false }, ifMalformed: false) else {
                 return .failed
             }
-        } else if let limit = date(fields, .ifUnmodifiedSince), let lastModified {
+        } else if let limit = date(fields, .ifUnmodifiedSince, now), let lastModified {
             guard lastModified <= limit else { return .failed }
         }
         if let value = fields.combined(.ifNoneMatch) {
             if matches(value, { tag in etag.map { tag.weaklyMatches($0) } ?? false }, ifMalformed: false) {
                 return isRead ? .notModified : .failed
             }
-        } else if isRead, let limit = date(fields, .ifModifiedSince), let lastModified {
+        } else if isRead, let limit = date(fields, .ifModifiedSince, now), let lastModified {
             guard lastModified > limit else { return .notModified }
         }
         guard method == .get, let length, fields.count(.range) == 1, let range = fields[.range] else { return .proceed }
-        guard meetsIfRange(fields, etag: etag, lastModified: lastModified) else { return .proceed }
+        guard meetsIfRange(fields, etag: etag, lastModified: lastModified, now: now) else { return .proceed }
         switch RangeSet.resolve(range, length: length) {
         case .ignore: return .proceed
         case .satisfiable(let ranges): return .partial(ranges)
@@ -56,20 +71,22 @@ public enum Preconditions {
     }
 
     /// The date of a field that is there once and is one; nil otherwise.
-    private static func date(_ fields: borrowing Fields, _ name: FieldName) -> HTTPDate? {
+    private static func date(_ fields: borrowing Fields, _ name: FieldName, _ now: HTTPDate?) -> HTTPDate? {
         guard fields.count(name) == 1, let bytes = fields.bytes(name) else { return nil }
-        return HTTPDate(parsing: bytes)
+        return HTTPDate(parsing: bytes, now: now)
     }
 
     /// RFC 9110 §13.1.5: one strong entity tag or one exact date; anything else is not met.
-    private static func meetsIfRange(_ fields: borrowing Fields, etag: EntityTag?, lastModified: HTTPDate?) -> Bool {
+    private static func meetsIfRange(
+        _ fields: borrowing Fields, etag: EntityTag?, lastModified: HTTPDate?, now: HTTPDate?
+    ) -> Bool {
         guard let value = fields[.ifRange] else { return true }
         guard fields.count(.ifRange) == 1 else { return false }
         if let tag = EntityTag(parsing: value) {
             guard let etag else { return false }
             return tag.stronglyMatches(etag)
         }
-        guard let date = HTTPDate(parsing: value), let lastModified else { return false }
+        guard let date = HTTPDate(parsing: value, now: now), let lastModified else { return false }
         return date == lastModified
     }
 }

@@ -38,6 +38,13 @@ import Testing
         #expect(right.weaklyMatches(left) == weakly)
     }
 
+    @Test func characterByCharacterIsNotByAppearance() {
+        let (composed, decomposed) = (EntityTag(opaque: "\u{e9}"), EntityTag(opaque: "e\u{301}"))
+        #expect(composed != decomposed)
+        #expect(!composed.stronglyMatches(decomposed))
+        #expect(!composed.weaklyMatches(decomposed))
+    }
+
     @Test func aTagToBeSentIsMadeLegal() {
         #expect(EntityTag(opaque: "a\"b\r\nc d").description == "\"a_b__c_d\"")
         #expect(EntityTag(opaque: "a", isWeak: true).description == "W/\"a\"")

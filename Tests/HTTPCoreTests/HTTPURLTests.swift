@@ -47,6 +47,35 @@ import Testing
         #expect(HTTPURL(text) == nil)
     }
 
+    private static let label63 = String(repeating: "a", count: 63)
+    /// 253 characters.
+    private static let longest =
+        Array(repeating: label63, count: 3).joined(separator: ".") + "." + String(repeating: "b", count: 61)
+
+    static let hosts: [(String, Bool)] = [
+        (label63, true), (label63 + "a", false), (label63 + ".a", true), ("a." + label63 + "a.b", false),
+        (longest, true), (longest + ".", true), (longest + "b", false), (longest + "b.", false),
+        ("a-b", true), ("-a", false), ("a-", false), ("a.-b", false), ("a-.b", false), ("-", false), ("a.-", false),
+        ("a--b", true), ("xn--a", true), ("_a._b.c", true), ("1a", true), ("a.1a", true), ("3com.com", true),
+        ("a..b", false), (".a", false), (".", false), ("a..", false), ("..", false), ("a.", true),
+        ("a,b", false), ("a!b", false), ("a'b", false), ("a(b)", false), ("a~b", false), ("a;b", false), ("a=b", false),
+        ("*.a", false),
+        // Numbers, as inet_aton(3) reads them
+        ("127.0.0.1", true), ("127.1", true), ("2130706433", true), ("0x7f000001", true), ("0177.0.0.1", true), ("0X7F.1", true),
+        ("1.2.3.4.", true), ("255.255.255.255", true), ("0", true), ("4294967295", true),
+        ("256.0.0.1", false), ("1.2.3.256", false), ("1.2.3.4.5", false), ("4294967296", false), ("1.16777216", false),
+        ("1.16777215", true), ("1.2.65536", false), ("a.1", false), ("1.a.3", false), ("08", false), ("0x", true),
+        ("a.0xg", false),
+        ("0x1ffffffff", false), ("99999999999999999999999999", false),
+    ]
+
+    @Test(arguments: hosts)
+    func aHostIsOneThatSomebodyCanHave(host: String, isPossible: Bool) {
+        #expect((HTTPURL("http://\(host)/") != nil) == isPossible)
+        #expect((HTTPURL("https://u:p@\(host.uppercased()):8080?q") != nil) == isPossible)
+        #expect((HTTPURL("http://x/")?.resolving("//\(host)/y") != nil) == isPossible)
+    }
+
     @Test func aURLIsTakenApart() throws {
         let url = try #require(HTTPURL("https://user:pw@Example.org:8443/a/b%20c.m4a?x=1&y#frag"))
         #expect(url.scheme == "https")

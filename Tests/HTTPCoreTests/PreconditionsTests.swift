@@ -114,4 +114,24 @@ import Testing
             Preconditions.evaluate(method: .get, fields: Self.fields("Range: bytes=0-"), etag: nil, lastModified: nil, length: 0)
                 == .unsatisfiable)
     }
+
+    @Test(arguments: [
+        ("", false), ("Accept: a|Content-Type: b|Referer: c|If: d|Ranges: e|X-If-Match: f", false), ("RANGE: ", true),
+        ("if-match: a", true), ("If-None-Match: a", true), ("If-Modified-Since: a", true), ("If-Unmodified-Since: a", true),
+        ("A: b|If-Range: a", true),
+    ])
+    func whetherThereAreConditionsIsSeenWithoutReadingThem(text: String, areThere: Bool) {
+        #expect(Preconditions.areAsked(by: Self.fields(text)) == areThere)
+    }
+
+    /// RFC 9110 §5.6.7: two digits of year mean the past if they would be more than 50 years ahead.
+    @Test(arguments: [("76", Preconditions.Outcome.notModified), ("77", .proceed)])
+    func aYearOfTwoDigitsIsReadByTheClock(year: String, outcome: Preconditions.Outcome) {
+        // 2026-11-18
+        let now = HTTPDate(secondsSinceEpoch: 1_795_000_000)
+        let result = Preconditions.evaluate(
+            method: .get, fields: Self.fields("If-Modified-Since: Friday, 01-Jan-\(year) 00:00:00 GMT"), etag: nil,
+            lastModified: now, now: now)
+        #expect(result == outcome)
+    }
 }

@@ -135,7 +135,45 @@ import Testing
                 #expect(response["Content-Type"] == nil)
             }
             if response.status == 416 { #expect(response["Content-Range"] == "bytes */1000") }
+            // HEAD alike; but ranges are defined for GET only (RFC 9110 §14.2).
+            let isRange = condition.1 == 206 || condition.1 == 416
+            try client.send("HEAD /\(kind) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n")
+            let head = try client.readResponse(isHead: true)
+            #expect(head.status == (isRange ? 200 : condition.1))
+            #expect(head["ETag"] == "\"v1\"")
+            #expect(head["Content-Length"] == (isRange ? "1000" : response["Content-Length"]))
             #expect(try client.get("/\(kind)", method: "HEAD").status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ([], 200, "hello"), (["If-None-Match: \"t\""], 304, ""), (["If-None-Match: W/\"t\""], 304, ""),
+        (["If-Match: \"u\""], 412, ""), (["Range: bytes=1-2"], 206, "el"),
+        (["Range: bytes=1-2", "If-Range: \"u\""], 200, "hello"),
+        (["Range: bytes=9-"], 416, ""), (["Range: bytes=-2", "If-Range: \"t\""], 206, "lo"),
+        (["If-Modified-Since: x"], 200, "hello"),
+    ])
+    func `a body that is there is served by the same rules`(fields: [String], status: Int, text: String) async throws {
+        try await withServer { request, response in
+            response.status = request.head.target.path == "/none" ? .notFound : .ok
+            response.fields.append(.contentType, "text/plain")
+            response.body = Array("hello".utf8)
+            response.serveBody(for: request, etag: EntityTag(opaque: "t"))
+            return .ready
+        } client: { port in
+            let client = try TestClient(port)
+            let lines = fields.map { $0 + "\r\n" }.joined()
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\(lines)\r\n")
+            let response = try client.readResponse()
+            #expect(response.status == status)
+            #expect(response.text == text)
+            #expect(response["ETag"] == "\"t\"")
+            #expect(response.count("Content-Type") == (status < 300 ? 1 : 0))
+            // RFC 9110 §13.2.1: what would fail without conditions fails with them.
+            try client.send("GET /none HTTP/1.1\r\nHost: x\r\n\(lines)\r\n")
+            let missing = try client.readResponse()
+            #expect(missing.status == 404)
+            #expect(missing.text == "hello")
         }
     }
 

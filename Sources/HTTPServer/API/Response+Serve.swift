@@ -1,25 +1,5 @@
 public import HTTPCore
 
-/// What is known about something that is served with conditions and ranges.
-public struct Representation: Sendable {
-    /// Its length in bytes.
-    public var length: Int64
-    /// Its Content-Type.
-    public var mediaType: String
-    /// Its entity tag; a strong one must change whenever a byte does.
-    public var etag: EntityTag?
-    /// When it last changed; leave it out if it can change without this changing.
-    public var lastModified: HTTPDate?
-
-    /// A representation with those properties.
-    public init(length: Int64, mediaType: String, etag: EntityTag?, lastModified: HTTPDate? = nil) {
-        self.length = max(length, 0)
-        self.mediaType = mediaType
-        self.etag = etag
-        self.lastModified = lastModified
-    }
-}
-
 extension Response {
     /// Answers with a file, as the request's conditional fields and its Range ask: 200, 206 (one part, or several as
     /// `multipart/byteranges`), 304, 412 or 416. RFC 9110 §13 and §14.
@@ -82,6 +62,22 @@ extension Response {
         }
     }
 
+    /// The same for the body that is there: makes a 200 with a small body conditional, with its Content-Type and the validators
+    /// given. Any other status, or a body that isn't in `body`, stays as it is.
+    public mutating func serveBody(for request: borrowing Request, etag: EntityTag?, lastModified: HTTPDate? = nil) {
+        // RFC 9110 §13.2.1: conditions are for requests that would succeed without them.
+        guard status == .ok, case .bytes = content else { return }
+        guard Preconditions.areAsked(by: request.head.fields) else {
+            if let etag { fields.append(.etag, etag.description) }
+            if let lastModified { fields.append(.lastModified, lastModified) }
+            return
+        }
+        var bytes: [UInt8] = []
+        swap(&bytes, &body)
+        let mediaType = fields[.contentType] ?? "application/octet-stream"
+        serve(bytes, for: request, mediaType: mediaType, etag: etag, lastModified: lastModified)
+    }
+
     private static let servedFields: [FieldName] = [.etag, .lastModified, .acceptRanges, .contentType, .contentRange]
 
     private enum Selection {
@@ -96,7 +92,8 @@ extension Response {
         let length = representation.length
         let outcome = Preconditions.evaluate(
             method: request.head.method, fields: request.head.fields, etag: representation.etag,
-            lastModified: representation.lastModified, length: length)
+            lastModified: representation.lastModified, length: length,
+            now: HTTPDate(secondsSinceEpoch: WallClock.secondsSinceEpoch))
         // RFC 9110 §15.4.5: a 304 carries the validators that a 200 would have.
         for name in Self.servedFields { fields.remove(name) }
         if let etag = representation.etag { fields.append(.etag, etag.description) }

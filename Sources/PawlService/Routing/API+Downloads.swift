@@ -126,6 +126,7 @@ extension API {
         let deletesFile = try reader.bool("deleteFile") ?? false
         try reader.finish()
         try RequestBody.checkEmpty(request)
+        try checkConditions(on: id, request)
         let downloads = downloads
         return .later { () throws(Problem) in
             do throws(DownloadError) {

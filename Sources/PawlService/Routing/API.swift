@@ -185,25 +185,14 @@ extension Response {
         body = writer.bytes
     }
 
-    /// Makes the body conditional: gives it a strong validator, and leaves it out if the client has it already.
+    /// Makes the body conditional: gives it a strong validator, and leaves out what the client has already or didn't ask for.
     mutating func validate(for request: borrowing Request) {
-        let tag = ContentTag.of(body)
-        fields.append(.etag, tag.description)
-        // RFC 9110 §13.1.2: If-None-Match compares weakly.
-        guard let list = request.head.fields.combined(.ifNoneMatch), let known = EntityTag.parseList(list),
-            known.weaklyContains(tag)
-        else { return }
-        status = .notModified
-        fields.remove(.contentType)
-        body.removeAll(keepingCapacity: true)
-    }
-}
-
-extension EntityTagList {
-    fileprivate func weaklyContains(_ tag: EntityTag) -> Bool {
-        switch self {
-        case .any: true
-        case .tags(let tags): tags.contains { $0.weaklyMatches(tag) }
+        serveBody(for: request, etag: ContentTag.of(body))
+        switch status {
+        case .preconditionFailed:
+            Problem(.preconditionFailed, "this is not what If-Match names any more; ETag is what it is now").fill(&self)
+        case .rangeNotSatisfiable: Problem(.rangeNotSatisfiable, "no range of Range is within what there is").fill(&self)
+        default: break
         }
     }
 }

@@ -124,6 +124,10 @@ struct DownloadOrder: Sendable {
                 throw reader.refusal(
                     "headers.\(name)", "takes at most \(Limits.headerValue) bytes without line breaks and other controls")
             }
+            // Names that differ in case are one (RFC 9110 §5.1): which value is meant would be a guess.
+            guard !headers.contains(where: { FieldName($0.name) == name }) else {
+                throw reader.refusal("headers", "has the name \(name) twice, letters compared without case")
+            }
             headers.append((name: name.canonical, value: text))
         }
         return headers

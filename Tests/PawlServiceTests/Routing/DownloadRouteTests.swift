@@ -99,10 +99,39 @@ struct DownloadRouteTests {
             let same = try await running.send("GET", "/downloads/\(id)", fields: [("If-None-Match", "\"x\", W/\(tag)")])
             #expect(same.status == 304)
             #expect(same["etag"] == tag)
+            let part = try await running.send("GET", "/downloads/\(id)", fields: [("Range", "bytes=0-0"), ("If-Range", tag)])
+            #expect(part.status == 206)
+            #expect(part.text == "{")
+            #expect(part["content-type"] == "application/json")
             _ = try await running.send("POST", "/downloads/\(id)/cancel")
+            for method in ["GET", "HEAD", "DELETE"] {
+                let other = try await running.send(method, "/downloads/\(id)", fields: [("If-Match", tag)])
+                #expect(other.status == 412)
+                #expect(method == "HEAD" || other.code == "precondition-failed")
+            }
+            #expect(try await running.send("DELETE", "/downloads/\(id)", fields: [("If-None-Match", "*")]).status == 412)
             let changed = try await running.send("GET", "/downloads/\(id)", fields: [("If-None-Match", tag)])
             #expect(changed.status == 200)
-            #expect(changed["etag"] != tag)
+            let fresh = try #require(changed["etag"])
+            #expect(fresh != tag)
+            #expect(try await running.send("DELETE", "/downloads/\(id)", fields: [("If-Match", fresh)]).status == 204)
+            #expect(try await running.send("DELETE", "/downloads/\(id)", fields: [("If-Match", fresh)]).status == 404)
+        }
+    }
+
+    @Test("pages and documents have conditions and ranges too", arguments: ["/", "/docs", "/openapi.yaml", "/search/sources"])
+    func documents(path: String) async throws {
+        try await RunningService.with { running in
+            let whole = try await running.send("GET", path)
+            let tag = try #require(whole["etag"])
+            for method in ["GET", "HEAD"] {
+                #expect(try await running.send(method, path, fields: [("If-None-Match", tag)]).status == 304)
+                #expect(try await running.send(method, path, fields: [("If-Match", "\"other\"")]).status == 412)
+            }
+            let part = try await running.send("GET", path, fields: [("Range", "bytes=-10"), ("If-Range", tag)])
+            #expect(part.status == 206)
+            #expect(part.body == Array(whole.body.suffix(10)))
+            #expect(part["content-type"] == whole["content-type"])
         }
     }
 

@@ -1,0 +1,21 @@
+import HTTPCore
+import HTTPServer
+import Testing
+
+/// The numbers that users of the service are promised. That each is kept is the matter of `RefusalTests`, `StreamTests` and
+/// `ConnectionStateTests`, which make them smaller or pass the time in.
+@Suite struct LimitTests {
+    @Test func `the numbers are those that are promised`() {
+        let limits = ServerLimits()
+        #expect(limits.parser.head == 80 * 1024)
+        #expect(limits.parser.fields == 100)
+        #expect(limits.parser.target == 8 * 1024)
+        #expect(limits.body == 1024 * 1024)
+        #expect(limits.headTimeout == .seconds(10))
+        #expect(limits.idleTimeout == .seconds(60))
+        #expect(limits.bodyRate == 1024)
+        #expect(limits.bodyRateWindow == .seconds(10))
+        #expect(limits.writeTimeout == .seconds(60))
+        #expect(limits.connections == 10_000)
+    }
+}
