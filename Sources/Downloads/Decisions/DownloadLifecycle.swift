@@ -28,6 +28,8 @@ struct DownloadLifecycle: Sendable, Equatable {
         case retryDue
         /// The service has started anew and found it in the store.
         case restored
+        /// A user has given it another URL for the same content.
+        case relinked
     }
 
     /// What has to be done, in this order.
@@ -78,6 +80,7 @@ struct DownloadLifecycle: Sendable, Equatable {
         case .published: published()
         case .retryDue: retryDue()
         case .restored: restored()
+        case .relinked: relinked()
         }
     }
 }
@@ -148,6 +151,15 @@ extension DownloadLifecycle {
     private mutating func restored() -> Reaction {
         switch state {
         case .queued, .downloading, .retrying: move(to: .queued, then: [.enterQueue])
+        case .paused, .completed, .failed, .cancelled: .unchanged
+        }
+    }
+
+    /// What transfers, or would soon, goes on with the new URL; what rests goes on resting.
+    private mutating func relinked() -> Reaction {
+        switch state {
+        case .queued: move(to: .queued, leaving: state, then: [.enterQueue])
+        case .downloading, .retrying: move(to: .queued, leaving: state, then: [.forgetFailures, .enterQueue])
         case .paused, .completed, .failed, .cancelled: .unchanged
         }
     }

@@ -37,6 +37,26 @@ enum FileNaming {
         return fit(stem, into: longestName - mark.utf8.count - suffix.utf8.count) + mark + suffix
     }
 
+    /// The name itself if it is not taken, and otherwise with a number that is not.
+    ///
+    /// Numbers are tried in growing steps and then between the last two, so that a name which ten thousand downloads share
+    /// costs some thirty looks. The number before the one found is taken; where numbers were given in order and none given
+    /// back, it is the least.
+    static func free(_ name: String, isTaken: (String) -> Bool) -> String {
+        guard isTaken(name) else { return name }
+        var taken = 1
+        var free = 2
+        while free < 1 << 40, isTaken(numbered(name, free)) {
+            taken = free
+            free *= 2
+        }
+        while free - taken > 1 {
+            let middle = taken + (free - taken) / 2
+            if isTaken(numbered(name, middle)) { taken = middle } else { free = middle }
+        }
+        return numbered(name, free)
+    }
+
     /// What is wrong with a name that a user asks for, in one sentence; `nil` if it can be taken, in form C, as it stands.
     static func objection(to name: String) -> String? {
         if name.isEmpty { return "filename must not be empty" }

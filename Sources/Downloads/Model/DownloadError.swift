@@ -14,6 +14,8 @@ public enum DownloadError: Error, Sendable, Equatable {
     case insufficientStorage(String)
     /// The file is not finished; tells the state.
     case notComplete(DownloadState)
+    /// The download is not the one that the request was made for: it has changed since.
+    case preconditionFailed
     /// The service is stopping.
     case shuttingDown
     /// The record could not be made durable; says why.

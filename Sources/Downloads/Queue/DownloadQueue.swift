@@ -73,13 +73,16 @@ extension DownloadQueue {
     /// - Parameters:
     ///   - host: Host and port of the origin.
     ///   - ticket: The place it had before, for one that comes back after a failed attempt; `nil`: the end.
-    mutating func enqueue(_ id: DownloadID, host: String, priority: Int, ticket: Ticket? = nil) {
-        guard waiting[id] == nil, running[id] == nil else { return }
+    /// - Returns: Its place.
+    @discardableResult
+    mutating func enqueue(_ id: DownloadID, host: String, priority: Int, ticket: Ticket? = nil) -> Ticket {
+        if let member = waiting[id] ?? running[id] { return member.ticket }
         let place = ticket ?? nextTicket
         if ticket == nil { nextTicket += 1 }
         waiting[id] = Member(host: host, ticket: place)
         hosts[host, default: Host()].waiting.set(id, to: Rank(priority: priority, ticket: place))
         refresh(host)
+        return place
     }
 
     /// Takes a download out, whether it waits or holds a slot; returns its place, or `nil` if it was in neither.

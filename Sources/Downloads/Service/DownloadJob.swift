@@ -41,7 +41,9 @@ struct DownloadJob {
     var lastCheckpoint: ContinuousClock.Instant?
     /// Holds the download's own speed limit, which all its connections share.
     let speedLimiter: SpeedLimiter
-    let url: HTTPURL
+    private(set) var url: HTTPURL
+    /// Its place in the order of arrival, which it keeps while failed attempts are tried again.
+    var ticket: DownloadQueue.Ticket?
 
     /// The store is recording that old bytes are given up.
     struct Swap {
@@ -79,6 +81,20 @@ struct DownloadJob {
         self.url = url
         resume = ResumeDecision()
         speedLimiter = SpeedLimiter(bytesPerSecond: record.download.speedLimit)
+    }
+
+    /// Takes another URL for the same content. Its bytes stay, and have to prove themselves to the new origin; what was learnt
+    /// of the old one is forgotten, and what was meant for it alone is not sent elsewhere.
+    mutating func relink(to url: HTTPURL, authorization: String?) {
+        if url.origin != self.url.origin { record.headers = [] }
+        if let authorization {
+            record.headers.removeAll { $0.name.lowercased() == "authorization" }
+            record.headers.append(RequestHeader(name: "Authorization", value: authorization))
+        }
+        self.url = url
+        record.download.url = url.string
+        resume = ResumeDecision()
+        budget = RetryBudget(furthest: offset)
     }
 
     /// Where the queue counts this download: host and port of its origin.

@@ -23,10 +23,7 @@ extension DownloadService {
     /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `invalid`, `insufficientStorage`, `storeFailed`.
     public func add(_ new: NewDownload) async throws(DownloadError) -> Addition {
         guard !isShuttingDown else { throw .shuttingDown }
-        for url in [new.url] + new.mirrors + [new.webhook].compactMap(\.self) {
-            let verdict = configuration.destinationGuard.judge(host: url.host, port: url.port)
-            if case .forbidden(let reason) = verdict { throw .destinationForbidden(reason) }
-        }
+        for url in [new.url] + new.mirrors + [new.webhook].compactMap(\.self) { try judge(url) }
         if let filename = new.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         let url = new.url.string
         if new.onDuplicate != .new {
@@ -75,11 +72,8 @@ extension DownloadService {
 
     /// Chooses a name that no live download has been promised and no finished file bears, and reserves it.
     func reserve(_ wanted: String, for id: DownloadID) -> String {
-        var name = wanted
-        var number = 2
-        while reservedNames[name.lowercased()].map({ $0 != id }) ?? FileSystem.exists(directory.file(name)) {
-            name = FileNaming.numbered(wanted, number)
-            number += 1
+        let name = FileNaming.free(wanted) { name in
+            reservedNames[name.lowercased()].map { $0 != id } ?? FileSystem.exists(directory.file(name))
         }
         reservedNames[name.lowercased()] = id
         return name

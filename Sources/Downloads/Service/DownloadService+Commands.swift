@@ -19,7 +19,9 @@ extension DownloadService {
         switch lifecycle.handle(.command(command)) {
         case .refused: throw .illegalTransition(from: job.record.download.state, command: command.rawValue)
         case .unchanged: break
-        case .moved(let actions): try await carryOut(actions, on: id, entering: lifecycle.state)
+        case .moved(let actions):
+            // Whoever is stopped and asked to go on later comes after those who wait.
+            try await carryOut(actions, on: id, entering: lifecycle.state) { $0.ticket = nil }
         }
         guard let download = board.download(id) else { throw .notFound }
         return download
@@ -91,8 +93,9 @@ extension DownloadService {
 
     /// Does what a command's transition asks for. The record changes at once and in one step; what takes time follows, and
     /// looks again at the state wherever another command may have come in between.
-    private func carryOut(
-        _ actions: [DownloadLifecycle.Action], on id: DownloadID, entering state: DownloadState
+    func carryOut(
+        _ actions: [DownloadLifecycle.Action], on id: DownloadID, entering state: DownloadState,
+        changing change: (inout DownloadJob) -> Void = { _ in }
     ) async throws(DownloadError) {
         if actions.contains(.leaveQueue) { queue.remove(id) }
         jobs[id]?.startsWhenIdle = false
@@ -101,13 +104,18 @@ extension DownloadService {
             job.record.download.state = state
             job.record.download.bytesReceived = job.attempt?.counters.received ?? job.offset
             for action in actions { job.apply(action) }
+            change(&job)
         }
         if actions.contains(.discardBytes) { releaseName(of: id) }
         // A transfer that an earlier command has stopped may still be about to end, too.
         if actions.contains(.stopTransfer) || actions.contains(.discardBytes) { await rest(id) }
         if actions.contains(.stopTransfer), jobs[id]?.record.download.state == state {
             // The bytes are synced now, and the record says how many.
-            commit = transition(id) { $0.record.download.bytesReceived = $0.offset }
+            commit = transition(id) { job in
+                job.record.download.bytesReceived = job.offset
+                // The stopped attempt has brought back what it learnt.
+                if actions.contains(.forgetFailures) { job.resume = ResumeDecision() }
+            }
         }
         var failure: DownloadError?
         do throws(StoreError) {

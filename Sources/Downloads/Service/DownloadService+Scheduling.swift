@@ -2,10 +2,12 @@ internal import HTTPClient
 internal import HTTPCore
 
 extension DownloadService {
-    /// Puts a download into the queue.
+    /// Puts a download into the queue: at the place it had, or at the end if it has none.
     func enqueue(_ id: DownloadID) {
         guard let job = jobs[id], !leaving.contains(id) else { return }
-        queue.enqueue(id, host: job.host, priority: job.record.download.priority)
+        let ticket = queue.enqueue(
+            id, host: job.host, priority: job.record.download.priority, ticket: job.ticket)
+        jobs[id]?.ticket = ticket
     }
 
     /// Starts all that may start.

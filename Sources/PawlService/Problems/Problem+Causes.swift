@@ -19,6 +19,8 @@ extension Problem {
         case .insufficientStorage(let reason): self.init(.insufficientStorage, reason)
         case .notComplete(let state):
             self.init(.notComplete, "the download is \(state.rawValue); its file can be read once it is completed", state: state)
+        case .preconditionFailed:
+            self.init(.preconditionFailed, "the download has changed since: it is not the one that If-Match or If-None-Match means")
         case .shuttingDown: self.init(.unavailable, "the service is stopping", retryAfter: 5)
         case .storeFailed(let reason): self.init(.internalError, "the record could not be kept: \(reason)")
         }

@@ -103,7 +103,7 @@ final class API: Application {
         if !isPreflight, match?.endpoint.isPublic != true { try access.checkToken(request.head.fields) }
         if request.head.method == .options, request.head.target.isAsterisk {
             response.status = .noContent
-            response.fields.set(.allow, "GET, HEAD, POST, DELETE, OPTIONS")
+            response.fields.set(.allow, "GET, HEAD, POST, PATCH, DELETE, OPTIONS")
             return .ready
         }
         guard let match else { throw Problem(.notFound, "there is nothing at this path; /openapi.yaml lists what there is") }
@@ -152,7 +152,12 @@ final class API: Application {
         case .cancelAll: return try performOnAll(.cancel, request)
         case .allEvents: return try events(of: nil, request, &response)
         case .download:
-            return method == .delete ? try remove(identifier(id), request) : try show(identifier(id), request, &response)
+            let id = try identifier(id)
+            switch method {
+            case .patch: return try change(id, request)
+            case .delete: return try remove(id, request)
+            default: return try show(id, request, &response)
+            }
         case .pause: return try perform(.pause, on: identifier(id), request)
         case .resume: return try perform(.resume, on: identifier(id), request)
         case .cancel: return try perform(.cancel, on: identifier(id), request)

@@ -161,7 +161,7 @@ struct DownloadOrder: Sendable {
         return urls
     }
 
-    private static func labels(_ reader: inout ObjectReader) throws(Problem) -> [String] {
+    static func labels(_ reader: inout ObjectReader) throws(Problem) -> [String] {
         var labels: [String] = []
         for label in try reader.strings("labels", count: Limits.labels, limit: Limits.label) ?? [] {
             guard !label.isEmpty, label.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
@@ -176,12 +176,12 @@ struct DownloadOrder: Sendable {
 
 extension ObjectReader {
     /// An http or https URL.
-    fileprivate mutating func url(_ name: String) throws(Problem) -> HTTPURL? {
+    mutating func url(_ name: String) throws(Problem) -> HTTPURL? {
         guard let text = try string(name, limit: DownloadOrder.Limits.url) else { return nil }
         return try parse(name, text)
     }
 
-    fileprivate func parse(_ name: String, _ text: String) throws(Problem) -> HTTPURL {
+    func parse(_ name: String, _ text: String) throws(Problem) -> HTTPURL {
         guard let url = HTTPURL(text) else {
             throw refusal(name, "is not a URL that can be downloaded; it takes an absolute http or https URL")
         }

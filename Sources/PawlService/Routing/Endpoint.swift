@@ -38,7 +38,7 @@ enum Endpoint: String, Sendable, CaseIterable {
             .events:
             [.get]
         case .downloads: [.get, .post]
-        case .download: [.get, .delete]
+        case .download: [.get, .patch, .delete]
         case .batch, .pauseAll, .resumeAll, .cancelAll, .pause, .resume, .cancel, .retry: [.post]
         }
     }

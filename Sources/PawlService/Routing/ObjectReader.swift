@@ -18,6 +18,11 @@ struct ObjectReader {
         self.prefix = prefix
     }
 
+    /// Whether the member is there, and not `null`.
+    func holds(_ name: String) -> Bool {
+        members.contains { $0.name == name && !$0.value.isNull }
+    }
+
     mutating func value(_ name: String) -> JSONValue? {
         known.append(name)
         guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }

@@ -55,6 +55,9 @@ struct DownloadLifecycleTests {
             (.queued, .restored, .queued, [.enterQueue]),
             (.downloading, .restored, .queued, [.enterQueue]),
             (.retrying, .restored, .queued, [.enterQueue]),
+            (.queued, .relinked, .queued, [.leaveQueue, .enterQueue]),
+            (.downloading, .relinked, .queued, [.stopTransfer, .forgetFailures, .enterQueue]),
+            (.retrying, .relinked, .queued, [.cancelRetry, .forgetFailures, .enterQueue]),
         ] as [(DownloadState, DownloadLifecycle.Event, DownloadState, [DownloadLifecycle.Action])])
     func `an outcome moves it on`(
         _ from: DownloadState, _ event: DownloadLifecycle.Event, _ to: DownloadState, _ actions: [DownloadLifecycle.Action]

@@ -111,6 +111,23 @@ struct FileNamingTests {
         #expect(FileNaming.name(requested: requested, contentDisposition: disposition, url: url) == expected)
     }
 
+    @Test(arguments: [0, 1, 2, 3, 4, 7, 8, 9, 100, 9_999])
+    func `a name that others bear gets the next number, without a look at each of theirs`(_ others: Int) {
+        let names = (0..<others).map { $0 == 0 ? "a.bin" : FileNaming.numbered("a.bin", $0 + 1) }
+        var looks = 0
+        let free = FileNaming.free("a.bin") { name in
+            looks += 1
+            return names.contains(name)
+        }
+        #expect(free == (others == 0 ? "a.bin" : "a (\(others + 1)).bin"))
+        #expect(looks < 32)
+    }
+
+    @Test func `a name found free between others is free`() {
+        let taken: Set<String> = ["a", "a (2)", "a (4)", "a (8)"]
+        #expect(!taken.contains(FileNaming.free("a", isTaken: taken.contains)))
+    }
+
     @Test(arguments: [
         "a.m4a", "no extension", "日本語.pdf", "e\u{301}", "…", "a..b", "x" + String(repeating: "y", count: 199),
     ])

@@ -1,0 +1,42 @@
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+internal import JSON
+
+/// Changing what is there.
+extension API {
+    /// `PATCH /downloads/{id}`.
+    func change(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        let change = try DownloadChange(reading: try RequestBody.json(of: request))
+        let fields = request.head.fields
+        let downloads = downloads
+        return .later { () throws(Problem) in
+            let download: Download
+            do throws(DownloadError) {
+                download = try await downloads.change(id, change) { current in
+                    // RFC 9110 §13.1: judged against the download as it is when it is changed.
+                    let outcome = Preconditions.evaluate(
+                        method: .patch, fields: fields, etag: current.entityTag, lastModified: nil)
+                    return outcome == .proceed
+                }
+            } catch {
+                throw Problem(error)
+            }
+            var response = Response()
+            response.fields.append(.cacheControl, "no-store")
+            response.fill { download.encode(into: &$0) }
+            response.fields.append(.etag, ContentTag.of(response.body).description)
+            return response
+        }
+    }
+}
+
+extension Download {
+    /// The validator that `GET /downloads/{id}` would answer with now.
+    var entityTag: EntityTag {
+        var writer = JSONWriter()
+        encode(into: &writer)
+        return ContentTag.of(writer.bytes)
+    }
+}

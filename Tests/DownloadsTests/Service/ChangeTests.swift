@@ -1,0 +1,176 @@
+import DemoUpstream
+import Foundation
+import HTTPClient
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite("Changing downloads", .timeLimit(.minutes(3)))
+struct ChangeTests {
+    private func change(_ edit: (inout DownloadChange) -> Void) -> DownloadChange {
+        var change = DownloadChange()
+        edit(&change)
+        return change
+    }
+
+    @Test("a raised priority goes first, and the change is in the store when it is answered")
+    func priority() async throws {
+        let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
+        let first = try await fixture.add("size=4000000&seed=50&fault=stall@1000000")
+        _ = try await fixture.follow(first.id) { $0.bytesReceived > 0 }
+        let second = try await fixture.add("size=1000&seed=51&fault=stall@500")
+        let third = try await fixture.add("size=1000&seed=52")
+        let changed = try await fixture.service.change(third.id, change { $0.priority = 5 })
+        #expect(changed.priority == 5)
+        let copy = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: fixture.directory.path + "/data", toPath: copy.path + "/data")
+        let crashed = try await ServiceFixture(directory: copy, continuing: fixture, starting: false)
+        #expect(crashed.service.board.download(third.id)?.priority == 5)
+        await crashed.service.shutdown()
+
+        _ = try await fixture.service.perform(.cancel, on: first.id)
+        #expect(try await fixture.end(of: third.id).state == .completed)
+        #expect(fixture.service.board.download(second.id)?.state != .completed)
+        await fixture.service.shutdown()
+    }
+
+    @Test("labels of a completed download change; its name and URL do not")
+    func completed() async throws {
+        let fixture = try await ServiceFixture()
+        let done = try await fixture.end(of: fixture.add("size=1000&seed=53").id)
+        let changed = try await fixture.service.change(done.id, change { $0.labels = ["a"] })
+        #expect(changed.labels == ["a"])
+        #expect(changed.state == .completed)
+        #expect(changed.revision > done.revision)
+        await #expect(throws: DownloadError.illegalTransition(from: .completed, command: "new filename")) {
+            try await fixture.service.change(done.id, change { $0.filename = "b" })
+        }
+        let url = try fixture.url("size=1000&seed=53")
+        await #expect(throws: DownloadError.illegalTransition(from: .completed, command: "new url")) {
+            try await fixture.service.change(done.id, change { $0.url = url })
+        }
+        await fixture.service.shutdown()
+    }
+
+    @Test("a change that is not expected is refused")
+    func unexpected() async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add("size=1000&seed=54") { $0.startsPaused = true }
+        await #expect(throws: DownloadError.preconditionFailed) {
+            try await fixture.service.change(made.id, change { $0.priority = 1 }) { $0.priority == 7 }
+        }
+        #expect(fixture.service.board.download(made.id)?.priority == 0)
+        await fixture.service.shutdown()
+    }
+
+    @Test("a new name is the finished file's, and the old one is free again")
+    func filename() async throws {
+        let fixture = try await ServiceFixture()
+        let slow = "size=4000000&seed=55&fault=stall@1500000;times=1"
+        let made = try await fixture.add(slow) { $0.filename = "old.bin" }
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 0 }
+        #expect(try await fixture.service.change(made.id, change { $0.filename = "new.bin" }).filename == "new.bin")
+        let other = try await fixture.add("size=10&seed=56") { $0.filename = "old.bin" }
+        #expect(other.filename == "old.bin")
+        await #expect(throws: DownloadError.self) {
+            try await fixture.service.change(made.id, change { $0.filename = "../x" })
+        }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let done = try await fixture.end(of: made.id)
+        #expect(done.filename == "new.bin")
+        #expect(try fixture.names(in: "files").contains("new.bin"))
+        await fixture.service.shutdown()
+    }
+
+    @Test("a fresh link to the same bytes goes on from those that are there")
+    func sameContent() async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add("size=4000000&seed=57&fault=stall@1500000;times=1")
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 200_000 }
+        let url = try fixture.url("size=4000000&seed=57&fresh=1")
+        let changed = try await fixture.service.change(made.id, change { $0.url = url })
+        #expect(changed.url == url.string)
+        let done = try await fixture.end(of: made.id)
+        #expect(done.state == .completed)
+        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?size=4000000&seed=57")?.bytes)
+        let last = try #require(fixture.requests().last)
+        #expect(last.target.contains("fresh=1"))
+        #expect(last.range != nil && last.ifRange != nil)
+        await fixture.service.shutdown()
+    }
+
+    @Test("a link to something else never mixes the two")
+    func otherContent() async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add("size=4000000&seed=58&fault=stall@1500000;times=1")
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 200_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        let url = try fixture.url("size=3000000&seed=59")
+        let changed = try await fixture.service.change(made.id, change { $0.url = url })
+        #expect(changed.state == .paused)
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let done = try await fixture.end(of: made.id)
+        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?size=3000000&seed=59")?.bytes)
+        await fixture.service.shutdown()
+    }
+
+    @Test("headers given for one origin are not sent to another; credentials of the new URL are")
+    func headersStay() async throws {
+        let fixture = try await ServiceFixture()
+        let other = try await ServiceFixture()
+        let made = try await fixture.add("size=1000&seed=60") {
+            $0.startsPaused = true
+            $0.headers = [("X-Key", "secret"), ("Authorization", "old")]
+        }
+        let url = try other.url("size=1000&seed=60")
+        _ = try await fixture.service.change(
+            made.id,
+            change {
+                $0.url = url
+                $0.authorization = "new"
+            })
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        #expect(try await fixture.end(of: made.id).state == .completed)
+        let request = try #require(other.requests().last)
+        #expect(request.fields[.authorization] == "new")
+        #expect(FieldName("X-Key").flatMap { request.fields[$0] } == nil)
+        await fixture.service.shutdown()
+        await other.service.shutdown()
+    }
+
+    @Test("a forbidden destination is refused, and nothing changes")
+    func forbidden() async throws {
+        let fixture = try await ServiceFixture(allowsPrivate: false)
+        let address = try #require(HTTPURL("http://192.0.2.1/a"))
+        let made = try await fixture.service.add(
+            NewDownload(url: try #require(HTTPURL("https://example.org/a")), startsPaused: true)
+        ).download
+        await #expect(throws: DownloadError.self) { try await fixture.service.change(made.id, change { $0.url = address }) }
+        #expect(fixture.service.board.download(made.id)?.url == "https://example.org/a")
+        await fixture.service.shutdown()
+    }
+
+    @Test("a download that is tried again comes before those that arrived after it")
+    func place() async throws {
+        let fixture = try await ServiceFixture {
+            $0.maxConcurrent = 1
+            $0.stallTimeout = .seconds(1)
+        }
+        let failing = try await fixture.add("size=1000&seed=61&fault=503x1,retry-after=1")
+        _ = try await fixture.follow(failing.id) { $0.state == .retrying || $0.state == .completed }
+        var others: [DownloadID] = []
+        for seed in 70..<74 { others.append(try await fixture.add("size=1000&seed=\(seed)&fault=stall@500;times=1").id) }
+        let end = try #require(try await fixture.end(of: failing.id).completedAt)
+        var later = 0
+        for id in others {
+            let started = try await fixture.end(of: id).startedAt
+            if let started, started >= end { later += 1 }
+        }
+        // The slot was free for one of them while the first one waited to be tried again.
+        #expect(later >= 3)
+        await fixture.service.shutdown()
+    }
+}
