@@ -12,7 +12,7 @@ public actor DownloadService {
     /// Transitions and progress for those who follow.
     public nonisolated let events: EventHub
 
-    let configuration: DownloadsConfiguration
+    var configuration: DownloadsConfiguration
     let client: HTTPClient
     let store: any DownloadStore
     let directory: DataDirectory
@@ -70,6 +70,15 @@ public actor DownloadService {
         } catch {
             throw DownloadsStartError(error.description)
         }
+        var configuration = configuration
+        let (settings, changes) = configuration.settings.merged(
+            withKept: contents.settings, explicit: configuration.explicitSettings)
+        configuration.settings = settings
+        do throws(StoreError) {
+            try await store.submit(changes).wait()
+        } catch {
+            throw DownloadsStartError(error.description)
+        }
         self.configuration = configuration
         self.client = client
         self.log = log
@@ -82,7 +91,7 @@ public actor DownloadService {
             firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest)
         queue = DownloadQueue(
             limits: DownloadQueue.Limits(
-                maxConcurrent: max(1, configuration.maxConcurrent), maxPerHost: max(1, configuration.maxPerHost)))
+                maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost))
         identifiers = DownloadIDGenerator(after: contents.records.last?.id)
         (reports, reporter) = AsyncStream.makeStream(of: TransferReport.self)
         adopt(contents.records)

@@ -12,6 +12,8 @@ public struct DownloadsConfiguration: Sendable {
     public var segments = 4
     /// Bytes per second over all downloads; 0 is no limit.
     public var speedLimit: Int64 = 0
+    /// Which of the four above the operator has given for this start: they win over what was kept from an earlier one.
+    public var explicitSettings: Set<ServiceSettings.Name> = []
     /// Which destinations may be connected to.
     public var destinationGuard: DestinationGuard
     /// Longest wait for a connection.
@@ -26,6 +28,21 @@ public struct DownloadsConfiguration: Sendable {
     public var pulse: Duration = .milliseconds(500)
     /// How much time a crash may cost: bytes are synced and their offset recorded this often.
     public var checkpointInterval: Duration = .seconds(1)
+
+    /// What of it can be changed while the service runs.
+    var settings: ServiceSettings {
+        get {
+            ServiceSettings(
+                maxConcurrent: max(1, maxConcurrent), maxPerHost: max(1, maxPerHost), segments: max(1, segments),
+                speedLimit: max(0, speedLimit))
+        }
+        set {
+            maxConcurrent = newValue.maxConcurrent
+            maxPerHost = newValue.maxPerHost
+            segments = newValue.segments
+            speedLimit = newValue.speedLimit
+        }
+    }
 
     /// The defaults of the contract.
     /// - Parameters:

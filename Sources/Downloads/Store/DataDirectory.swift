@@ -30,8 +30,8 @@ final class DataDirectory: Sendable {
         descriptor = unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0)
         guard descriptor >= 0 else { throw Self.unavailable(path) }
         guard pawl_lock_exclusive(descriptor) == 0 else {
+            // The descriptor is closed by `deinit`: the object is whole already.
             let error = errno
-            close(descriptor)
             if error == EWOULDBLOCK { throw .inUse(path: path) }
             throw Self.unavailable(path, error)
         }

@@ -124,6 +124,7 @@ public enum CommandLineParser {
             let shown = option.isSecret ? "" : " '\(value)'"
             throw UsageError("pawl: bad value\(shown) for \(name): it takes \(option.accepts)")
         }
+        if let setting = option.setting { invocation.configuration.explicitSettings.insert(setting) }
     }
 
     private static func take(_ argument: String, into invocation: inout Invocation) throws(UsageError) {

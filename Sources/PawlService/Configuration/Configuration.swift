@@ -1,3 +1,4 @@
+internal import Downloads
 public import HTTPClient
 public import HTTPCore
 
@@ -25,6 +26,8 @@ public struct Configuration: Sendable {
     public var segments = 4
     /// Bytes per second over all downloads; 0 is no limit.
     public var speedLimit: Int64 = 0
+    /// Which of the four above were given, rather than left at their defaults: only those win over what `PATCH /settings` kept.
+    var explicitSettings: Set<ServiceSettings.Name> = []
     /// Whether special-use addresses may be downloaded from.
     public var allowsPrivate = false
     /// Destinations that may always be downloaded from.

@@ -32,7 +32,7 @@ public enum Help {
             lines.append(
                 (command == .get ? "  and, as above: " : "Options of health, as above: ") + shared.joined(separator: ", "))
         }
-        return lines + [""] + aboutVariables
+        return lines + [""] + aboutVariables + [""] + aboutSettings
     }
 
     private static func page(of command: CommandName) -> [String] {
@@ -44,6 +44,11 @@ public enum Help {
     private static let aboutVariables = [
         "Each option is also an environment variable, but for those of get alone: --max-concurrent is PAWL_MAX_CONCURRENT.",
         "A flag wins. What is repeatable is separated by commas there.",
+    ]
+
+    private static let aboutSettings = [
+        "--max-concurrent, --max-per-host, --segments and --speed-limit can be changed at run time (PATCH /settings) and are kept",
+        "with the data: a value given at the start wins and is kept, otherwise the kept one holds, otherwise the default.",
     ]
 
     private static func describe(_ option: Option) -> [String] {

@@ -1,3 +1,5 @@
+internal import Downloads
+
 /// One option: how it is written, what it takes, what it means. Flags, environment, help and errors all follow from it.
 struct Option: Sendable {
     /// The flag without its dashes, such as `max-concurrent`.
@@ -40,6 +42,17 @@ struct Option: Sendable {
     }
 
     var flag: String { "--" + name }
+
+    /// The setting that it is the value of at the start, if it is one that can be changed at run time.
+    var setting: ServiceSettings.Name? {
+        switch name {
+        case "max-concurrent": .maxConcurrent
+        case "max-per-host": .maxPerHost
+        case "segments": .segments
+        case "speed-limit": .speedLimit
+        default: nil
+        }
+    }
 
     /// `PAWL_MAX_CONCURRENT` for `max-concurrent`.
     var environmentName: String {

@@ -14,13 +14,16 @@ extension Problem {
             self.init(.illegalTransition, "a download that is \(state.rawValue) takes no \(command)", state: state)
         case .duplicate(let id):
             self.init(.duplicate, "the URL is being, or has been, downloaded as \(id)", id: id)
-        case .destinationForbidden(let reason): self.init(.destinationForbidden, reason)
+        case .destinationForbidden(let reason):
+            self.init(
+                .destinationForbidden, "the destination guard refuses \(reason); --allow-destination lets a destination through")
         case .invalid(let reason): self.init(.invalidRequest, reason)
         case .insufficientStorage(let reason): self.init(.insufficientStorage, reason)
         case .notComplete(let state):
             self.init(.notComplete, "the download is \(state.rawValue); its file can be read once it is completed", state: state)
         case .preconditionFailed:
-            self.init(.preconditionFailed, "the download has changed since: it is not the one that If-Match or If-None-Match means")
+            self.init(
+                .preconditionFailed, "the download has changed since: it is not the one that If-Match or If-None-Match means")
         case .shuttingDown: self.init(.unavailable, "the service is stopping", retryAfter: 5)
         case .storeFailed(let reason): self.init(.internalError, "the record could not be kept: \(reason)")
         }

@@ -139,6 +139,7 @@ final class API: Application {
         case .health: return try health(request, &response)
         case .readiness: return try readiness(request)
         case .statistics: return try statistics(request, &response)
+        case .settings: return method == .patch ? try changeSettings(request) : try showSettings(request)
         case .metrics: return try showMetrics(request)
         case .document: return try document(request, &response)
         case .reference: return try reference(request, &response)

@@ -6,6 +6,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     case health = "/healthz"
     case readiness = "/readyz"
     case statistics = "/stats"
+    case settings = "/settings"
     case metrics = "/metrics"
     case document = "/openapi.yaml"
     case reference = "/docs"
@@ -38,6 +39,7 @@ enum Endpoint: String, Sendable, CaseIterable {
             .events:
             [.get]
         case .downloads: [.get, .post]
+        case .settings: [.get, .patch]
         case .download: [.get, .patch, .delete]
         case .batch, .pauseAll, .resumeAll, .cancelAll, .pause, .resume, .cancel, .retry: [.post]
         }

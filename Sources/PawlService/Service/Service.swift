@@ -58,6 +58,10 @@ public final class Service: Sendable {
         var settings = ServerConfiguration()
         settings.host = configuration.host
         settings.port = configuration.port
+        // What was kept may be more than what is given now.
+        let kept = await downloads.settings
+        configuration.maxConcurrent = kept.maxConcurrent
+        configuration.segments = kept.segments
         settings.limits.fit(descriptors: ProcessEnvironment.descriptorLimit, transfers: configuration)
         let server = HTTPServer(configuration: settings, application: api)
         await downloads.start()
@@ -132,5 +136,6 @@ extension DownloadsConfiguration {
         maxPerHost = configuration.maxPerHost
         segments = configuration.segments
         speedLimit = configuration.speedLimit
+        explicitSettings = configuration.explicitSettings
     }
 }

@@ -1,0 +1,91 @@
+import JSON
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+@Suite("Changing by PATCH", .timeLimit(.minutes(3)))
+struct ChangeRouteTests {
+    @Test("a download takes new values, keeps the others, and tells its new validator")
+    func change() async throws {
+        try await RunningService.with { running in
+            let id = try await running.add("/entity?size=10", #","paused":true,"labels":["a"],"priority":3,"filename":"a.bin""#)
+            let path = "/downloads/\(id)"
+            let answer = try await running.send(
+                "PATCH", path, json: #"{"priority":-2,"labels":["b","b","c"],"speedLimit":1000,"filename":null}"#)
+            #expect(answer.status == 200)
+            #expect(answer.json["priority"]?.integer == -2)
+            #expect(answer.json["labels"] == .array([.string("b"), .string("c")]))
+            #expect(answer.json["speedLimit"]?.integer == 1000)
+            #expect(answer.json["filename"]?.string == "a.bin")
+            let shown = try await running.send("GET", path)
+            #expect(shown.body == answer.body)
+            #expect(shown["etag"] == answer["etag"])
+            #expect(try await running.send("PATCH", path, json: #"{"labels":[]}"#).json["labels"] == .array([]))
+            let link = try await running.send("PATCH", path, json: #"{"url":"\#(running.upstreamURL)/entity?size=10&fresh=1"}"#)
+            #expect(link.json["url"]?.string == running.upstreamURL + "/entity?size=10&fresh=1")
+            #expect(link.json["state"]?.string == "paused")
+        }
+    }
+
+    @Test("what is wrong is named, by the rules of POST")
+    func refusals() async throws {
+        try await RunningService.with { running in
+            let id = try await running.add("/entity?size=10", #","paused":true"#)
+            let cases: [(body: String, status: Int, mentions: [String])] = [
+                ("", 400, ["no body"]), ("[]", 400, ["object"]), (#"{"colour":1}"#, 400, ["'colour'", "priority"]),
+                (#"{"priority":11}"#, 400, ["'priority'", "-10 to 10"]), (#"{"labels":"x"}"#, 400, ["'labels'"]),
+                (#"{"labels":[""]}"#, 400, ["'labels'"]), (#"{"speedLimit":-1}"#, 400, ["'speedLimit'"]),
+                (#"{"url":"ftp://a/"}"#, 400, ["'url'", "http"]), (#"{"filename":"../a"}"#, 400, ["filename"]),
+                (#"{"url":"http://127.0.0.1:1/"}"#, 403, ["--allow-destination"]), (#"{"state":"paused"}"#, 400, ["'state'"]),
+            ]
+            for (body, status, mentions) in cases {
+                let answer = try await running.send("PATCH", "/downloads/\(id)", json: body)
+                #expect(answer.status == status, "\(body)")
+                for words in mentions { #expect(answer.detail.contains(words), "\(body): \(answer.detail)") }
+            }
+            let text = try await running.send(
+                "PATCH", "/downloads/\(id)", fields: [("Content-Type", "text/plain")], body: Array("{}".utf8))
+            #expect(text.status == 415)
+            #expect(try await running.send("PATCH", "/downloads/01JD6Z0000000000000000000A", json: "{}").status == 404)
+        }
+    }
+
+    @Test("after completion the name and the link stay, and labels may change")
+    func completed() async throws {
+        try await RunningService.with { running in
+            let id = try await running.add("/entity?size=10")
+            try await running.complete(id)
+            for body in [#"{"filename":"b"}"#, #"{"url":"\#(running.upstreamURL)/entity?size=11","labels":["x"]}"#] {
+                let answer = try await running.send("PATCH", "/downloads/\(id)", json: body)
+                #expect(answer.status == 409)
+                #expect(answer.code == "illegal-transition")
+                #expect(answer.json["state"]?.string == "completed")
+            }
+            let answer = try await running.send("PATCH", "/downloads/\(id)", json: #"{"labels":["kept"]}"#)
+            #expect(answer.json["labels"] == .array([.string("kept")]))
+            #expect(answer.json["sha256"]?.string != nil)
+        }
+    }
+
+    @Test("conditions are judged against the download as it is")
+    func conditions() async throws {
+        try await RunningService.with { running in
+            let id = try await running.add("/entity?size=10", #","paused":true"#)
+            let path = "/downloads/\(id)"
+            let tag = try #require(try await running.send("GET", path)["etag"])
+            func patch(_ fields: [(String, String)], _ priority: Int) async throws -> PlainClient.Answer {
+                try await running.send("PATCH", path, json: #"{"priority":\#(priority)}"#, fields: fields)
+            }
+            #expect(try await patch([("If-Match", "\"other\"")], 1).status == 412)
+            #expect(try await patch([("If-Match", "W/" + tag)], 1).status == 412)
+            #expect(try await patch([("If-None-Match", "*")], 1).code == "precondition-failed")
+            let changed = try await patch([("If-Match", tag)], 2)
+            #expect(changed.status == 200)
+            #expect(try await patch([("If-Match", tag)], 3).status == 412)
+            let next = try #require(changed["etag"])
+            #expect(try await patch([("If-Match", next)], 4).json["priority"]?.integer == 4)
+            #expect(try await patch([("If-Match", "*")], 5).status == 200)
+        }
+    }
+}
