@@ -16,6 +16,12 @@ public enum DownloadError: Error, Sendable, Equatable {
     case notComplete(DownloadState)
     /// The download is not the one that the request was made for: it has changed since.
     case preconditionFailed
+    /// The client used the same key for another request.
+    case keyMismatch
+    /// The first request with this key made a download that has been removed since.
+    case removed(DownloadID)
+    /// Records take longer to be written than a client should wait for.
+    case overloaded
     /// The service is stopping.
     case shuttingDown
     /// The record could not be made durable; says why.

@@ -16,56 +16,149 @@ public enum Addition: Sendable {
     }
 }
 
+/// One of the things that a client asks for in one request.
+public enum BatchEntry: Sendable {
+    /// A download.
+    case new(NewDownload)
+    /// What has been found wanting before it came here, in the words that the client is told.
+    case refused([UInt8])
+}
+
+/// What an order came to.
+public enum OrderOutcome: Sendable {
+    /// A new download.
+    case created(Download)
+    /// The URL's download that is live or completed already.
+    case existing(Download)
+    /// It was refused, in these words.
+    case refused([UInt8])
+    /// It made, or led to, this download, which has been removed since: only when it is told again.
+    case removed(DownloadID)
+}
+
 extension DownloadService {
-    /// Accepts a download. When it returns, the record is on disk.
-    /// - Parameter new: what to download, and how.
+    /// Accepts a download. When it returns, the record is on disk, and with it the answer to the request's key.
+    /// - Parameters:
+    ///   - new: what to download, and how.
+    ///   - key: the request's key, which has been claimed.
     /// - Returns: the new download, or the URL's existing one.
-    /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `invalid`, `insufficientStorage`, `storeFailed`.
-    public func add(_ new: NewDownload) async throws(DownloadError) -> Addition {
+    /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `invalid`, `insufficientStorage`,
+    ///   `overloaded`, `storeFailed`.
+    public func add(_ new: NewDownload, answering key: RequestKey? = nil) async throws(DownloadError) -> Addition {
+        try mayAdd()
+        await settle([new])
+        var drafts = Drafts()
+        let plan = try plan(new, &drafts)
+        try await keep(drafts, answering: key, [plan])
+        switch plan {
+        case .created(let id): return .created(try shown(id))
+        case .existing(let id): return .existing(try shown(id))
+        // A refusal of a single order is thrown.
+        case .refused: throw .invalid("the order was refused")
+        }
+    }
+
+    /// Accepts many downloads. When it returns, their records are on disk, all of them or, if it throws, none.
+    /// - Parameters:
+    ///   - entries: what to download, and how.
+    ///   - key: the request's key, which has been claimed.
+    ///   - wording: how a client is told that one of them is refused.
+    /// - Returns: what became of each, in their order.
+    /// - Throws: `insufficientStorage`, `overloaded`, `storeFailed`.
+    public func add(
+        _ entries: [BatchEntry], answering key: RequestKey? = nil, wording: @Sendable (DownloadError) -> [UInt8]
+    ) async throws(DownloadError) -> [OrderOutcome] {
+        try mayAdd()
+        await settle(entries.compactMap { if case .new(let new) = $0 { new } else { nil } })
+        var drafts = Drafts()
+        var plans: [KeptOutcome] = []
+        for entry in entries {
+            switch entry {
+            case .refused(let words): plans.append(.refused(words))
+            case .new(let new):
+                do throws(DownloadError) {
+                    plans.append(try plan(new, &drafts))
+                } catch {
+                    plans.append(.refused(wording(error)))
+                }
+            }
+        }
+        try await keep(drafts, answering: key, plans)
+        return plans.map(outcome)
+    }
+
+    private func mayAdd() throws(DownloadError) {
         guard !isShuttingDown else { throw .shuttingDown }
+        guard !store.isCongested else { throw .overloaded }
+    }
+
+    /// Waits until nobody makes the first download of one of these URLs durable: it might be what these lead to.
+    private func settle(_ orders: [NewDownload]) async {
+        let urls = Set(orders.filter { $0.onDuplicate != .new }.map(\.url.string))
+        while let url = urls.first(where: { pendingURLs[$0] != nil }) {
+            await withCheckedContinuation { pendingURLs[url]?.append($0) }
+        }
+    }
+
+    /// Downloads that are about to be made, by the URL of each first one.
+    private struct Drafts {
+        var jobs: [DownloadJob] = []
+        var first: [String: DownloadID] = [:]
+    }
+
+    /// Decides what an order comes to, and drafts the download if it is a new one.
+    private func plan(_ new: NewDownload, _ drafts: inout Drafts) throws(DownloadError) -> KeptOutcome {
         for url in [new.url] + new.mirrors + [new.webhook].compactMap(\.self) { try judge(url) }
         if let filename = new.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         let url = new.url.string
         if new.onDuplicate != .new {
-            while pendingURLs[url] != nil {
-                await withCheckedContinuation { pendingURLs[url]?.append($0) }
-            }
-            if let existing = board.downloads(ofURL: url).first(where: { $0.state.isLive || $0.state == .completed }) {
-                if new.onDuplicate == .reject { throw .duplicate(existing.id) }
-                return .existing(existing)
+            let known = board.downloads(ofURL: url).first { $0.state.isLive || $0.state == .completed }
+            if let id = drafts.first[url] ?? known?.id {
+                if new.onDuplicate == .reject { throw .duplicate(id) }
+                return .existing(id)
             }
         }
-        return .created(try await create(new))
-    }
-
-    private func create(_ new: NewDownload) async throws(DownloadError) -> Download {
-        let url = new.url.string
-        let marksPending = pendingURLs[url] == nil
-        if marksPending { pendingURLs[url] = [] }
-        defer {
-            if marksPending { pendingURLs.removeValue(forKey: url)?.forEach { $0.resume() } }
-        }
-
         var random = SystemRandom()
         let id = identifiers.next(now: .now(), using: &random)
         var record = DownloadRecord(new, id: id)
         record.download.filename = new.filename.map { reserve($0, for: id) }
         guard var job = DownloadJob(record) else { throw .invalid("url '\(url)' cannot be parsed") }
         job.reservedName = record.download.filename
+        drafts.jobs.append(job)
+        if drafts.first[url] == nil { drafts.first[url] = id }
+        return .created(id)
+    }
+
+    /// Makes the drafts durable in one step, together with the answer that tells of them, and lets them begin.
+    private func keep(
+        _ drafts: Drafts, answering key: RequestKey?, _ outcomes: [KeptOutcome]
+    ) async throws(DownloadError) {
+        let changes = drafts.jobs.map { StoreChange.save($0.record) } + remember(outcomes, as: key)
+        let urls = drafts.first.keys.filter { pendingURLs[$0] == nil }
+        for url in urls { pendingURLs[url] = [] }
+        defer {
+            for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0.resume() } }
+        }
         do throws(StoreError) {
-            try await store.submit([.save(record)]).wait()
+            try await store.submit(changes).wait()
         } catch {
-            release(job.reservedName, of: id)
+            for job in drafts.jobs { release(job.reservedName, of: job.record.id) }
+            forget(key)
             throw DownloadError(error)
         }
-        jobs[id] = job
-        tell(job)
-        log(.transition(record.download))
-        if record.download.state == .queued {
-            enqueue(id)
-            schedule()
+        for job in drafts.jobs {
+            let id = job.record.id
+            jobs[id] = job
+            tell(job)
+            log(.transition(job.record.download))
+            if job.record.download.state == .queued { enqueue(id) }
         }
-        return board.download(id) ?? record.download
+        if !drafts.jobs.isEmpty { schedule() }
+    }
+
+    private func shown(_ id: DownloadID) throws(DownloadError) -> Download {
+        guard let download = board.download(id) else { throw .removed(id) }
+        return download
     }
 
     // MARK: - Names

@@ -36,6 +36,9 @@ public actor DownloadService {
     var reservedNames: [String: DownloadID] = [:]
     /// URLs whose first download is being made durable, with those who wait to see whether theirs is a duplicate.
     var pendingURLs: [String: [CheckedContinuation<Void, Never>]] = [:]
+    /// How requests with a key were answered, and those that are being carried out.
+    var answers = AnswerMemory()
+    var claims: [String: Claim] = [:]
     /// Downloads whose records are being removed: nothing of them begins or is saved any more.
     var leaving: Set<DownloadID> = []
     var isStarted = false
@@ -71,9 +74,12 @@ public actor DownloadService {
             throw DownloadsStartError(error.description)
         }
         var configuration = configuration
-        let (settings, changes) = configuration.settings.merged(
+        var (settings, changes) = configuration.settings.merged(
             withKept: contents.settings, explicit: configuration.explicitSettings)
         configuration.settings = settings
+        for answer in contents.answers {
+            changes += answers.remember(answer, now: .now()).map(StoreChange.forget)
+        }
         do throws(StoreError) {
             try await store.submit(changes).wait()
         } catch {

@@ -11,11 +11,16 @@ protocol DownloadStore: Sendable {
     /// yet; it is written with the next group, at the latest when the store closes, and lost if that fails.
     func note(_ progress: StoredProgress)
 
+    /// Whether what is submitted now would have to wait longer than a client should: the disk hangs, or does not keep up.
+    var isCongested: Bool { get }
+
     /// Writes what is outstanding and closes. Everything after it fails with `StoreError.closed`.
     func close() async
 }
 
 extension DownloadStore {
+    var isCongested: Bool { false }
+
     /// Makes the changes durable.
     func write(_ changes: [StoreChange]) async throws(StoreError) {
         try await submit(changes).wait()
@@ -31,6 +36,8 @@ extension DownloadStore {
 struct StoredContents: Sendable {
     var records: [DownloadRecord] = []
     var settings: [String: String] = [:]
+    /// Answers to requests with a key, the oldest first.
+    var answers: [KeptAnswer] = []
 }
 
 /// One change to what is kept.
@@ -45,6 +52,10 @@ enum StoreChange: Sendable {
     case set(name: String, value: String?)
     /// Changes nothing that is ever read, but has to be written: it shows whether the store takes writes.
     case probe
+    /// Keeps the answer to a request with a key, in place of an earlier one.
+    case remember(KeptAnswer)
+    /// Deletes the answer to the request with this key.
+    case forget(String)
 }
 
 /// How far a download has come, as far as it is on disk.

@@ -5,8 +5,11 @@ import Threading
 final class GroupCommitter: Sendable {
     /// Sizes and delays.
     struct Options: Sendable {
-        /// Most writes that go into one transaction: bounds how long the first of them waits.
+        /// Most changes that go into one transaction, but for those of a single write, which stay together: bounds how long
+        /// the first of them waits.
         var largestGroup = 1_024
+        /// Outstanding changes, and how long a transaction may take, from which on no new downloads are accepted.
+        var congestion: (changes: Int, age: Duration) = (50_000, .seconds(10))
         /// How long notes of progress gather before they cause a transaction themselves.
         var noteDelay: Duration = .milliseconds(250)
         /// The most pages the file may have; `nil`: no limit. Tests make a small disk of it.
@@ -27,6 +30,10 @@ final class GroupCommitter: Sendable {
     /// What the writers and the thread share.
     private struct Backlog {
         var writes: [Write] = []
+        /// Changes in `writes`.
+        var changeCount = 0
+        /// When the transaction that is being written was begun.
+        var begun: ContinuousClock.Instant?
         /// Progress noted after every write of the same download in `writes`.
         var notes: [DownloadID: StoredProgress] = [:]
         /// When the notes cause a transaction; `nil` without notes.
@@ -76,13 +83,21 @@ extension GroupCommitter {
                 case .save(let record): backlog.notes[record.id] = nil
                 case .remove(let id): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
-                case .set, .probe: break
+                case .set, .probe, .remember, .forget: break
                 }
             }
             backlog.writes.append(Write(changes: changes, commit: commit))
+            backlog.changeCount += changes.count
             return (true, wake: backlog.writes.count == 1)
         }
         if !isOpen { commit.conclude(.failure(.closed)) }
+    }
+
+    var isCongested: Bool {
+        backlog.withLock { backlog in
+            let age = backlog.begun.map { ContinuousClock.now - $0 } ?? .zero
+            return (backlog.changeCount > options.congestion.changes || age > options.congestion.age, wake: false)
+        }
     }
 
     func note(_ progress: StoredProgress) {
@@ -128,10 +143,10 @@ extension GroupCommitter {
 
     private func nextTask() -> Job {
         backlog.wait { backlog in
+            backlog.begun = nil
             if !backlog.writes.isEmpty {
-                let count = min(backlog.writes.count, options.largestGroup)
-                let writes = Array(backlog.writes.prefix(count))
-                backlog.writes.removeFirst(count)
+                let writes = takeWrites(&backlog)
+                backlog.begun = .now
                 // Notes are newer than all the writes: they wait for the last of them.
                 return .done(.commit(writes, notes: backlog.writes.isEmpty ? takeNotes(&backlog) : []))
             }
@@ -140,6 +155,20 @@ extension GroupCommitter {
             if backlog.isStopping || remaining <= .zero { return .done(.commit([], notes: takeNotes(&backlog))) }
             return .wait(remaining)
         }
+    }
+
+    private func takeWrites(_ backlog: inout Backlog) -> [Write] {
+        var changes = 0
+        var count = 0
+        for write in backlog.writes {
+            if count > 0, changes + write.changes.count > options.largestGroup { break }
+            changes += write.changes.count
+            count += 1
+        }
+        let writes = Array(backlog.writes.prefix(count))
+        backlog.writes.removeFirst(count)
+        backlog.changeCount -= changes
+        return writes
     }
 
     private func takeNotes(_ backlog: inout Backlog) -> [StoredProgress] {

@@ -3,8 +3,8 @@ import Threading
 /// Keeps records in SQLite. One thread of its own takes everything that has been queued, writes it in one transaction, and
 /// lets all who waited for it go on: a hundred writers share one sync of the disk.
 ///
-/// The queue needs no bound of its own: a writer waits until its changes are durable, so there is never more in it than one
-/// write for each task that can wait, and the service bounds those by its connections. A transaction is bounded.
+/// Whoever asks for something new to be kept first looks whether the store is congested: what has been accepted has to be
+/// written, and so only the coming of more can be bounded. A transaction is bounded.
 final class SQLiteDownloadStore: DownloadStore {
     private let committer: GroupCommitter
 
@@ -49,6 +49,8 @@ final class SQLiteDownloadStore: DownloadStore {
         committer.enqueue(changes, commit)
         return commit
     }
+
+    var isCongested: Bool { committer.isCongested }
 
     func note(_ progress: StoredProgress) {
         committer.note(progress)

@@ -116,6 +116,18 @@ enum StoreSchema {
                 created_at INTEGER NOT NULL
             ) WITHOUT ROWID
             """,
-        ]
+        ],
+        [
+            // An answer may tell of many downloads, and of refusals: see `AnswerRow`. Nothing was ever kept in the first shape.
+            "DROP TABLE idempotency_keys",
+            """
+            CREATE TABLE idempotency_keys (
+                key TEXT NOT NULL PRIMARY KEY,
+                request_digest BLOB NOT NULL,
+                outcomes TEXT NOT NULL,
+                created_at INTEGER NOT NULL
+            ) WITHOUT ROWID
+            """,
+        ],
     ]
 }

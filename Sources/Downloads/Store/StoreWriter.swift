@@ -6,6 +6,8 @@ final class StoreWriter {
     private let remove: SQLiteStatement
     private let set: SQLiteStatement
     private let unset: SQLiteStatement
+    private let remember: SQLiteStatement
+    private let forget: SQLiteStatement
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
         self.connection = connection
@@ -15,6 +17,8 @@ final class StoreWriter {
         remove = try connection.prepare("DELETE FROM downloads WHERE id = ?1")
         set = try connection.prepare("REPLACE INTO settings (name, value) VALUES (?1, ?2)")
         unset = try connection.prepare("DELETE FROM settings WHERE name = ?1")
+        remember = try connection.prepare(AnswerRow.saveStatement)
+        forget = try connection.prepare("DELETE FROM idempotency_keys WHERE key = ?1")
     }
 
     /// Writes all the changes durably, or none.
@@ -53,6 +57,12 @@ final class StoreWriter {
         case .probe:
             // Writes the file's first page, whatever it held.
             try connection.execute("PRAGMA user_version = \(StoreSchema.version)")
+        case .remember(let answer):
+            try AnswerRow.bind(answer, to: remember)
+            try remember.run()
+        case .forget(let key):
+            try forget.bind(1, key)
+            try forget.run()
         }
     }
 
@@ -69,6 +79,8 @@ final class StoreWriter {
             while try settings.step() {
                 if let name = settings.text(0), let value = settings.text(1) { contents.settings[name] = value }
             }
+            let answers = try connection.prepare(AnswerRow.loadStatement)
+            while try answers.step() { contents.answers.append(try AnswerRow.answer(from: answers)) }
         } catch let error as StoreError {
             throw error
         } catch let error as SQLiteError {

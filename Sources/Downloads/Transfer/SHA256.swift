@@ -17,6 +17,19 @@ struct SHA256: Sendable {
         }
     }
 
+    mutating func update(_ bytes: [UInt8]) {
+        unsafe bytes.withUnsafeBytes { buffer in
+            unsafe pawl_sha256_update(&state, buffer.baseAddress, buffer.count)
+        }
+    }
+
+    /// The digest of these bytes.
+    static func digest(of bytes: [UInt8]) -> [UInt8] {
+        var digest = SHA256()
+        digest.update(bytes)
+        return digest.digest()
+    }
+
     /// The digest of everything fed so far; more may be fed afterwards.
     func digest() -> [UInt8] {
         var copy = state

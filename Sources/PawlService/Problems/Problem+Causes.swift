@@ -24,6 +24,11 @@ extension Problem {
         case .preconditionFailed:
             self.init(
                 .preconditionFailed, "the download has changed since: it is not the one that If-Match or If-None-Match means")
+        case .keyMismatch:
+            self.init(.idempotencyMismatch, "the Idempotency-Key was used for a request with another body")
+        case .removed(let id):
+            self.init(.notFound, "the download that the first request with this Idempotency-Key made has been removed", id: id)
+        case .overloaded: self.init(.unavailable, "the disk does not keep up; nothing was done", retryAfter: 5)
         case .shuttingDown: self.init(.unavailable, "the service is stopping", retryAfter: 5)
         case .storeFailed(let reason): self.init(.internalError, "the record could not be kept: \(reason)")
         }

@@ -21,63 +21,75 @@ extension API {
         let orders = items.enumerated().map { index, item in
             Result { () throws(Problem) in try DownloadOrder(item, prefix: "downloads[\(index)].") }
         }
-        return try once(request) { [self] () throws(Problem) in
-            let results = await addAll(orders)
-            var response = Response()
-            response.fields.append(.cacheControl, "no-store")
-            response.fill { writer in
-                writer.beginObject()
-                writer.name("items")
-                writer.beginArray()
-                for result in results { Self.encode(result, into: &writer) }
-                writer.endArray()
-                writer.endObject()
+        return try once(request) { [self] key throws(Problem) in
+            let entries = await resolve(orders)
+            do throws(DownloadError) {
+                return Self.answer(try await downloads.add(entries, answering: key) { Problem($0).encoded })
+            } catch {
+                throw Problem(error)
             }
-            return response
+        } retell: { outcomes throws(Problem) in
+            Self.answer(outcomes)
         }
     }
 
-    /// Adds them side by side, so that the store commits them in few groups. Items of one source go one after the other, so
-    /// that it is the first which is new.
-    private func addAll(_ orders: [Result<DownloadOrder, Problem>]) async -> [Result<Addition, Problem>] {
-        var chains: [String: [(index: Int, order: DownloadOrder)]] = [:]
-        var results: [(index: Int, result: Result<Addition, Problem>)] = []
-        for (index, order) in orders.enumerated() {
-            switch order {
-            case .success(let order): chains[order.sourceName, default: []].append((index, order))
-            case .failure(let problem): results.append((index, .failure(problem)))
-            }
-        }
-        await withTaskGroup(of: [(index: Int, result: Result<Addition, Problem>)].self) { group in
-            for chain in chains.values {
-                group.addTask { [self] in
-                    var results: [(index: Int, result: Result<Addition, Problem>)] = []
-                    for (index, order) in chain {
+    /// Looks up the tracks that the orders name, side by side; the catalogue asks its sources no faster than it may.
+    private func resolve(_ orders: [Result<DownloadOrder, Problem>]) async -> [BatchEntry] {
+        await withTaskGroup(of: (Int, BatchEntry).self) { group in
+            var entries = [BatchEntry?](repeating: nil, count: orders.count)
+            for (index, order) in orders.enumerated() {
+                switch order {
+                case .failure(let problem): entries[index] = .refused(problem.encoded)
+                case .success(let order):
+                    if case .url(let url) = order.source {
+                        entries[index] = .new(order.download(of: url))
+                        continue
+                    }
+                    group.addTask { [self] in
                         do throws(Problem) {
-                            results.append((index, .success(try await add(order))))
+                            return (index, .new(try await resolve(order)))
                         } catch {
-                            results.append((index, .failure(error)))
+                            return (index, .refused(error.encoded))
                         }
                     }
-                    return results
                 }
             }
-            for await part in group { results += part }
+            for await (index, entry) in group { entries[index] = entry }
+            return entries.compactMap(\.self)
         }
-        return results.sorted { $0.index < $1.index }.map(\.result)
     }
 
-    private static func encode(_ result: Result<Addition, Problem>, into writer: inout JSONWriter) {
-        writer.beginObject()
-        switch result {
-        case .success(let addition):
-            if case .created = addition { writer.member("status", 201) } else { writer.member("status", 200) }
+    private static func answer(_ outcomes: [OrderOutcome]) -> Response {
+        var response = Response()
+        response.fields.append(.cacheControl, "no-store")
+        response.fill { writer in
+            writer.beginObject()
+            writer.name("items")
+            writer.beginArray()
+            for outcome in outcomes { encode(outcome, into: &writer) }
+            writer.endArray()
+            writer.endObject()
+        }
+        return response
+    }
+
+    private static func encode(_ outcome: OrderOutcome, into writer: inout JSONWriter) {
+        func item(_ status: Int64, _ download: Download) {
+            writer.member("status", status)
             writer.name("download")
-            addition.download.encode(into: &writer)
-        case .failure(let problem):
-            writer.member("status", problem.status.code)
+            download.encode(into: &writer)
+        }
+        func item(_ problem: [UInt8]) {
+            writer.member("status", (try? JSONValue(parsing: problem))?["status"]?.integer)
             writer.name("problem")
-            problem.encode(into: &writer)
+            writer.raw(problem)
+        }
+        writer.beginObject()
+        switch outcome {
+        case .created(let download): item(201, download)
+        case .existing(let download): item(200, download)
+        case .refused(let words): item(words)
+        case .removed(let id): item(Problem(DownloadError.removed(id)).encoded)
         }
         writer.endObject()
     }

@@ -59,29 +59,38 @@ extension API {
     func add(_ request: borrowing Request) throws(Problem) -> Answer {
         try QueryReader(request.head.target).finish()
         let order = try DownloadOrder(try RequestBody.json(of: request))
-        return try once(request) { [self] () throws(Problem) in
-            let addition = try await add(order)
-            var response = Response()
-            response.fields.append(.location, "/downloads/" + addition.download.id.description)
-            response.fields.append(.cacheControl, "no-store")
-            var status = HTTPStatus.ok
-            if case .created = addition { status = .created }
-            response.fill(status) { addition.download.encode(into: &$0) }
-            return response
+        return try once(request) { [self] key throws(Problem) in
+            let new = try await resolve(order)
+            let addition: Addition
+            do throws(DownloadError) {
+                addition = try await downloads.add(new, answering: key)
+            } catch {
+                throw Problem(error)
+            }
+            return Self.answer(addition)
+        } retell: { outcomes throws(Problem) in
+            switch outcomes.first {
+            case .created(let download): return Self.answer(.created(download))
+            case .existing(let download): return Self.answer(.existing(download))
+            case .removed(let id): throw Problem(DownloadError.removed(id))
+            // A refusal of a single order is not kept.
+            case .refused, nil: throw Problem(.internalError, "the answer to this Idempotency-Key is not known")
+            }
         }
     }
 
-    /// Looks up the track of an order that names one, and adds the download.
-    func add(_ order: DownloadOrder) async throws(Problem) -> Addition {
-        let new = try await resolve(order)
-        do throws(DownloadError) {
-            return try await downloads.add(new)
-        } catch {
-            throw Problem(error)
-        }
+    private static func answer(_ addition: Addition) -> Response {
+        var response = Response()
+        response.fields.append(.location, "/downloads/" + addition.download.id.description)
+        response.fields.append(.cacheControl, "no-store")
+        var status = HTTPStatus.ok
+        if case .created = addition { status = .created }
+        response.fill(status) { addition.download.encode(into: &$0) }
+        return response
     }
 
-    private func resolve(_ order: DownloadOrder) async throws(Problem) -> NewDownload {
+    /// Looks up the track of an order that names one.
+    func resolve(_ order: DownloadOrder) async throws(Problem) -> NewDownload {
         switch order.source {
         case .url(let url): return order.download(of: url)
         case .track(let id):

@@ -22,7 +22,6 @@ final class API: Application {
     let filesDirectory: String
     let metrics: ServiceMetrics
     let log: Log
-    let answers = IdempotentAnswers()
     private let router = Router()
     private let access: AccessPolicy
     let crossOrigin: CrossOriginPolicy

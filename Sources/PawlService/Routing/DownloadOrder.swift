@@ -83,14 +83,6 @@ struct DownloadOrder: Sendable {
         try reader.finish()
     }
 
-    /// Tells orders of the same thing.
-    var sourceName: String {
-        switch source {
-        case .url(let url): url.withoutUserInfo.string
-        case .track(let id): id
-        }
-    }
-
     /// The download of a URL; with what the source says of the track, unless the order brought its own.
     func download(of url: HTTPURL, track: [UInt8]? = nil, named name: String? = nil) -> NewDownload {
         var new = template

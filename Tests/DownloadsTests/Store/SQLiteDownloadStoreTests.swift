@@ -183,4 +183,33 @@ struct SQLiteDownloadStoreTests {
         #expect(!"\(fullRecord())".contains("s3cret"))
         #expect(!String(reflecting: fullRecord().headers).contains("s3cret"))
     }
+
+    @Test func `answers to keys come back as they were, until they are forgotten`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        let id = DownloadID(value: 9)
+        let answers = [
+            KeptAnswer(
+                key: "a", digest: [1, 2], outcomes: [.created(id), .existing(id), .refused(Array(#"{"x":"ü"}"#.utf8))],
+                createdAt: Timestamp(millisecondsSinceEpoch: 2)),
+            KeptAnswer(key: "b", digest: [], outcomes: [], createdAt: Timestamp(millisecondsSinceEpoch: 1)),
+        ]
+        try await store.write(answers.map(StoreChange.remember))
+        #expect(try scene.contentsAfterCrash().answers == answers.reversed())
+        try await store.write([.forget("a"), .forget("unknown")])
+        #expect(try scene.contentsAfterCrash().answers.map(\.key) == ["b"])
+        await store.close()
+    }
+
+    @Test func `a transaction takes so many changes, and a larger write alone`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open(GroupCommitter.Options(largestGroup: 3))
+        let commits = [5, 2, 2, 1].map { count in
+            store.submit((0..<count).map { .set(name: "\(count)-\($0)", value: "x") })
+        }
+        for commit in commits { try await commit.wait() }
+        #expect(try scene.contentsAfterCrash().settings.count == 8)
+        #expect(!store.isCongested)
+        await store.close()
+    }
 }

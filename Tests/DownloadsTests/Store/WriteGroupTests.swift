@@ -10,6 +10,10 @@ struct WriteGroupTests {
         case .remove(let id): "remove \(id.value & 0xFF)"
         case .set(let name, let value): "set \(name) \(value ?? "nil")"
         case .probe: "probe"
+        case .remember(let answer): "remember \(answer.key)"
+        case .forget(let key): "forget \(key)"
+        case .keepDelivery(let delivery): "keep delivery \(delivery.id)"
+        case .dropDelivery(let id): "drop delivery \(id)"
         }
     }
 

@@ -1,0 +1,45 @@
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+internal import JSON
+
+/// Requests that are made again because their answer was lost.
+extension API {
+    /// Carries out a request later; one with an `Idempotency-Key` only the first time.
+    ///
+    /// Failures are not remembered: repeating is what the key is for. What is remembered is on disk together with what the
+    /// request did, so that a crash comes before both or after both.
+    /// - Parameters:
+    ///   - work: carries the request out, and has the key kept with what it does.
+    ///   - retell: answers a repetition.
+    func once(
+        _ request: borrowing Request, _ work: @escaping @Sendable (RequestKey?) async throws(Problem) -> Response,
+        retell: @escaping @Sendable ([OrderOutcome]) throws(Problem) -> Response
+    ) throws(Problem) -> Answer {
+        guard let name = request.head.fields[.idempotencyKey] else {
+            return .later { () throws(Problem) in try await work(nil) }
+        }
+        guard (1...255).contains(name.utf8.count), request.head.fields.values(.idempotencyKey).count == 1 else {
+            throw Problem(.invalidRequest, "the Idempotency-Key must be given once and have 1 to 255 characters")
+        }
+        let key = RequestKey(name, request: Array(request.head.target.rawPath) + [0] + request.body)
+        let downloads = downloads
+        return .later { () throws(Problem) in
+            let told: [OrderOutcome]?
+            do throws(DownloadError) {
+                told = try await downloads.claim(key)
+            } catch {
+                throw Problem(error)
+            }
+            if let told { return try retell(told) }
+            let result: Result<Response, Problem>
+            do throws(Problem) {
+                result = .success(try await work(key))
+            } catch {
+                result = .failure(error)
+            }
+            await downloads.release(key)
+            return try result.get()
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite("Requests that are repeated, and batches", .timeLimit(.minutes(3)))
+struct RepetitionTests {
+    private func crash(_ fixture: ServiceFixture) async throws -> ServiceFixture {
+        let copy = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: fixture.directory.path + "/data", toPath: copy.path + "/data")
+        return try await ServiceFixture(directory: copy, continuing: fixture, starting: false)
+    }
+
+    private let key = RequestKey("k", request: [1, 2, 3])
+
+    @Test("after a crash a key still has its answer; a removed download is told as such")
+    func keyOverCrash() async throws {
+        let before = try await ServiceFixture(starting: false)
+        #expect(try await before.service.claim(key) == nil)
+        let new = NewDownload(url: try before.url("size=10&seed=80"), startsPaused: true)
+        let made = try await before.service.add(new, answering: key).download
+        await before.service.release(key)
+
+        let after = try await crash(before)
+        guard case .created(let download)? = try await after.service.claim(key)?.first else {
+            Issue.record("the key was forgotten")
+            return
+        }
+        #expect(download.id == made.id)
+        await #expect(throws: DownloadError.keyMismatch) { _ = try await after.service.claim(RequestKey("k", request: [1])) }
+        try await after.service.remove(made.id, deletingFile: false)
+        guard case .removed(made.id)? = try await after.service.claim(key)?.first else {
+            Issue.record("the removed download was not told as such")
+            return
+        }
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
+    @Test("of two with one key, the second waits; it carries the request out itself if the first failed")
+    func claims() async throws {
+        let fixture = try await ServiceFixture(starting: false)
+        #expect(try await fixture.service.claim(key) == nil)
+        let second = Task { try await fixture.service.claim(key) }
+        await #expect(throws: DownloadError.keyMismatch) { _ = try await fixture.service.claim(RequestKey("k", request: [])) }
+        // Nothing was kept: as if the first had failed.
+        await fixture.service.release(key)
+        #expect(try await second.value == nil)
+        _ = try await fixture.service.add(NewDownload(url: fixture.url("size=10&seed=81")), answering: key)
+        let third = Task { try await fixture.service.claim(key) }
+        await fixture.service.release(key)
+        #expect(try await third.value?.count == 1)
+        await fixture.service.shutdown()
+    }
+
+    @Test("a batch is durable as one, and tells duplicates within itself")
+    func batch() async throws {
+        let fixture = try await ServiceFixture(starting: false)
+        let entries: [BatchEntry] = [
+            .new(NewDownload(url: try fixture.url("size=10&seed=82"))),
+            .refused(Array("no".utf8)),
+            .new(NewDownload(url: try fixture.url("size=10&seed=82"))),
+            .new(NewDownload(url: try fixture.url("size=10&seed=82"), onDuplicate: .reject)),
+            .new(NewDownload(url: try fixture.url("size=10&seed=82"), onDuplicate: .new)),
+            .new(NewDownload(url: try fixture.url("size=10&seed=83"), filename: "../bad")),
+        ]
+        #expect(try await fixture.service.claim(key) == nil)
+        let outcomes = try await fixture.service.add(entries, answering: key) { Array("\($0)".utf8) }
+        await fixture.service.release(key)
+        #expect(kinds(outcomes) == ["created", "refused", "existing", "refused", "created", "refused"])
+
+        let after = try await crash(fixture)
+        #expect(after.service.board.statistics().counts[.queued] == 2)
+        let again = try #require(try await after.service.claim(key))
+        #expect(kinds(again) == kinds(outcomes))
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
+    private func kinds(_ outcomes: [OrderOutcome]) -> [String] {
+        outcomes.map { outcome in
+            switch outcome {
+            case .created: "created"
+            case .existing: "existing"
+            case .refused: "refused"
+            case .removed: "removed"
+            }
+        }
+    }
+}
