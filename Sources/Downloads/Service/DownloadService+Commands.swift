@@ -43,7 +43,7 @@ extension DownloadService {
         await rest(id)
         guard let download = board.download(id) else { throw .notFound }
         do throws(StoreError) {
-            try await store.submit([.remove(id)]).wait()
+            try await submit([.remove(id)], telling: cancellation(of: id)).wait()
         } catch {
             leaving.remove(id)
             requeue(id)
@@ -59,6 +59,16 @@ extension DownloadService {
         events.publish(.removal(id))
         log(.removed(id))
         schedule()
+    }
+
+    /// What the webhook of a live download is told when its record is removed.
+    private func cancellation(of id: DownloadID) -> WebhookDelivery? {
+        guard var record = jobs[id]?.record, record.download.state.isLive else { return nil }
+        record.download.state = .cancelled
+        record.download.updatedAt = .now()
+        record.download.bytesPerSecond = 0
+        record.download.stalled = false
+        return delivery(of: record)
     }
 
     /// Lets a download go on that was stopped in vain.

@@ -49,7 +49,7 @@ extension DownloadService {
             record.download = download
             record.forgetTransfer()
             do throws(StoreError) {
-                try await store.submit([.save(record)]).wait()
+                try await submit([.save(record)], telling: delivery(of: record)).wait()
                 attempt("remove the part file of \(id)") { () throws(FileError) in try FileSystem.remove(directory.part(id)) }
             } catch {
                 // The file is there, whole; only the record is behind. The next start finds it under both its names, and

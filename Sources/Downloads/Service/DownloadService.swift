@@ -21,6 +21,7 @@ public actor DownloadService {
     let probe: StoreProbe
     /// Holds the speed limit over all downloads; each has its own besides, in its job.
     let speedLimiter: SpeedLimiter
+    let courier: WebhookCourier
     let retryPolicy: RetryPolicy
     let log: @Sendable (DownloadLogEvent) -> Void
     let reports: AsyncStream<TransferReport>
@@ -41,6 +42,8 @@ public actor DownloadService {
     var claims: [String: Claim] = [:]
     /// Downloads whose records are being removed: nothing of them begins or is saved any more.
     var leaving: Set<DownloadID> = []
+    /// Messages to webhooks that an earlier run has left.
+    var leftDeliveries: [WebhookDelivery] = []
     var isStarted = false
     var isShuttingDown = false
     var pulse: Task<Void, Never>?
@@ -93,6 +96,8 @@ public actor DownloadService {
         probe = StoreProbe(store)
         finisher = Finisher(directory: directory)
         speedLimiter = SpeedLimiter(bytesPerSecond: configuration.speedLimit)
+        courier = WebhookCourier(client: client, store: store, configuration: configuration, log: log)
+        leftDeliveries = contents.deliveries
         retryPolicy = RetryPolicy(
             firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest)
         queue = DownloadQueue(
@@ -111,6 +116,8 @@ public actor DownloadService {
             for await report in reports { self.handle(report) }
         }
         schedule()
+        Task { [courier, leftDeliveries] in await courier.start(with: leftDeliveries) }
+        leftDeliveries = []
     }
 
     /// Checkpoints and ends all transfers, then closes the store. Live downloads go on at the next start.
@@ -123,6 +130,7 @@ public actor DownloadService {
             job.attempt?.cancel()
         }
         for id in jobs.keys { await rest(id) }
+        await courier.stop()
         await store.close()
         reporter.finish()
     }
@@ -145,9 +153,12 @@ public actor DownloadService {
         job.record.download.updatedAt = .now()
         job.record.download.revision += 1
         jobs[id] = job
-        let commit = leaving.contains(id) ? .nothing : store.submit([.save(job.record)])
+        let hasMoved = job.record.download.state != before
+        let commit =
+            leaving.contains(id)
+            ? .nothing : submit([.save(job.record)], telling: hasMoved ? delivery(of: job.record) : nil)
         tell(job)
-        if job.record.download.state != before { log(.transition(job.record.download)) }
+        if hasMoved { log(.transition(job.record.download)) }
         return commit
     }
 

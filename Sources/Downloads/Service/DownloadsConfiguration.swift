@@ -44,6 +44,13 @@ public struct DownloadsConfiguration: Sendable {
         }
     }
 
+    /// The body of the message to a download's webhook when it has ended; `nil`: webhooks are not called.
+    public var webhookBody: (@Sendable (Download) -> [UInt8])?
+    /// The key of the signature on messages to webhooks; `nil`: they are not signed.
+    public var webhookSecret: String?
+    /// How often and how long delivering is tried.
+    var webhookPolicy = WebhookPolicy()
+
     /// The defaults of the contract.
     /// - Parameters:
     ///   - dataDirectory: everything the service keeps.

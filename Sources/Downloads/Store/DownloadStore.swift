@@ -38,6 +38,8 @@ struct StoredContents: Sendable {
     var settings: [String: String] = [:]
     /// Answers to requests with a key, the oldest first.
     var answers: [KeptAnswer] = []
+    /// Messages to webhooks that have not been delivered, the oldest first.
+    var deliveries: [WebhookDelivery] = []
 }
 
 /// One change to what is kept.
@@ -56,6 +58,10 @@ enum StoreChange: Sendable {
     case remember(KeptAnswer)
     /// Deletes the answer to the request with this key.
     case forget(String)
+    /// Keeps a message to a webhook until it is delivered, in place of what was known of it before.
+    case keepDelivery(WebhookDelivery)
+    /// Deletes a message that has been delivered or given up.
+    case dropDelivery(DownloadID)
 }
 
 /// How far a download has come, as far as it is on disk.

@@ -83,7 +83,7 @@ extension GroupCommitter {
                 case .save(let record): backlog.notes[record.id] = nil
                 case .remove(let id): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
-                case .set, .probe, .remember, .forget: break
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery: break
                 }
             }
             backlog.writes.append(Write(changes: changes, commit: commit))

@@ -129,5 +129,17 @@ enum StoreSchema {
             ) WITHOUT ROWID
             """,
         ],
+        [
+            """
+            CREATE TABLE webhook_deliveries (
+                id TEXT NOT NULL PRIMARY KEY,
+                download_id TEXT NOT NULL,
+                url TEXT NOT NULL,
+                body BLOB NOT NULL,
+                attempts INTEGER NOT NULL,
+                due_at INTEGER NOT NULL
+            ) WITHOUT ROWID
+            """
+        ],
     ]
 }

@@ -8,6 +8,8 @@ final class StoreWriter {
     private let unset: SQLiteStatement
     private let remember: SQLiteStatement
     private let forget: SQLiteStatement
+    private let keepDelivery: SQLiteStatement
+    private let dropDelivery: SQLiteStatement
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
         self.connection = connection
@@ -19,6 +21,8 @@ final class StoreWriter {
         unset = try connection.prepare("DELETE FROM settings WHERE name = ?1")
         remember = try connection.prepare(AnswerRow.saveStatement)
         forget = try connection.prepare("DELETE FROM idempotency_keys WHERE key = ?1")
+        keepDelivery = try connection.prepare(DeliveryRow.saveStatement)
+        dropDelivery = try connection.prepare("DELETE FROM webhook_deliveries WHERE id = ?1")
     }
 
     /// Writes all the changes durably, or none.
@@ -63,6 +67,12 @@ final class StoreWriter {
         case .forget(let key):
             try forget.bind(1, key)
             try forget.run()
+        case .keepDelivery(let delivery):
+            try DeliveryRow.bind(delivery, to: keepDelivery)
+            try keepDelivery.run()
+        case .dropDelivery(let id):
+            try dropDelivery.bind(1, id.description)
+            try dropDelivery.run()
         }
     }
 
@@ -81,6 +91,8 @@ final class StoreWriter {
             }
             let answers = try connection.prepare(AnswerRow.loadStatement)
             while try answers.step() { contents.answers.append(try AnswerRow.answer(from: answers)) }
+            let deliveries = try connection.prepare(DeliveryRow.loadStatement)
+            while try deliveries.step() { contents.deliveries.append(try DeliveryRow.delivery(from: deliveries)) }
         } catch let error as StoreError {
             throw error
         } catch let error as SQLiteError {

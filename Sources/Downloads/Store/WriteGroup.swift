@@ -22,7 +22,7 @@ struct WriteGroup: Sendable {
                 case .progress(let progress):
                     guard !replaced.contains(progress.id) else { continue }
                     if advanced.insert(progress.id).inserted { changes.append(change) }
-                case .set, .probe, .remember, .forget:
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery:
                     changes.append(change)
                 }
             }

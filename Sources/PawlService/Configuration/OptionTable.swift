@@ -48,7 +48,7 @@ enum OptionTable {
         .toggle("no-auth", "serve other machines without a token", \.allowsAnonymous),
         Option(
             "webhook-secret", "SECRET", accepts: "a text that is not empty", default: "none",
-            "key of the HMAC-SHA256 signature on webhooks, which are kept but not sent yet", isSecret: true
+            "key of the HMAC-SHA256 signature on webhooks", isSecret: true
         ) { invocation, value in
             guard !value.isEmpty else { return false }
             invocation.configuration.webhookSecret = value

@@ -4,6 +4,13 @@ internal import JSON
 
 /// The resource exactly as the contract shows it: members in its order, absent values as `null`.
 extension Download {
+    /// The resource as JSON.
+    var encoded: [UInt8] {
+        var writer = JSONWriter()
+        encode(into: &writer)
+        return writer.bytes
+    }
+
     func encode(into writer: inout JSONWriter) {
         let id = id.description
         writer.beginObject()

@@ -35,8 +35,6 @@ extension API {
 extension Download {
     /// The validator that `GET /downloads/{id}` would answer with now.
     var entityTag: EntityTag {
-        var writer = JSONWriter()
-        encode(into: &writer)
-        return ContentTag.of(writer.bytes)
+        ContentTag.of(encoded)
     }
 }

@@ -137,5 +137,7 @@ extension DownloadsConfiguration {
         segments = configuration.segments
         speedLimit = configuration.speedLimit
         explicitSettings = configuration.explicitSettings
+        webhookSecret = configuration.webhookSecret
+        webhookBody = \.encoded
     }
 }

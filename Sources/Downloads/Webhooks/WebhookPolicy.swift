@@ -1,0 +1,65 @@
+internal import HTTPClient
+
+/// What follows an attempt to deliver a message to a webhook.
+struct WebhookPolicy: Sendable {
+    /// The most the first delay can be.
+    var firstDelay: Duration = .seconds(5)
+    /// The most any delay can be.
+    var longestDelay: Duration = .seconds(900)
+    /// Attempts in all. With the delays above they are spread over an hour and a half at most: long enough for a deployment
+    /// at the other end, short enough that the news still is some.
+    var maximumAttempts = 12
+
+    /// How an attempt ended.
+    enum Outcome: Sendable, Equatable {
+        /// With an answer of this status.
+        case answered(Int)
+        /// Without one.
+        case failed(ClientError)
+    }
+
+    /// What to do.
+    enum Verdict: Sendable, Equatable {
+        /// Nothing: it has arrived.
+        case delivered
+        /// Try again after the delay.
+        case retry(after: Duration, because: String)
+        /// Give up: it will not arrive, and why.
+        case giveUp(String)
+        /// Nothing for now: the attempt was broken off by ourselves, and does not count.
+        case interrupted
+    }
+
+    /// Judges an attempt.
+    /// - Parameters:
+    ///   - attempts: how many have been made, this one included.
+    ///   - random: where the jitter comes from.
+    func verdict(
+        on outcome: Outcome, attempts: Int, using random: inout some RandomNumberGenerator
+    ) -> Verdict {
+        let reason: String
+        switch outcome {
+        case .answered(200..<300): return .delivered
+        // The receiver is overloaded, restarting or behind a proxy that is.
+        case .answered(let status) where status >= 500 || [408, 425, 429].contains(status): reason = "it answered \(status)"
+        // It has understood and does not want it; or it is elsewhere, which its owner has to say.
+        case .answered(let status): return .giveUp("it answered \(status)")
+        case .failed(.cancelled), .failed(.stopped): return .interrupted
+        case .failed(let error):
+            guard Self.mayPass(error) else { return .giveUp(error.message) }
+            reason = error.message
+        }
+        guard attempts < maximumAttempts else { return .giveUp("\(reason), \(attempts) times") }
+        let retries = RetryPolicy(firstDelay: firstDelay, longestDelay: longestDelay)
+        return .retry(after: retries.delay(afterFruitless: attempts, retryAfter: nil, using: &random), because: reason)
+    }
+
+    private static func mayPass(_ error: ClientError) -> Bool {
+        switch error {
+        case .connectionFailed, .timedOut, .stalled, .transferBroken, .tls, .invalidResponse: true
+        case .destinationForbidden, .unsupportedScheme, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge, .invalidRequest,
+            .cancelled, .stopped:
+            false
+        }
+    }
+}

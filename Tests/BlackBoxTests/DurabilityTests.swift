@@ -1,0 +1,82 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// What was promised holds after `kill -9`, at any moment after the answer.
+@Suite("Promises over kill -9", .timeLimit(.minutes(3)))
+@OffPool
+struct DurabilityTests {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func demo(_ flags: String...) throws -> PawlProcess {
+        let always = ["demo", "--port", "0", "--data-dir", directory.path + "/data", "--allow-destination", "127.0.0.1"]
+        return try PawlProcess(always + flags, in: directory)
+    }
+
+    private func json(_ answer: PlainClient.Answer) throws -> JSONValue { try JSONValue(parsing: answer.body) }
+
+    @Test("a repeated POST is answered as the first, changes and settings are kept")
+    func keysChangesSettings() throws {
+        var pawl = try demo()
+        let body = Array(#"{"url":"http://127.0.0.1:9/a","paused":true,"onDuplicate":"new"}"#.utf8)
+        let fields = [("Content-Type", "application/json"), ("Idempotency-Key", "k1")]
+        let first = try pawl.client.send("POST", "/downloads", fields: fields, body: body)
+        #expect(first.status == 201)
+        pawl.kill()
+        pawl = try demo()
+        let second = try pawl.client.send("POST", "/downloads", fields: fields, body: body)
+        #expect(second.status == 201)
+        #expect(second.body == first.body)
+        #expect(second["location"] == first["location"])
+        #expect(try pawl.client.send("POST", "/downloads", fields: fields, body: body + [0x20]).status == 422)
+
+        let batch = Array(
+            #"{"downloads":[{"url":"http://127.0.0.1:9/b","paused":true},{"url":"nonsense"},{"url":"http://127.0.0.1:9/b"}]}"#
+                .utf8)
+        let batchFields = [("Content-Type", "application/json"), ("Idempotency-Key", "k2")]
+        let firstBatch = try pawl.client.send("POST", "/downloads/batch", fields: batchFields, body: batch)
+        let id = try #require(try json(first)["id"]?.string)
+        let changed = try pawl.client.send(
+            "PATCH", "/downloads/\(id)", json: #"{"priority":7,"labels":["x"],"filename":"n.bin"}"#)
+        #expect(changed.status == 200)
+        let settings = try pawl.client.send("PATCH", "/settings", json: #"{"maxConcurrent":3,"speedLimit":1000}"#)
+        #expect(settings.status == 200)
+        pawl.kill()
+        pawl = try demo("--speed-limit", "2000")
+        let secondBatch = try pawl.client.send("POST", "/downloads/batch", fields: batchFields, body: batch)
+        #expect(secondBatch.body == firstBatch.body)
+        #expect(try json(secondBatch)["items"]?.array?.map { $0["status"]?.integer } == [201, 400, 200])
+        #expect(try pawl.client.send("GET", "/downloads/\(id)").body == changed.body)
+        #expect(
+            try pawl.client.send("GET", "/settings").text
+                == #"{"maxConcurrent":3,"maxPerHost":4,"segments":4,"speedLimit":2000}"#)
+        #expect(try pawl.get("/downloads")["total"]?.integer == 2)
+        #expect(pawl.terminate() == 0)
+    }
+
+    @Test("a webhook that was not reached before the crash is reached after it")
+    func webhook() async throws {
+        let isUp = Waiter(false)
+        let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 200 : 503)] }
+        var pawl = try demo("--webhook-secret", "s")
+        let hook = receiver.url("/hook")
+        let made = try pawl.post("/downloads", #"{"url":"http://127.0.0.1:9/a","paused":true,"webhook":"\#(hook)"}"#)
+        let id = try #require(made["id"]?.string)
+        _ = try pawl.post("/downloads/\(id)/cancel")
+        pawl.kill()
+        let before = receiver.requests.count
+        isUp.update { $0 = true }
+        pawl = try demo("--webhook-secret", "s")
+        let request = try #require(try await receiver.requests(atLeast: before + 1).last)
+        let resource = try JSONValue(parsing: request.body)
+        #expect(resource["id"]?.string == id)
+        #expect(resource["state"]?.string == "cancelled")
+        #expect(request["Pawl-Signature"]?.hasPrefix("t=") == true)
+        #expect(pawl.terminate() == 0)
+    }
+}

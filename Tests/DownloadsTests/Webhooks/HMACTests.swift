@@ -1,0 +1,56 @@
+import HTTPCore
+import Testing
+
+@testable import Downloads
+
+@Suite("Signatures")
+struct HMACTests {
+    /// RFC 4231 §4, test cases 1 to 7.
+    static let vectors: [(key: [UInt8], message: [UInt8], digest: String)] = [
+        (
+            [UInt8](repeating: 0x0B, count: 20), Array("Hi There".utf8),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+        ),
+        (
+            Array("Jefe".utf8), Array("what do ya want for nothing?".utf8),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        ),
+        (
+            [UInt8](repeating: 0xAA, count: 20), [UInt8](repeating: 0xDD, count: 50),
+            "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"
+        ),
+        (
+            Array(1...25), [UInt8](repeating: 0xCD, count: 50),
+            "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"
+        ),
+        (
+            [UInt8](repeating: 0xAA, count: 131), Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+        ),
+        (
+            [UInt8](repeating: 0xAA, count: 131),
+            Array(
+                "This is a test using a larger than block-size key and a larger than block-size data. The key needs to be hashed before being used by the HMAC algorithm."
+                    .utf8),
+            "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"
+        ),
+    ]
+
+    @Test("the vectors of RFC 4231", arguments: vectors)
+    func matches(key: [UInt8], message: [UInt8], digest: String) {
+        #expect(Hexadecimal.encode(HMAC.sha256(key: key, message)) == digest)
+    }
+
+    @Test("the fifth vector, which is cut to 128 bits")
+    func cut() {
+        let digest = HMAC.sha256(key: [UInt8](repeating: 0x0C, count: 20), Array("Test With Truncation".utf8))
+        #expect(Hexadecimal.encode(Array(digest.prefix(16))) == "a3b6167473100ee06e0c796c2955552b")
+    }
+
+    @Test("a signature is over time, dot and body")
+    func signature() {
+        let now = Timestamp(millisecondsSinceEpoch: 1_700_000_000_999)
+        let digest = Hexadecimal.encode(HMAC.sha256(key: Array("s".utf8), Array("1700000000.{}".utf8)))
+        #expect(WebhookDelivery.signature(of: Array("{}".utf8), secret: "s", at: now) == "t=1700000000,v1=\(digest)")
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite("Webhooks", .timeLimit(.minutes(3)))
+struct WebhookTests {
+    private func fixture(
+        directory: TemporaryDirectory? = nil, continuing earlier: ServiceFixture? = nil, secret: String? = nil,
+        delay: Duration = .milliseconds(1)
+    ) async throws -> ServiceFixture {
+        try await ServiceFixture(directory: directory, continuing: earlier) {
+            $0.webhookBody = { Array("\($0.id) \($0.state.rawValue)".utf8) }
+            $0.webhookSecret = secret
+            $0.webhookPolicy.firstDelay = delay
+            $0.webhookPolicy.longestDelay = delay
+        }
+    }
+
+    private func url(_ origin: ScriptedOrigin) throws -> HTTPURL { try #require(HTTPURL(origin.url("/hook"))) }
+
+    @Test("the end of a download is posted, signed and named")
+    func completed() async throws {
+        let receiver = try ScriptedOrigin { _ in [.response(204)] }
+        let fixture = try await fixture(secret: "key")
+        let hook = try url(receiver)
+        let made = try await fixture.add("size=1000&seed=100") { $0.webhook = hook }
+        let request = try #require(try await receiver.requests(atLeast: 1).first)
+        #expect(request.method == "POST")
+        #expect(request.target == "/hook")
+        #expect(request["Content-Type"] == "application/json")
+        #expect(request.body == Array("\(made.id) completed".utf8))
+        #expect(request["Pawl-Delivery"].flatMap(DownloadID.init) != nil)
+        let signature = try #require(request["Pawl-Signature"])
+        let seconds = try #require(Int64(signature.dropFirst(2).prefix { $0 != "," }))
+        let now = Timestamp(millisecondsSinceEpoch: seconds * 1000)
+        #expect(signature == WebhookDelivery.signature(of: request.body, secret: "key", at: now))
+        await fixture.service.shutdown()
+    }
+
+    @Test("without a secret there is no signature, and without a webhook nothing is posted")
+    func unsigned() async throws {
+        let receiver = try ScriptedOrigin { _ in [.response(200, body: Array("thanks".utf8))] }
+        let fixture = try await fixture()
+        _ = try await fixture.end(of: fixture.add("size=10&seed=101").id)
+        let hook = try url(receiver)
+        _ = try await fixture.add("size=10&seed=102") { $0.webhook = hook }
+        let requests = try await receiver.requests(atLeast: 1)
+        #expect(requests[0]["Pawl-Signature"] == nil)
+        await fixture.service.shutdown()
+        #expect(receiver.requests.count == 1)
+    }
+
+    @Test("failing, cancelling and removing are ends as well")
+    func otherEnds() async throws {
+        let receiver = try ScriptedOrigin { _ in [.response(200)] }
+        let fixture = try await fixture()
+        let hook = try url(receiver)
+        let failed = try await fixture.add("size=10&seed=103&fault=404") { $0.webhook = hook }
+        let cancelled = try await fixture.add("size=10&seed=104") {
+            $0.webhook = hook
+            $0.startsPaused = true
+        }
+        let removed = try await fixture.add("size=10&seed=105") {
+            $0.webhook = hook
+            $0.startsPaused = true
+        }
+        _ = try await fixture.service.perform(.cancel, on: cancelled.id)
+        try await fixture.service.remove(removed.id, deletingFile: false)
+        let bodies = Set(try await receiver.requests(atLeast: 3).map { String(decoding: $0.body, as: UTF8.self) })
+        #expect(bodies == ["\(failed.id) failed", "\(cancelled.id) cancelled", "\(removed.id) cancelled"])
+        // What has ended already ends no second time.
+        try await fixture.service.remove(cancelled.id, deletingFile: false)
+        await fixture.service.shutdown()
+        #expect(receiver.requests.count == 3)
+    }
+
+    @Test("5xx and broken connections are tried again under the same name; a refusal is not")
+    func retries() async throws {
+        let receiver = try ScriptedOrigin { request in
+            switch request.number {
+            case 0: [.response(503)]
+            case 1: [.close]
+            default: [.response(request.target == "/hook" ? 200 : 400)]
+            }
+        }
+        let fixture = try await fixture()
+        let hook = try url(receiver)
+        _ = try await fixture.add("size=10&seed=106") { $0.webhook = hook }
+        let names = try await receiver.requests(atLeast: 3).map { $0["Pawl-Delivery"] }
+        #expect(Set(names).count == 1)
+        let other = try #require(HTTPURL(receiver.url("/other")))
+        _ = try await fixture.add("size=10&seed=107") { $0.webhook = other }
+        _ = try await receiver.requests(atLeast: 4)
+        // The message is given up once its answer is judged.
+        while try await !pending(fixture).isEmpty {}
+        #expect(receiver.requests.count == 4)
+        await fixture.service.shutdown()
+    }
+
+    @Test("a message that could not be delivered survives a crash, and arrives under the same name")
+    func crash() async throws {
+        let isUp = Waiter(false)
+        let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 200 : 503)] }
+        let before = try await fixture(delay: .seconds(30))
+        let hook = try url(receiver)
+        let made = try await before.add("size=10&seed=108") { $0.webhook = hook }
+        let first = try #require(try await receiver.requests(atLeast: 1).first)
+        let copy = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: before.directory.path + "/data", toPath: copy.path + "/data")
+        await before.service.shutdown()
+        isUp.update { $0 = true }
+        let after = try await fixture(directory: copy, continuing: before)
+        let second = try #require(try await receiver.requests(atLeast: 2).last)
+        #expect(second["Pawl-Delivery"] == first["Pawl-Delivery"])
+        #expect(second.body == Array("\(made.id) completed".utf8))
+        while try await !pending(after).isEmpty {}
+        await after.service.shutdown()
+    }
+
+    @Test("a receiver that hangs holds up no transfer, and an orderly end does not wait for it")
+    func hanging() async throws {
+        let receiver = try ScriptedOrigin { _ in [.stall] }
+        let fixture = try await fixture()
+        let hook = try url(receiver)
+        for seed in 110..<116 { _ = try await fixture.add("size=10&seed=\(seed)") { $0.webhook = hook } }
+        _ = try await receiver.requests(atLeast: 2)
+        let last = try await fixture.add("size=10&seed=116") { $0.webhook = hook }
+        #expect(try await fixture.end(of: last.id).state == .completed)
+        await fixture.service.shutdown()
+        // Two at once to one host, none of which came to an end.
+        #expect(receiver.requests.count == 2)
+        #expect(try await pending(fixture).count == 7)
+    }
+
+    @Test("a webhook that the guard refuses is refused at once")
+    func guarded() async throws {
+        let receiver = try ScriptedOrigin { _ in [.response(200)] }
+        let fixture = try await ServiceFixture(allowsPrivate: false)
+        let hook = try url(receiver)
+        let somewhere = try #require(HTTPURL("https://example.org/a"))
+        await #expect(throws: DownloadError.self) {
+            try await fixture.service.add(NewDownload(url: somewhere, startsPaused: true, webhook: hook))
+        }
+        await fixture.service.shutdown()
+    }
+
+    /// The messages that are on disk now.
+    private func pending(_ fixture: ServiceFixture) async throws -> [WebhookDelivery] {
+        let copy = try TemporaryDirectory()
+        for name in ["pawl.sqlite", "pawl.sqlite-wal"] {
+            let path = fixture.directory.path + "/data/" + name
+            guard FileManager.default.fileExists(atPath: path) else { continue }
+            try FileManager.default.copyItem(atPath: path, toPath: copy.path + "/" + name)
+        }
+        let store = try SQLiteDownloadStore(DataDirectory(path: copy.path))
+        defer { Task { await store.close() } }
+        return try store.load().deliveries
+    }
+}
