@@ -21,7 +21,8 @@ struct Authority {
                     else { return nil }
                     end += 3
                 } else {
-                    guard ByteSet.registeredName.contains(bytes[end]) else { return nil }
+                    // RFC 3986 allows a comma, and nobody's name has one: it is what two Host lines are combined with.
+                    guard ByteSet.registeredName.contains(bytes[end]), bytes[end] != ASCII.comma else { return nil }
                     end += 1
                 }
             }

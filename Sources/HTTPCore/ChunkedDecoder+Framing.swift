@@ -7,41 +7,38 @@ extension ChunkedDecoder {
             if ASCII.isWhiteSpace(byte) { return }
             guard byte == ASCII.semicolon else { throw unexpected(byte) }
             phase = .extensionNameStart
-        case .extensionNameStart:
-            if ASCII.isWhiteSpace(byte) { return }
+        case .extensionNameStart, .extensionName, .afterExtensionName: try readExtensionName(byte)
+        default: try readExtensionValue(byte)
+        }
+    }
+
+    private mutating func readExtensionName(_ byte: UInt8) throws(RequestError) {
+        switch (phase, byte) {
+        case (.extensionNameStart, ASCII.space), (.extensionNameStart, ASCII.horizontalTab): break
+        case (.extensionNameStart, _):
             guard ByteSet.token.contains(byte) else { throw unexpected(byte) }
             phase = .extensionName
-        case .extensionName:
-            if ByteSet.token.contains(byte) { return }
-            switch byte {
-            case ASCII.equals: phase = .extensionValueStart
-            case ASCII.space, ASCII.horizontalTab: phase = .afterExtensionName
-            default: try endElement(byte)
-            }
-        case .afterExtensionName:
-            switch byte {
-            case ASCII.space, ASCII.horizontalTab: break
-            case ASCII.equals: phase = .extensionValueStart
-            case ASCII.semicolon: phase = .extensionNameStart
-            default: throw unexpected(byte)
-            }
+        case (.extensionName, _) where ByteSet.token.contains(byte): break
+        case (_, ASCII.equals): phase = .extensionValueStart
+        case (_, ASCII.space), (_, ASCII.horizontalTab): phase = .afterExtensionName
+        case (.extensionName, _): try endElement(byte)
+        case (_, ASCII.semicolon): phase = .extensionNameStart
+        default: throw unexpected(byte)
+        }
+    }
+
+    private mutating func readExtensionValue(_ byte: UInt8) throws(RequestError) {
+        switch phase {
         case .extensionValueStart:
             if ASCII.isWhiteSpace(byte) { return }
-            if byte == ASCII.doubleQuote {
-                phase = .quotedValue
-            } else {
-                guard ByteSet.token.contains(byte) else { throw unexpected(byte) }
-                phase = .extensionValue
-            }
-        case .extensionValue:
-            if !ByteSet.token.contains(byte) { try endElement(byte) }
+            guard byte == ASCII.doubleQuote || ByteSet.token.contains(byte) else { throw unexpected(byte) }
+            phase = byte == ASCII.doubleQuote ? .quotedValue : .extensionValue
+        case .extensionValue: if !ByteSet.token.contains(byte) { try endElement(byte) }
         case .quotedValue:
-            if byte == ASCII.doubleQuote {
-                phase = .afterQuotedValue
-            } else if byte == ASCII.backslash {
-                phase = .quotedPair
-            } else if !ByteSet.quotedText.contains(byte) {
-                throw unexpected(byte)
+            switch byte {
+            case ASCII.doubleQuote: phase = .afterQuotedValue
+            case ASCII.backslash: phase = .quotedPair
+            default: guard ByteSet.quotedText.contains(byte) else { throw unexpected(byte) }
             }
         case .quotedPair:
             guard ByteSet.fieldValue.contains(byte) else { throw unexpected(byte) }

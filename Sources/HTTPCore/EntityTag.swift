@@ -45,11 +45,6 @@ public struct EntityTag: Sendable, Hashable {
         // Not by `==`, to which differently composed characters are the same.
         opaque.utf8.elementsEqual(other.opaque.utf8)
     }
-
-    /// Reads the value of If-Match or If-None-Match; nil if it is neither `*` nor a list of tags.
-    public static func parseList(_ text: String) -> EntityTagList? {
-        EntityTagList(parsing: text)
-    }
 }
 
 extension EntityTag {
@@ -68,34 +63,4 @@ extension EntityTag {
 extension EntityTag: CustomStringConvertible {
     /// As in a field: `W/"xyzzy"`.
     public var description: String { isWeak ? "W/\"\(opaque)\"" : "\"\(opaque)\"" }
-}
-
-/// The value of If-Match or If-None-Match: RFC 9110 §13.1.1.
-public enum EntityTagList: Sendable, Hashable {
-    /// `*`: whatever there is.
-    case any
-    /// At least one tag.
-    case tags([EntityTag])
-
-    /// Reads a value; nil if it is neither `*` nor a list of tags. Empty members are left out (RFC 9110 §5.6.1).
-    public init?(parsing text: String) {
-        var rest = Array(text.utf8)[...].trimmingWhiteSpace
-        if rest.elementsEqual("*".utf8) {
-            self = .any
-            return
-        }
-        // Not by `ListMembers`: in a tag, a backslash is a character like others.
-        var tags: [EntityTag] = []
-        while !rest.isEmpty {
-            if rest.first != ASCII.comma {
-                guard let tag = EntityTag.take(from: &rest) else { return nil }
-                tags.append(tag)
-                rest = rest.trimmingWhiteSpace
-                guard rest.isEmpty || rest.first == ASCII.comma else { return nil }
-            }
-            rest = rest.dropFirst().trimmingWhiteSpace
-        }
-        guard !tags.isEmpty else { return nil }
-        self = .tags(tags)
-    }
 }

@@ -27,52 +27,15 @@ extension HTTPDate {
     }
 }
 
-/// Reads the parts of a date in order; each `take` is false or nil if its part isn't next.
-private struct DateScanner {
-    private var rest: ArraySlice<UInt8>
-
-    init(_ bytes: ArraySlice<UInt8>) {
-        rest = bytes
-    }
-
-    var peek: UInt8? { rest.first }
-
-    mutating func take(_ text: String) -> Bool {
-        guard rest.starts(with: text.utf8) else { return false }
-        rest = rest.dropFirst(text.utf8.count)
-        return true
-    }
-
-    mutating func takeName(of names: [String]) -> Bool {
-        names.contains { take($0) }
-    }
-
-    mutating func takeMonth() -> Int? {
-        CivilDate.monthNames.firstIndex { take($0) }.map { $0 + 1 }
-    }
-
-    mutating func takeNumber(digits: Int) -> Int? {
-        guard rest.count >= digits, let value = rest.prefix(digits).decimalValue else { return nil }
-        rest = rest.dropFirst(digits)
-        return Int(value)
-    }
-
-    /// `08:49:37`, in seconds; a leap second is the one after 59.
-    mutating func takeTime() -> Int? {
-        guard let hour = takeNumber(digits: 2), take(":"), let minute = takeNumber(digits: 2), take(":"),
-            let second = takeNumber(digits: 2), hour < 24, minute < 60, second <= 60
-        else { return nil }
-        return hour * 3600 + minute * 60 + second
-    }
-
-    mutating func takeFixedDate() -> HTTPDate? {
+extension DateScanner {
+    fileprivate mutating func takeFixedDate() -> HTTPDate? {
         guard take(", "), let day = takeNumber(digits: 2), take(" "), let month = takeMonth(), take(" "),
             let year = takeNumber(digits: 4), take(" "), let time = takeTime(), take(" GMT")
         else { return nil }
         return date(year, month, day, time)
     }
 
-    mutating func takeRFC850Date(now: HTTPDate?) -> HTTPDate? {
+    fileprivate mutating func takeRFC850Date(now: HTTPDate?) -> HTTPDate? {
         guard take(", "), let day = takeNumber(digits: 2), take("-"), let month = takeMonth(), take("-"),
             let shortYear = takeNumber(digits: 2), take(" "), let time = takeTime(), take(" GMT")
         else { return nil }
@@ -84,7 +47,7 @@ private struct DateScanner {
         return date(year, month, day, time)
     }
 
-    mutating func takeAsctimeDate() -> HTTPDate? {
+    fileprivate mutating func takeAsctimeDate() -> HTTPDate? {
         guard take(" "), let month = takeMonth(), take(" ") else { return nil }
         guard let day = take(" ") ? takeNumber(digits: 1) : takeNumber(digits: 2), take(" "),
             let time = takeTime(), take(" "), let year = takeNumber(digits: 4)

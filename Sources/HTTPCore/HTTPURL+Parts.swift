@@ -10,43 +10,42 @@ extension HTTPURL {
         var query: String?
 
         init?(_ bytes: [UInt8]) {
-            guard let colon = bytes.firstIndex(of: ASCII.colon) else { return nil }
-            let scheme = bytes[..<colon]
-            if scheme.equalsIgnoringCase("http") {
-                self.scheme = "http"
-            } else if scheme.equalsIgnoringCase("https") {
-                self.scheme = "https"
-            } else {
-                return nil
-            }
-            guard bytes[colon...].starts(with: "://".utf8) else { return nil }
-            let rest = bytes[(colon + 3)...]
-            let authorityEnd =
-                rest.firstIndex { $0 == ASCII.slash || $0 == ASCII.questionMark || $0 == UInt8(ascii: "#") } ?? rest.endIndex
-            var authority = rest[..<authorityEnd]
+            guard let scheme = Parts.scheme(bytes[...]) else { return nil }
+            self.scheme = scheme
+            let rest = bytes[(scheme.utf8.count + 3)...]
+            let hash = rest.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex
+            guard Parts.isPrintable(rest[hash...]) else { return nil }
+            let authorityEnd = rest[..<hash].firstIndex { $0 == ASCII.slash || $0 == ASCII.questionMark } ?? hash
+            guard let (userInfo, host, port) = Parts.authority(rest[..<authorityEnd]) else { return nil }
+            (self.userInfo, self.host, self.port) = (userInfo, host, port)
+            let question = rest[authorityEnd..<hash].firstIndex(of: ASCII.questionMark) ?? hash
+            guard let path = Parts.text(rest[authorityEnd..<question], keeping: .requestTarget),
+                let query = Parts.text(rest[question..<hash].dropFirst(), keeping: .requestTarget)
+            else { return nil }
+            self.path = path.isEmpty ? "/" : path
+            self.query = question < hash ? query : nil
+        }
+
+        /// The scheme in lowercase, if it is one of two and `://` follows.
+        private static func scheme(_ bytes: ArraySlice<UInt8>) -> String? {
+            guard let colon = bytes.firstIndex(of: ASCII.colon), bytes[colon...].starts(with: "://".utf8) else { return nil }
+            return ["http", "https"].first { bytes[..<colon].equalsIgnoringCase($0) }
+        }
+
+        private static func authority(_ bytes: ArraySlice<UInt8>) -> (userInfo: String?, host: String, port: Int?)? {
+            var (userInfo, bytes) = (String?.none, bytes)
             // The last `@`: what is in front of it can't reach the host, whatever it looks like.
-            if let at = authority.lastIndex(of: UInt8(ascii: "@")) {
-                guard let text = Parts.text(authority[..<at], keeping: .registeredName, and: ASCII.colon) else { return nil }
+            if let at = bytes.lastIndex(of: UInt8(ascii: "@")) {
+                guard let text = text(bytes[..<at], keeping: .registeredName, and: ASCII.colon) else { return nil }
                 userInfo = text
-                authority = authority[(at + 1)...]
+                bytes = bytes[(at + 1)...]
             }
-            guard let parsed = Authority(host: authority), parsed.port != 0 else { return nil }
-            port = parsed.port
+            guard let parsed = Authority(host: bytes), parsed.port != 0 else { return nil }
             let isLiteral = parsed.host.first == UInt8(ascii: "[")
             // An escape in a host is refused with the rest: whether it is decoded before it is resolved depends on who does it.
             guard isLiteral || HostName.isPossible(parsed.host) else { return nil }
             let bare = isLiteral ? parsed.host.dropFirst().dropLast() : parsed.host
-            host = String(decoding: bare.map(ASCII.lowercased), as: UTF8.self)
-            let fragment = rest[authorityEnd...].firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex
-            guard Parts.isPrintable(rest[fragment...]) else { return nil }
-            let pathAndQuery = rest[authorityEnd..<fragment]
-            let question = pathAndQuery.firstIndex(of: ASCII.questionMark) ?? pathAndQuery.endIndex
-            guard let path = Parts.text(pathAndQuery[..<question], keeping: .requestTarget) else { return nil }
-            self.path = path.isEmpty ? "/" : path
-            if question < pathAndQuery.endIndex {
-                guard let text = Parts.text(pathAndQuery[(question + 1)...], keeping: .requestTarget) else { return nil }
-                query = text
-            }
+            return (userInfo, String(decoding: bare.map(ASCII.lowercased), as: UTF8.self), parsed.port)
         }
 
         /// The component with what isn't ASCII percent-encoded, and so what browsers encode (`"`, `<`, `>`). Nil for spaces,

@@ -98,6 +98,3 @@ public enum RangeSet {
         return merged.sorted { $0.order < $1.order }.map(\.range)
     }
 }
-
-/// The name under which ``RangeSet/Outcome`` is also known.
-public typealias RangeOutcome = RangeSet.Outcome

@@ -44,53 +44,6 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         bytes.append(decimal: rest % 1000, width: 3)
         bytes.append(UInt8(ascii: "Z"))
     }
-
-    /// Reads an RFC 3339 date-time with any offset and any number of fraction digits, of which three count; nil for
-    /// anything else. A leap second is the one after 59. Lowercase `t` and `z` are accepted (RFC 3339 §5.6), a space for
-    /// the `T` is not.
-    public init?(parsing text: String) {
-        var rest = Array(text.utf8)[...]
-
-        func takeNumber(_ digits: Int) -> Int? {
-            guard rest.count >= digits, let value = rest.prefix(digits).decimalValue else { return nil }
-            rest = rest.dropFirst(digits)
-            return Int(value)
-        }
-        func take(_ byte: UInt8) -> Bool {
-            guard let first = rest.first, first == byte || ASCII.isAlpha(byte) && first == byte | 0x20 else { return false }
-            rest = rest.dropFirst()
-            return true
-        }
-
-        guard let year = takeNumber(4), take(UInt8(ascii: "-")), let month = takeNumber(2), take(UInt8(ascii: "-")),
-            let day = takeNumber(2), let date = CivilDate(year: year, month: month, day: day), take(UInt8(ascii: "T")),
-            let hour = takeNumber(2), hour < 24, take(ASCII.colon), let minute = takeNumber(2), minute < 60,
-            take(ASCII.colon), let second = takeNumber(2), second <= 60
-        else { return nil }
-        var milliseconds = 0
-        if take(UInt8(ascii: ".")) {
-            let digits = rest.prefix(while: ASCII.isDigit)
-            guard !digits.isEmpty else { return nil }
-            var scale = 100
-            for digit in digits.prefix(3) {
-                milliseconds += Int(digit &- 0x30) * scale
-                scale /= 10
-            }
-            rest = rest.dropFirst(digits.count)
-        }
-        var offset = 0
-        if !take(UInt8(ascii: "Z")) {
-            let isBehind = rest.first == UInt8(ascii: "-")
-            guard isBehind || rest.first == UInt8(ascii: "+") else { return nil }
-            rest = rest.dropFirst()
-            guard let hours = takeNumber(2), hours < 24, take(ASCII.colon), let minutes = takeNumber(2), minutes < 60
-            else { return nil }
-            offset = (hours * 60 + minutes) * (isBehind ? -60 : 60)
-        }
-        guard rest.isEmpty else { return nil }
-        let seconds = date.daysSinceEpoch * 86_400 + hour * 3600 + minute * 60 + second - offset
-        self.init(millisecondsSinceEpoch: Int64(seconds * 1000 + milliseconds))
-    }
 }
 
 extension Timestamp: CustomStringConvertible {

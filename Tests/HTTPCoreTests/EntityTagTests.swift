@@ -63,6 +63,6 @@ import Testing
 
     @Test(arguments: lists)
     func aListIsReadOrRefusedAsAWhole(text: String, list: EntityTagList?) {
-        #expect(EntityTag.parseList(text) == list)
+        #expect(EntityTagList(parsing: text) == list)
     }
 }

@@ -46,7 +46,7 @@ import Testing
         if let date = HTTPDate(parsing: text) { #expect(HTTPDate(parsing: date.description) == date) }
         if let moment = Timestamp(parsing: text) { #expect(Timestamp(parsing: moment.description) == moment) }
         if let tag = EntityTag(parsing: text) { #expect(EntityTag(parsing: tag.description) == tag) }
-        _ = EntityTag.parseList(text)
+        _ = EntityTagList(parsing: text)
         if let disposition = ContentDisposition(parsing: text), let filename = disposition.filename {
             #expect(ContentDisposition(parsing: ContentDisposition.inline(filename: filename))?.filename == filename)
         }

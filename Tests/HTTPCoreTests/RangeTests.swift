@@ -3,11 +3,11 @@ import Testing
 @testable import HTTPCore
 
 @Suite struct RangeTests {
-    static func parts(_ pairs: (Int64, Int64)...) -> RangeOutcome {
+    static func parts(_ pairs: (Int64, Int64)...) -> RangeSet.Outcome {
         .satisfiable(pairs.map { ByteRange(start: $0.0, length: $0.1) })
     }
 
-    static let tenThousand: [(String, RangeOutcome)] = [
+    static let tenThousand: [(String, RangeSet.Outcome)] = [
         // RFC 9110 §14.1.2
         ("bytes=0-499", parts((0, 500))), ("bytes=500-999", parts((500, 500))), ("bytes=-500", parts((9500, 500))),
         ("bytes=9500-", parts((9500, 500))), ("bytes=0-0,-1", parts((0, 1), (9999, 1))),
@@ -43,16 +43,16 @@ import Testing
     ]
 
     @Test(arguments: tenThousand)
-    func rangesOfTenThousandBytes(value: String, outcome: RangeOutcome) {
+    func rangesOfTenThousandBytes(value: String, outcome: RangeSet.Outcome) {
         #expect(RangeSet.resolve(value, length: 10_000) == outcome)
     }
 
     @Test(arguments: [
-        ("bytes=0-", RangeOutcome.unsatisfiable), ("bytes=0-0", .unsatisfiable), ("bytes=-1", .ignore),
+        ("bytes=0-", RangeSet.Outcome.unsatisfiable), ("bytes=0-0", .unsatisfiable), ("bytes=-1", .ignore),
         ("bytes=-0", .unsatisfiable),
         ("bytes=0-0,-1", .ignore),
     ])
-    func nothingHasNoRanges(value: String, outcome: RangeOutcome) {
+    func nothingHasNoRanges(value: String, outcome: RangeSet.Outcome) {
         #expect(RangeSet.resolve(value, length: 0) == outcome)
     }
 

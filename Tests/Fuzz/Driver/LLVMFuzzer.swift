@@ -20,6 +20,8 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         return 0
     } catch {
         print("VIOLATION: \(error)")
+        // What is buffered is lost otherwise.
+        fflush(nil)
         abort()
     }
 }
