@@ -51,7 +51,7 @@ let package = Package(
         room("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "Threading"]),
         room(
             "PawlService", ["HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "Threading", "CSystem"],
-            resources: [.embedInCode("Resources/openapi.yaml")]),
+            resources: [.embedInCode("Resources")]),
         .executableTarget(
             name: "pawl", dependencies: ["PawlService", "DemoUpstream"], swiftSettings: strict),
 

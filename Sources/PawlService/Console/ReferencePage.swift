@@ -10,6 +10,10 @@ enum ReferencePage {
         var description = ""
     }
 
+    /// Nothing may load or run; the only style is the one in the document.
+    static let contentSecurityPolicy =
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
     /// The page.
     static let bytes = Array(page(operations(in: String(decoding: PackageResources.openapi_yaml, as: UTF8.self))).utf8)
 

@@ -3,7 +3,7 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// Probes, statistics, the published document, and the page at the root.
+/// Probes, statistics, and the published document.
 extension API {
     /// `GET /healthz`: the process lives.
     func health(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
@@ -74,29 +74,5 @@ extension API {
         response.body = PackageResources.openapi_yaml
         response.validate(for: request)
         return .ready
-    }
-
-    /// `GET /docs`.
-    func reference(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
-        fillPage(&response, ReferencePage.bytes, for: request)
-        return .ready
-    }
-
-    /// `GET /`.
-    func startPage(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        fillPage(&response, StartPage.bytes, for: request)
-        return .ready
-    }
-
-    private func fillPage(_ response: inout Response, _ page: [UInt8], for request: borrowing Request) {
-        response.fields.append(.contentType, "text/html; charset=utf-8")
-        response.fields.append(.contentSecurityPolicy, StartPage.contentSecurityPolicy)
-        response.fields.append(.xFrameOptions, "DENY")
-        response.fields.append(.referrerPolicy, "no-referrer")
-        response.fields.append(.crossOriginOpenerPolicy, "same-origin")
-        response.fields.append(.cacheControl, "no-cache")
-        response.body = page
-        response.validate(for: request)
     }
 }

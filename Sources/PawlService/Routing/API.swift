@@ -135,6 +135,7 @@ final class API: Application {
     ) throws(Problem) -> Answer {
         switch endpoint {
         case .startPage: return try startPage(request, &response)
+        case .consoleFile: return try consoleFile(named: id, request, &response)
         case .health: return try health(request, &response)
         case .readiness: return try readiness(request)
         case .statistics: return try statistics(request, &response)

@@ -3,6 +3,7 @@ internal import HTTPCore
 /// Everything that can be asked for: one case for each path of the contract.
 enum Endpoint: String, Sendable, CaseIterable {
     case startPage = "/"
+    case consoleFile = "/console/{name}"
     case health = "/healthz"
     case readiness = "/readyz"
     case statistics = "/stats"
@@ -27,13 +28,13 @@ enum Endpoint: String, Sendable, CaseIterable {
     case file = "/downloads/{id}/file"
     case events = "/downloads/{id}/events"
 
-    /// The path, with `{id}` where a download's identifier stands: as `openapi.yaml` writes it.
+    /// The path, with `{id}` or `{name}` where something of the client's stands: as `openapi.yaml` writes it.
     var path: String { rawValue }
 
     /// The methods that mean something here, besides HEAD (wherever GET does) and OPTIONS.
     var methods: [HTTPMethod] {
         switch self {
-        case .startPage, .health, .readiness, .statistics, .metrics, .document, .reference, .search, .searchSources,
+        case .startPage, .consoleFile, .health, .readiness, .statistics, .metrics, .document, .reference, .search, .searchSources,
             .searchLookup,
             .allEvents, .file,
             .events:
@@ -55,10 +56,10 @@ enum Endpoint: String, Sendable, CaseIterable {
         return (names + ["OPTIONS"]).joined(separator: ", ")
     }
 
-    /// Whether it is answered without a token: probes, and the page that asks for one.
+    /// Whether it is answered without a token: probes, and the console, which asks for one.
     var isPublic: Bool {
         switch self {
-        case .startPage, .health, .readiness: true
+        case .startPage, .consoleFile, .health, .readiness: true
         default: false
         }
     }

@@ -5,7 +5,7 @@ struct Router: Sendable {
     /// What a path leads to.
     struct Match: Sendable {
         let endpoint: Endpoint
-        /// What stands where the path has `{id}`; empty where it has none.
+        /// What stands where the path has `{id}` or `{name}`; empty where it has neither.
         let id: ArraySlice<UInt8>
     }
 
@@ -22,7 +22,7 @@ struct Router: Sendable {
         let all = Endpoint.allCases.map { endpoint in
             let segments = endpoint.path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true)
             return Pattern(
-                endpoint: endpoint, segments: segments.map { $0.elementsEqual("{id}".utf8) ? [] : Array($0) })
+                endpoint: endpoint, segments: segments.map { $0.first == UInt8(ascii: "{") ? [] : Array($0) })
         }
         let longest = all.map(\.segments.count).max() ?? 0
         patterns = (0...longest).map { count in

@@ -10,10 +10,10 @@ struct RouterTests {
     @Test("each endpoint is found by its own path", arguments: Endpoint.allCases)
     func endpoints(endpoint: Endpoint) throws {
         let path = endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
-            .map { $0 == "{id}" ? "01JD6Z0000000000000000000A" : $0 }.joined(separator: "/")
+            .map { $0.hasPrefix("{") ? "01JD6Z0000000000000000000A" : $0 }.joined(separator: "/")
         let match = try #require(router.match(try RequestTarget(path + "?x=/y")))
         #expect(match.endpoint == endpoint)
-        #expect(match.id.elementsEqual(endpoint.path.contains("{id}") ? "01JD6Z0000000000000000000A".utf8 : "".utf8))
+        #expect(match.id.elementsEqual(endpoint.path.contains("{") ? "01JD6Z0000000000000000000A".utf8 : "".utf8))
     }
 
     @Test(

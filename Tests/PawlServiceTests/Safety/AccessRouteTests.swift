@@ -10,7 +10,7 @@ import Testing
 struct AccessRouteTests {
     private func path(_ endpoint: Endpoint) -> String {
         endpoint.path.split(separator: "/", omittingEmptySubsequences: false)
-            .map { $0 == "{id}" ? "01JD6Z0000000000000000000A" : String($0) }.joined(separator: "/")
+            .map { $0.hasPrefix("{") ? "01JD6Z0000000000000000000A" : String($0) }.joined(separator: "/")
     }
 
     @Test("with a token, all but probes and the page need it")

@@ -1,0 +1,44 @@
+/// A file of the web console: its page, style sheet, icon and JavaScript modules, as they are in the executable.
+struct ConsoleFile: Sendable {
+    /// The bytes, as they are sent.
+    let bytes: [UInt8]
+    /// The value of `Content-Type`.
+    let mediaType: String
+
+    /// The page at the root, which loads the others.
+    static let page = ConsoleFile(bytes: PackageResources.console_html, mediaType: "text/html; charset=utf-8")
+
+    /// The others, by the last segment of their path.
+    static let all: [String: ConsoleFile] = [
+        "console.css": ConsoleFile(bytes: PackageResources.console_css, mediaType: "text/css; charset=utf-8"),
+        "icon.svg": ConsoleFile(bytes: PackageResources.icon_svg, mediaType: "image/svg+xml"),
+        "actions.js": script(PackageResources.actions_js),
+        "add.js": script(PackageResources.add_js),
+        "api.js": script(PackageResources.api_js),
+        "console.js": script(PackageResources.console_js),
+        "details.js": script(PackageResources.details_js),
+        "dom.js": script(PackageResources.dom_js),
+        "downloads.js": script(PackageResources.downloads_js),
+        "format.js": script(PackageResources.format_js),
+        "graph.js": script(PackageResources.graph_js),
+        "list.js": script(PackageResources.list_js),
+        "player.js": script(PackageResources.player_js),
+        "search.js": script(PackageResources.search_js),
+        "settings.js": script(PackageResources.settings_js),
+        "store.js": script(PackageResources.store_js),
+    ]
+
+    private static func script(_ bytes: [UInt8]) -> ConsoleFile {
+        // RFC 9239 §6: text/javascript is the one media type of scripts and modules.
+        ConsoleFile(bytes: bytes, mediaType: "text/javascript; charset=utf-8")
+    }
+
+    /// Scripts and styles are our own files, and nothing can make one out of text. Pictures and sound may come from wherever
+    /// search results have them; nothing is sent anywhere but here.
+    static let contentSecurityPolicy = """
+        default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+        img-src 'self' http: https:; media-src 'self' blob: http: https:; \
+        base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+        require-trusted-types-for 'script'; trusted-types 'none'
+        """
+}

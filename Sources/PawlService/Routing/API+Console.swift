@@ -1,0 +1,46 @@
+internal import HTTPCore
+internal import HTTPServer
+
+/// The pages for people: the web console, and the API to read.
+extension API {
+    /// `GET /`. A query is no concern of ours here: bookmarks and links may carry one.
+    func startPage(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        fill(&response, with: .page, for: request)
+        return .ready
+    }
+
+    /// `GET /console/{name}`.
+    func consoleFile(
+        named name: ArraySlice<UInt8>, _ request: borrowing Request, _ response: inout Response
+    ) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        guard let file = ConsoleFile.all[String(decoding: name, as: UTF8.self)] else {
+            throw Problem(.notFound, "the console has no such file")
+        }
+        fill(&response, with: file, for: request)
+        return .ready
+    }
+
+    /// `GET /docs`.
+    func reference(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        let page = ConsoleFile(bytes: ReferencePage.bytes, mediaType: "text/html; charset=utf-8")
+        fill(&response, with: page, policy: ReferencePage.contentSecurityPolicy, for: request)
+        return .ready
+    }
+
+    private func fill(
+        _ response: inout Response, with file: ConsoleFile, policy: String = ConsoleFile.contentSecurityPolicy,
+        for request: borrowing Request
+    ) {
+        response.fields.append(.contentType, file.mediaType)
+        response.fields.append(.contentSecurityPolicy, policy)
+        response.fields.append(.xFrameOptions, "DENY")
+        response.fields.append(.referrerPolicy, "no-referrer")
+        response.fields.append(.crossOriginOpenerPolicy, "same-origin")
+        // Asked again each time, and answered with 304: a page never runs with the scripts of another version.
+        response.fields.append(.cacheControl, "no-cache")
+        response.body = file.bytes
+        response.validate(for: request)
+    }
+}

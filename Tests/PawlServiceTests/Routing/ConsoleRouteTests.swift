@@ -1,0 +1,55 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+@Suite("The console's files", .timeLimit(.minutes(3)))
+struct ConsoleRouteTests {
+    @Test("each is served with its media type, a strict policy and a validator, to everyone")
+    func files() async throws {
+        try await RunningService.with({ $0.token = AccessToken("secret") }) { running in
+            let types = ["html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"]
+            for path in ["/", "/?q=bookmark"] + ConsoleFile.all.keys.map({ "/console/" + $0 }) {
+                let file = try await running.send("GET", path)
+                let suffix = path.hasPrefix("/console/") ? path.split(separator: ".").last.map(String.init) : "html"
+                #expect(file.status == 200, "\(path)")
+                #expect(file["content-type"]?.hasPrefix(try #require(types[suffix ?? ""])) == true, "\(path)")
+                #expect(file["x-content-type-options"] == "nosniff")
+                let policy = try #require(file["content-security-policy"])
+                #expect(policy.contains("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"))
+                #expect(!policy.contains("unsafe"))
+                let tag = try #require(file["etag"], "\(path)")
+                let again = try await running.send("GET", path, fields: [("If-None-Match", tag)])
+                #expect(again.status == 304, "\(path)")
+                #expect(again.body.isEmpty)
+            }
+            #expect(try await running.send("GET", "/console/nothing.js").status == 404)
+            #expect(try await running.send("GET", "/downloads").status == 401)
+        }
+    }
+
+    @Test("what a file refers to is there, and each file is referred to")
+    func references() throws {
+        let page = String(decoding: ConsoleFile.page.bytes, as: UTF8.self)
+        var wanted = Set(page.matches(of: #/"/console/([a-z.]+)"/#).map { String($0.1) })
+        for (name, file) in ConsoleFile.all where name.hasSuffix(".js") {
+            let script = String(decoding: file.bytes, as: UTF8.self)
+            wanted.formUnion(script.matches(of: #/(?:from |import |import\()"\./([a-z.]+)"/#).map { String($0.1) })
+        }
+        #expect(wanted == Set(ConsoleFile.all.keys))
+    }
+
+    @Test("nothing in them is inline script or style, makes markup out of text, or comes from elsewhere")
+    func nothingInline() {
+        let page = String(decoding: ConsoleFile.page.bytes, as: UTF8.self)
+        #expect(page.firstMatch(of: #/<style| style=| on[a-z]+=|<script(?![^>]*\bsrc=)/#) == nil)
+        for (name, file) in ConsoleFile.all {
+            let text = String(decoding: file.bytes, as: UTF8.self)
+            #expect(
+                text.firstMatch(of: #/innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function/#) == nil,
+                "\(name)")
+            #expect(text.firstMatch(of: #/(?:src|href|url\(|from|import)\W{1,3}https?:/#) == nil, "\(name)")
+        }
+    }
+}
