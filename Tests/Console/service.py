@@ -1,0 +1,95 @@
+"""The service under test: a `pawl demo` with a data directory of its own."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+# Everything may take twenty times as long as it should: what waits, waits for a condition, and this long at most.
+PATIENCE = 90
+
+
+def wait(condition, what, limit=PATIENCE):
+    """Waits until `condition()` is true, and returns what it returned."""
+    deadline = time.monotonic() + limit
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {limit} s in vain: {what}")
+        time.sleep(0.05)
+
+
+class Service:
+    """Starts on a free port; `restart` keeps port and data."""
+
+    def __init__(self, *flags, token=None):
+        self.directory = tempfile.mkdtemp(prefix="pawl-console-")
+        self.flags = flags
+        self.token = token
+        self.port = 0
+        self.child = None
+        self.start()
+
+    def start(self):
+        arguments = [os.environ["PAWL_BINARY"], "demo", "--port", str(self.port), "--data-dir", self.directory + "/data", *self.flags]
+        if self.token:
+            arguments += ["--token", self.token]
+        self.log = open(self.directory + "/log", "ab")
+        self.child = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.child.stdout.readline()
+        assert line.startswith("listening on "), line
+        self.url = line.split()[-1]
+        self.port = int(self.url.rsplit(":", 1)[1])
+
+    def stop(self):
+        if self.child.poll() is None:
+            self.child.send_signal(signal.SIGTERM)
+            try:
+                self.child.wait(30)
+            except subprocess.TimeoutExpired:
+                self.child.kill()
+                self.child.wait()
+        self.child.stdout.close()
+        self.log.close()
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def call(self, method, path, body=None):
+        """Sends a request as any client would; returns the answer's JSON."""
+        headers = {"Content-Type": "application/json"} if body is not None else {}
+        if self.token:
+            headers["Authorization"] = "Bearer " + self.token
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def add(self, url, **order):
+        return self.call("POST", "/downloads", {"url": url, **order})
+
+    def downloads(self, query=""):
+        return self.call("GET", "/downloads?limit=200" + query)["items"]
+
+    def clear(self):
+        """Takes everything off the list."""
+        while items := self.downloads():
+            for item in items:
+                self.call("DELETE", f"/downloads/{item['id']}?deleteFile=true")
+
+    @property
+    def upstream(self):
+        """The address of the demo's own origin."""
+        answer = self.call("GET", "/search?term=prelude&limit=1")
+        parts = urllib.parse.urlsplit(answer["results"][0]["downloadUrl"])
+        return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,208 @@
+"""The list of downloads."""
+
+from selenium.webdriver.common.keys import Keys
+
+from service import wait
+
+LARGE = "/large/field-recording-1.bin"
+
+
+def list_shows_what_others_start(browser, service):
+    browser.wait_text("#empty", "Nothing here yet")
+    first = service.add(service.upstream + LARGE)
+    browser.wait_row("field-recording-1.bin", "downloading", "MB/s")
+    wait(lambda: not browser.text("#speed").startswith("0 "), "the graph shows the speed")
+    wait(lambda: browser.run("return document.title") == "(1) Pawl", "the title counts it")
+    service.call("POST", f"/downloads/{first['id']}/pause")
+    browser.wait_row("field-recording-1.bin", "paused")
+    service.call("DELETE", f"/downloads/{first['id']}")
+    wait(lambda: browser.row("field-recording-1.bin") is None, "it is gone as well")
+
+
+def list_is_filtered_sorted_and_labelled(browser, service):
+    for number, size in enumerate([3000, 1000, 2000]):
+        service.add(f"{service.upstream}/entity?size={size}&disposition=attachment%3Bfilename%3Dfile{number}.bin", labels=[f"label{number % 2}"])
+    service.add(service.upstream + LARGE, paused=True, priority=7)
+    wait(lambda: service.call("GET", "/stats")["downloads"]["completed"] == 3, "the small ones are done")
+    wait(lambda: browser.rows() == ["field-recording-1.bin", "file2.bin", "file1.bin", "file0.bin"], "the newest is first")
+    orders = {"Oldest": "file0.bin", "Size": "file0.bin", "Name": "field-recording-1.bin", "Progress": "file2.bin",
+              "Speed": "field-recording-1.bin", "Priority": "field-recording-1.bin"}
+    for order, first in orders.items():
+        browser.choose("combobox", "Sort by", order)
+        wait(lambda: browser.rows()[:1] == [first], f"{first} is first by {order}")
+    browser.choose("combobox", "Sort by", "Newest")
+    browser.choose("combobox", "Label", "label0")
+    wait(lambda: browser.rows() == ["file2.bin", "file0.bin"], "only those with the label")
+    browser.choose("combobox", "Label", "Any label")
+    browser.get("radio", "Completed 3").send_keys(Keys.SPACE)
+    wait(lambda: len(browser.rows()) == 3, "only completed ones")
+    browser.fill("searchbox", "Filter downloads", "FILE1")
+    wait(lambda: browser.rows() == ["file1.bin"], "only what contains the text")
+    browser.fill("searchbox", "Filter downloads", "nothing like it")
+    browser.wait_text("#empty", "No download matches")
+
+
+def list_commands_apply_to_all_or_to_the_selection(browser, service):
+    names = []
+    for number in (1, 2, 3):
+        names.append(f"field-recording-{number}.bin")
+        service.add(f"{service.upstream}/large/{names[-1]}")
+    for name in names:
+        browser.wait_row(name, "downloading")
+    browser.click("button", "Pause all")
+    for name in names:
+        browser.wait_row(name, "paused")
+    browser.click("checkbox", "Select " + names[0])
+    browser.wait_text("#summary", "1 of 3 selected")
+    browser.click("button", "Resume 1")
+    browser.wait_row(names[0], "downloading")
+    assert browser.row(names[1])["state"] == "paused"
+    browser.click("checkbox", "1 of 3 selected")
+    browser.wait_text("#summary", "3 of 3 selected")
+    browser.click("checkbox", "3 of 3 selected")
+    browser.wait_text("#summary", "3 downloads")
+    browser.click("button", "Resume all")
+    browser.wait_row(names[2], "downloading")
+    browser.click("button", "Cancel all")
+    browser.get("alertdialog", "Cancel 3 downloads?")
+    browser.audit("a question")
+    browser.click("button", "Keep")
+    browser.click("button", "Cancel all")
+    browser.click("button", "Cancel them")
+    for name in names:
+        browser.wait_row(name, "cancelled")
+    browser.click("button", "Clear ended")
+    browser.click("button", "Clear")
+    wait(lambda: browser.rows() == [] and service.downloads() == [], "the list is empty")
+
+
+def list_tells_why_it_failed_and_tries_again(browser, service):
+    service.add(service.upstream + "/entity?size=5000&fault=404x1&disposition=attachment%3Bfilename%3Dlate.bin")
+    wait(lambda: browser.rows(), "it is there")
+    name = browser.rows()[0]
+    failed = browser.wait_row(name, "failed", "404")
+    assert failed["status"].startswith("Failed · "), failed
+    browser.filter("failed")
+    browser.click("button", "Details " + name)
+    browser.wait_text("#details-error", "http-status")
+    browser.audit("details of a failure")
+    browser.click("button", "Close")
+    assert browser.get("button", "Retry all").is_enabled()
+    browser.click("button", "Retry " + name)
+    browser.filter("")
+    browser.wait_row("late.bin", "completed")
+
+
+def details_show_and_change_a_download(browser, service):
+    checksum = service.add(service.upstream + "/entity?size=70000&type=audio/x&disposition=attachment%3Bfilename%3Ddone.bin")
+    service.add(service.upstream + LARGE, paused=True)
+    browser.wait_row("done.bin", "completed")
+    browser.click("button", "Details done.bin")
+    browser.get("dialog", "done.bin")
+    sha256 = service.call("GET", f"/downloads/{checksum['id']}")["sha256"]
+    wait(lambda: all(part in browser.text("#facts") for part in [sha256, "70,000 of 70,000 bytes", "ETag", "Content-Disposition"]),
+         "checksum, sizes and headers are told")
+    assert browser.has("image", "70 of 70 kB received")
+    browser.audit("details")
+    browser.click("button", "Close")
+    browser.click("button", "Details field-recording-1.bin")
+    browser.fill("textbox", "Labels, separated by commas", "alpha, beta")
+    browser.fill("spinbutton", "Priority", "5")
+    browser.fill("spinbutton", "Speed limit in MB/s", "0.5")
+    browser.shoot("details")
+    browser.click("button", "Save changes")
+    wait(lambda: not browser.has("dialog", "field-recording-1.bin"), "the dialog closes")
+    browser.wait_row("field-recording-1.bin", "paused", "beta")
+    item = next(each for each in service.downloads() if each["state"] == "paused")
+    assert (item["labels"], item["priority"], item["speedLimit"]) == (["alpha", "beta"], 5, 500_000), item
+
+
+def links_are_added_by_typing_pasting_and_dropping(browser, service):
+    base = service.upstream + "/entity?size=100&seed="
+    browser.click("button", "Add links")
+    browser.get("dialog", "Add links")
+    browser.run("document.querySelector('#add details').open = true")
+    browser.audit("adding")
+    browser.fill("textbox", "Addresses, one to a line", f"{base}1\nftp://example.org/\n{base}2")
+    browser.fill("textbox", "Labels, separated by commas", "pasted")
+    browser.fill("spinbutton", "Priority", "-3")
+    browser.fill("textbox", "Request headers, one to a line", "X-Test: yes")
+    browser.click("checkbox", "Start paused")
+    browser.click("button", "Download")
+    browser.wait_text("#add .error", "ftp://example.org/")
+    assert browser.get("textbox", "Addresses, one to a line").get_attribute("value") == "ftp://example.org/"
+    browser.click("button", "Close")
+    wait(lambda: len(browser.rows()) == 2, "both good ones are there")
+    assert {(each["state"], each["priority"], *each["labels"]) for each in service.downloads()} == {("paused", -3, "pasted")}
+    browser.open(service.url)
+    browser.run("""const clipboardData = new DataTransfer();
+        clipboardData.setData("text", `look: ${arguments[0]}`);
+        document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }))""", base + "3")
+    field = browser.get("textbox", "Addresses, one to a line")
+    assert field.get_attribute("value") == base + "3"
+    browser.click("button", "Download")
+    wait(lambda: len(browser.rows()) == 3, "the pasted one is there")
+    wait(lambda: not browser.has("dialog", "Add links"), "the dialog closes")
+    browser.run("""const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([arguments[0] + "4\\n" + arguments[0] + "5\\n"], "list.txt", { type: "text/plain" }));
+        for (const name of ["dragover", "drop"]) {
+            document.body.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true, cancelable: true }));
+        }""", base)
+    browser.click("button", "Download")
+    wait(lambda: len(browser.rows()) == 5, "those of the dropped list are there")
+
+
+def keys_do_everything(browser, service):
+    for number in range(30):
+        service.add(f"{service.upstream}/entity?size=9&seed={number}&x=/k{number:02}.bin", paused=True, track={"name": f"k{number:02}"})
+    wait(lambda: len(browser.rows()) >= 10, "they are there")
+    wait(lambda: browser.text("#summary") == "30 downloads", "all are there")
+    active = lambda: browser.run("return document.activeElement.ariaLabel")
+    press = lambda *keys: browser.driver.switch_to.active_element.send_keys(*keys)
+    seen = []
+    for _ in range(40):
+        press(Keys.TAB)
+        seen.append(active() or browser.run("return document.activeElement.id || document.activeElement.value || document.activeElement.textContent"))
+        outline = browser.run("const style = getComputedStyle(document.activeElement.matches('fieldset input') ? document.activeElement.parentElement : document.activeElement); return style.outlineStyle")
+        assert outline != "none", f"nobody sees the focus at {seen[-1]}"
+        if seen[-1] == "k29":
+            break
+    for wanted in ["Add links", "Settings", "Search", "Source", "Filter downloads", "Label", "Sort by", "select-all", "Pause all"]:
+        assert wanted in seen or wanted == "Pause all", (wanted, seen)
+    press(Keys.ARROW_DOWN)
+    wait(lambda: active() == "k28", "down goes down")
+    press(Keys.END)
+    wait(lambda: active() == "k00", "End goes to the end")
+    press(Keys.PAGE_UP)
+    wait(lambda: "k00" < active() < "k29", "Page Up goes up")
+    press(Keys.HOME)
+    wait(lambda: active() == "k29", "Home goes to the beginning")
+    press(Keys.SPACE)
+    browser.wait_text("#summary", "1 of 30 selected")
+    press(Keys.SHIFT, Keys.ARROW_DOWN)
+    browser.wait_text("#summary", "2 of 30 selected")
+    press(Keys.CONTROL, "a")
+    browser.wait_text("#summary", "30 of 30 selected")
+    press(Keys.ESCAPE)
+    browser.wait_text("#summary", "30 downloads")
+    press(Keys.HOME)
+    wait(lambda: active() == "k29", "the focus is on the first row")
+    press("p")
+    browser.wait_row("k29", "completed")
+    press(Keys.ENTER)
+    browser.get("dialog", "k29")
+    press(Keys.ESCAPE)
+    wait(lambda: not browser.has("dialog", "k29") and active() in ("k29", "Details k29"), "Escape leads back")
+    press(Keys.ARROW_DOWN)
+    press(Keys.DELETE)
+    browser.wait_row("k28", "cancelled")
+    press(Keys.DELETE)
+    wait(lambda: browser.row("k28") is None, "Delete removes what has ended")
+    wait(lambda: active() == "k27", "the focus goes to the next row")
+    press(Keys.CONTROL, "k")
+    wait(lambda: active() == "Search", "Ctrl K goes to the search")
+
+
+TESTS = [list_shows_what_others_start, list_is_filtered_sorted_and_labelled, list_commands_apply_to_all_or_to_the_selection,
+         list_tells_why_it_failed_and_tries_again, details_show_and_change_a_download,
+         links_are_added_by_typing_pasting_and_dropping, keys_do_everything]
