@@ -8,10 +8,8 @@ extension API {
     /// Says nothing of a download that isn't there; the change itself does.
     func checkConditions(on id: DownloadID, _ request: borrowing Request) throws(Problem) {
         guard Preconditions.areAsked(by: request.head.fields), let download = board.download(id) else { return }
-        var resource = Response()
-        resource.fill { download.encode(into: &$0) }
         let outcome = Preconditions.evaluate(
-            method: request.head.method, fields: request.head.fields, etag: ContentTag.of(resource.body), lastModified: nil)
+            method: request.head.method, fields: request.head.fields, etag: download.entityTag, lastModified: nil)
         guard outcome != .failed else {
             throw Problem(.preconditionFailed, "the download is not what If-Match names any more; GET tells what it is now")
         }
