@@ -39,6 +39,6 @@ struct RouterTests {
     func allow() {
         #expect(Endpoint.downloads.allow == "GET, HEAD, POST, OPTIONS")
         #expect(Endpoint.pause.allow == "POST, OPTIONS")
-        #expect(Endpoint.download.allow == "GET, HEAD, DELETE, OPTIONS")
+        #expect(Endpoint.download.allow == "GET, HEAD, PATCH, DELETE, OPTIONS")
     }
 }
