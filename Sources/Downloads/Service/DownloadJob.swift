@@ -32,6 +32,8 @@ struct DownloadJob {
     var swapFailure: DownloadFailure?
     /// Giving up bytes could not be recorded: the store may still count on them, so they are not overwritten in place.
     var mayBeCountedOn = false
+    /// The state that a command brought about could not be recorded: a crash would bring back the one before.
+    var isUnrecorded = false
     /// A slot was given while the last transfer was still settling.
     var startsWhenIdle = false
     /// Commands that wait until the transfer has come to rest.

@@ -18,6 +18,7 @@ extension DownloadService {
         var lifecycle = DownloadLifecycle(job.record.download.state)
         switch lifecycle.handle(.command(command)) {
         case .refused: throw .illegalTransition(from: job.record.download.state, command: command.rawValue)
+        case .unchanged where job.isUnrecorded: try await record(id)
         case .unchanged: break
         case .moved(let actions):
             // Whoever is stopped and asked to go on later comes after those who wait.
@@ -25,6 +26,16 @@ extension DownloadService {
         }
         guard let download = board.download(id) else { throw .notFound }
         return download
+    }
+
+    /// Records a download as it stands: what an earlier command brought about could not be kept, and is asked for again.
+    private func record(_ id: DownloadID) async throws(DownloadError) {
+        do throws(StoreError) {
+            try await transition(id) { _ in }.wait()
+        } catch {
+            throw DownloadError(error)
+        }
+        jobs[id]?.isUnrecorded = false
     }
 
     /// Removes a record; a live download is cancelled first.
@@ -130,7 +141,9 @@ extension DownloadService {
         var failure: DownloadError?
         do throws(StoreError) {
             try await commit.wait()
+            jobs[id]?.isUnrecorded = false
         } catch {
+            jobs[id]?.isUnrecorded = true
             // What this run does follows the state that everybody has been shown, also if it cannot be kept.
             failure = DownloadError(error)
             if actions.contains(.discardBytes) { jobs[id]?.mayBeCountedOn = true }

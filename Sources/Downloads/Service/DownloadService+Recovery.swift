@@ -1,6 +1,7 @@
 extension DownloadService {
     /// Takes over what the store had kept and what the last run left in the directory.
     func adopt(_ records: [DownloadRecord]) {
+        var published = PublishedFiles(directory: directory)
         for var record in records {
             let id = record.id
             guard record.download.state != .completed else {
@@ -15,11 +16,11 @@ extension DownloadService {
                 publish(record.download, counters: nil)
                 continue
             }
-            if let name = record.download.filename, record.download.state != .cancelled {
+            reconcile(&job, &published)
+            if let name = job.record.download.filename, job.record.download.state != .cancelled {
                 job.reservedName = name
                 reservedNames[name.lowercased()] = id
             }
-            reconcile(&job)
             jobs[id] = job
             publish(job.record.download, counters: nil)
             if isRestored { enqueue(id) }
@@ -28,17 +29,18 @@ extension DownloadService {
     }
 
     /// Trusts of a part file only what was recorded as synced. What lies behind it is cut when the transfer goes on.
-    private func reconcile(_ job: inout DownloadJob) {
+    private func reconcile(_ job: inout DownloadJob, _ published: inout PublishedFiles) {
         let id = job.record.id
         guard let part = FileSystem.status(of: directory.part(id)) else {
             job.noteSynced(0)
             job.record.download.bytesReceived = 0
             return
         }
-        if part.links > 1, let name = job.record.download.filename, FileSystem.status(of: directory.file(name)) == part {
+        if part.links > 1, let name = published.name(of: part, likely: job.record.download.filename) {
             // Published, but the crash came before the record said so: publication happens only to whole, synced, verified files.
             job.offset = part.size
             job.isPublished = true
+            job.record.download.filename = name
         } else {
             job.offset = min(part.size, job.record.syncedBytes)
         }
@@ -56,5 +58,33 @@ extension DownloadService {
                 try FileSystem.remove("\(directory.incompletePath)/\(name)")
             }
         }
+    }
+}
+
+/// Finds the names under `files` of part files that have one there.
+private struct PublishedFiles {
+    let directory: DataDirectory
+    /// Names by inode; read once, and only if some file isn't found under its likely name.
+    private var names: [UInt64: String]?
+
+    init(directory: DataDirectory) {
+        self.directory = directory
+    }
+
+    /// The name of a part file under `files`; `nil` if it has none there.
+    /// - Parameter likely: the name that the record tells. It may be behind: another may have been free when the file was published.
+    mutating func name(of part: FileStatus, likely: String?) -> String? {
+        if let likely, FileSystem.status(of: directory.file(likely)) == part { return likely }
+        let names = self.names ?? allNames()
+        self.names = names
+        return names[part.inode]
+    }
+
+    private func allNames() -> [UInt64: String] {
+        var names: [UInt64: String] = [:]
+        for name in (try? FileSystem.entries(of: directory.filesPath)) ?? [] {
+            if let status = FileSystem.status(of: directory.file(name)), status.links > 1 { names[status.inode] = name }
+        }
+        return names
     }
 }

@@ -42,6 +42,26 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
+    @Test("a command that could not be recorded is not answered as done when it is repeated, until it is")
+    func repeating() async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add("size=900000&seed=6&fault=stall@400000") { $0.startsPaused = true }
+        fixture.store.refuse { change in
+            if case .save(let record) = change { record.download.state != .paused } else { false }
+        }
+        await #expect(throws: DownloadError.self) { try await fixture.service.perform(.resume, on: made.id) }
+        await #expect(throws: DownloadError.self) { try await fixture.service.perform(.resume, on: made.id) }
+        fixture.store.refuse(nil)
+        #expect(try await fixture.service.perform(.resume, on: made.id).state != .paused)
+
+        let copy = try TemporaryDirectory()
+        try FileManager.default.copyItem(atPath: fixture.directory.path + "/data", toPath: copy.path + "/data")
+        let after = try await ServiceFixture(directory: copy, continuing: fixture, starting: false)
+        #expect(after.service.board.download(made.id)?.state == .queued)
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
     @Test("a removal that cannot be recorded says so, and the download goes on")
     func removing() async throws {
         let fixture = try await ServiceFixture()
@@ -97,6 +117,27 @@ struct FailingStoreTests {
         #expect(after.requests().count == asked)
         #expect(try after.names(in: "files") == [done.filename])
         #expect(try after.names(in: "incomplete") == [])
+        await after.service.shutdown()
+    }
+
+    @Test("a finished file is found by the next start under whatever name it got, although nothing of it could be recorded")
+    func completingUnnamed() async throws {
+        let before = try await ServiceFixture()
+        // From its acceptance on, nothing is recorded: neither the name, nor the end.
+        before.store.refuse { change in
+            if case .save(let record) = change { record.download.state != .queued } else { false }
+        }
+        let made = try await before.end(of: before.add("size=300000&seed=7").id)
+        await before.service.shutdown()
+        let asked = before.requests().count
+
+        let after = try await ServiceFixture(continuing: before)
+        let done = try await after.end(of: made.id)
+        #expect(done.state == .completed)
+        #expect(done.filename == made.filename)
+        #expect(done.sha256 == made.sha256)
+        #expect(after.requests().count == asked)
+        #expect(try after.names(in: "files") == [done.filename])
         await after.service.shutdown()
     }
 }
