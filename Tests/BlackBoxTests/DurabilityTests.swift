@@ -59,6 +59,35 @@ struct DurabilityTests {
         #expect(pawl.terminate() == 0)
     }
 
+    @Test("a reader of events who was away during the crash learns how a download ended")
+    func events() throws {
+        var pawl = try demo()
+        let id = try #require(try pawl.post("/downloads", #"{"url":"http://127.0.0.1:9/a","paused":true}"#)["id"]?.string)
+        let seen = try #require(try lines(pawl, after: nil, count: 1).first).id
+        _ = try pawl.post("/downloads/\(id)/cancel")
+        pawl.kill()
+        pawl = try demo()
+        let events = try lines(pawl, after: seen, count: 2)
+        #expect(events.map(\.name) == ["snapshot", "download"])
+        #expect(events[0].data == "[]")
+        #expect(events[1].data.contains(id) && events[1].data.contains(#""state":"cancelled""#))
+        #expect(pawl.terminate() == 0)
+    }
+
+    /// The first events of a stream.
+    private func lines(_ pawl: PawlProcess, after: String?, count: Int) throws -> [(id: String, name: String, data: String)] {
+        let stream = try pawl.client.open("GET", "/downloads/events", fields: after.map { [("Last-Event-ID", $0)] } ?? [])
+        _ = try stream.readHead()
+        var text = ""
+        while text.components(separatedBy: "\n\n").count <= count, let chunk = try stream.readChunk() {
+            text += String(decoding: chunk, as: UTF8.self)
+        }
+        return text.components(separatedBy: "\n\n").prefix(count).map { event in
+            let parts = event.split(separator: "\n").map { String($0.drop { $0 != " " }.dropFirst()) }
+            return parts.count == 3 ? (parts[0], parts[1], parts[2]) : ("", "", event)
+        }
+    }
+
     @Test("a webhook that was not reached before the crash is reached after it")
     func webhook() async throws {
         let isUp = Waiter(false)

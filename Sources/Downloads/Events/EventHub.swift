@@ -32,26 +32,27 @@ public final class EventHub: Sendable {
     /// Starts reading.
     /// - Parameters:
     ///   - scope: only events of this download; `nil` for all.
-    ///   - after: the last event the reader has seen, if it has seen any (`Last-Event-ID`).
+    ///   - after: the last event the reader has seen, if it has seen any (`Last-Event-ID`). What came after it is told; where that
+    ///     is no longer held, or was told by an earlier run, a snapshot is, and each download that has ended since.
     ///   - interval: the least time between two progress events of one download.
     ///   - wake: called, on any thread, when a transition is there to be read; must not block.
     /// - Returns: the reader's cursor; cancel it when the reader leaves.
     public func subscribe(
         scope: DownloadID?, after: EventID?, interval: Duration, wake: @escaping @Sendable () -> Void
     ) -> EventSubscription {
-        let (reader, current, resumesAt) = state.withLock { state in
+        let (reader, current) = state.withLock { state in
             let reader = state.nextReader
             state.nextReader += 1
             state.wakes[reader] = wake
-            var resumesAt: UInt64?
-            if let after, after.epoch == epoch, state.history.holdsEverything(after: after.sequence) {
-                resumesAt = after.sequence
-            }
-            return (reader, state.history.sequence, resumesAt)
+            return (reader, state.history.sequence)
         }
-        return EventSubscription(
-            hub: self, reader: reader, scope: scope, interval: interval, position: resumesAt ?? current,
-            opensWithSnapshot: resumesAt == nil)
+        let opening: EventSubscription.Opening =
+            switch after {
+            case let after? where after.epoch == epoch && after.sequence <= current: .resuming(at: after.sequence)
+            case let after? where after.epoch < epoch: .snapshot(at: current, since: after)
+            default: .snapshot(at: current, since: nil)
+            }
+        return EventSubscription(hub: self, reader: reader, scope: scope, interval: interval, opening: opening)
     }
 
     func publish(_ change: EventHistory.Change) {

@@ -2,13 +2,26 @@ internal import Threading
 
 /// One reader's place in the order of events. `next` and `nextDue` are called by one thread at a time.
 public final class EventSubscription: Sendable {
+    /// How a reader begins.
+    enum Opening {
+        /// After this change.
+        case resuming(at: UInt64)
+        /// With a snapshot, as of this change; and with what has ended since the run in which `since` was told began.
+        case snapshot(at: UInt64, since: EventID?)
+    }
+
     private struct State {
         var position: UInt64
-        var wantsSnapshot: Bool
+        /// A snapshot is to be told next; and what has ended since this event of an earlier run.
+        var wantsSnapshot = false
+        var earlier: EventID?
         /// Progress that is due and not yet read; at most one entry for each transferring download.
         var progress: [Download] = []
-        /// Downloads that ended while the reader was behind the history; told once, newest state only.
+        /// Downloads that ended while the reader was behind the history, or away; told once, newest state only.
         var missed: [DownloadID] = []
+        /// The last event that the reader is known to have had when they were found missing. They are told under its id, all but
+        /// the last: a reader that leaves in between is told of them again.
+        var missedSince: EventID?
         /// When progress is looked at again.
         var nextTick: ContinuousClock.Instant?
         /// Bytes last told, by download.
@@ -21,14 +34,16 @@ public final class EventSubscription: Sendable {
     private let interval: Duration
     private let state: Locked<State>
 
-    init(
-        hub: EventHub, reader: UInt64, scope: DownloadID?, interval: Duration, position: UInt64, opensWithSnapshot: Bool
-    ) {
+    init(hub: EventHub, reader: UInt64, scope: DownloadID?, interval: Duration, opening: Opening) {
         self.hub = hub
         self.reader = reader
         self.scope = scope
         self.interval = interval
-        state = Locked(State(position: position, wantsSnapshot: opensWithSnapshot))
+        switch opening {
+        case .resuming(let position): state = Locked(State(position: position))
+        case .snapshot(let position, let earlier):
+            state = Locked(State(position: position, wantsSnapshot: true, earlier: earlier))
+        }
     }
 
     /// The next event, or `nil` if there is none yet. Transitions come before progress.
@@ -39,7 +54,13 @@ public final class EventSubscription: Sendable {
                 state.wantsSnapshot = false
                 // The snapshot tells how far transfers are: progress is news only after an interval.
                 state.nextTick = now + interval
-                return .snapshot(id: eventID(state.position), snapshot())
+                if let earlier = state.earlier {
+                    state.earlier = nil
+                    miss(
+                        hub.board.ended(inRunsFrom: earlier.epoch, atMost: EventHistory.defaultCapacity, scope: scope), earlier,
+                        &state)
+                }
+                return .snapshot(id: state.missedSince ?? eventID(state.position), snapshot())
             }
             if let missed = nextMissed(&state) { return missed }
             switch hub.change(after: state.position, scope: scope) {
@@ -55,8 +76,8 @@ public final class EventSubscription: Sendable {
                 let since = state.position
                 state.position = current
                 state.progress = []
-                state.missed = hub.board.ended(sinceSequence: since, scope: scope)
-                return .snapshot(id: eventID(current), snapshot())
+                miss(hub.board.ended(sinceSequence: since, scope: scope), eventID(since), &state)
+                return .snapshot(id: state.missedSince ?? eventID(current), snapshot())
             case .upToDate(let current):
                 state.position = current
             }
@@ -90,9 +111,17 @@ public final class EventSubscription: Sendable {
         return hub.board.download(scope).map { [$0] } ?? []
     }
 
+    private func miss(_ downloads: [DownloadID], _ since: EventID, _ state: inout State) {
+        state.missed = downloads
+        state.missedSince = downloads.isEmpty ? nil : since
+    }
+
     private func nextMissed(_ state: inout State) -> DownloadEvent? {
         while let id = state.missed.popLast() {
-            if let download = hub.board.download(id) { return .download(id: eventID(state.position), download) }
+            if state.missed.isEmpty { state.missedSince = nil }
+            if let download = hub.board.download(id) {
+                return .download(id: state.missedSince ?? eventID(state.position), download)
+            }
         }
         return nil
     }

@@ -1,3 +1,4 @@
+internal import HTTPCore
 internal import Threading
 
 /// What readers see of the downloads without asking the actor: snapshots published on each transition, with live byte
@@ -156,6 +157,23 @@ public final class DownloadBoard: Sendable {
                 .filter { $0.sequence > sequence && !$0.download.state.isLive && (scope == nil || $0.download.id == scope) }
                 .sorted { $0.sequence > $1.sequence }
                 .map(\.download.id)
+        }
+    }
+
+    /// Downloads that ended after a run of the service began, newest end first.
+    /// - Parameters:
+    ///   - epoch: when it began, in Unix milliseconds.
+    ///   - limit: the most that are told; the newest.
+    func ended(inRunsFrom epoch: UInt64, atMost limit: Int, scope: DownloadID?) -> [DownloadID] {
+        let begun = Int64(clamping: epoch)
+        return state.withLock { state in
+            state.entries.values
+                .filter { entry in
+                    !entry.download.state.isLive && entry.download.updatedAt.millisecondsSinceEpoch >= begun
+                        && (scope == nil || entry.download.id == scope)
+                }
+                .sorted { $0.download.updatedAt > $1.download.updatedAt }
+                .prefix(limit).map(\.download.id)
         }
     }
 

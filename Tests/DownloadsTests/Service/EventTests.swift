@@ -88,6 +88,95 @@ struct EventTests {
         #expect(told == Set(ended.map(\.id)))
     }
 
+    @Test("a snapshot after a gap has the old id until every end is told, so that leaving in between loses none")
+    func gapInTwo() throws {
+        let hub = EventHub(epoch: 7, board: DownloadBoard(), capacity: 3)
+        publish(hub, download(1))
+        let ended = (2...6).map { download($0, .completed) }
+        for download in ended { publish(hub, download) }
+        var after = EventID(epoch: 7, sequence: 1)
+        let first = hub.subscribe(scope: nil, after: after, interval: .seconds(1)) {}
+        var told: [DownloadID] = []
+        for _ in 0..<3 {
+            switch try #require(first.next(now: .now)) {
+            case .snapshot(let id, _): after = id
+            case .download(let id, let download):
+                after = id
+                told.append(download.id)
+            case .removed: Issue.record("nothing was removed")
+            }
+        }
+        #expect(after == EventID(epoch: 7, sequence: 1))
+        #expect(told == ended.prefix(2).map(\.id))
+        // The reader leaves here, and comes back.
+        let second = hub.subscribe(scope: nil, after: after, interval: .seconds(1)) {}
+        told = []
+        while let event = second.next(now: .now) {
+            if case .download(let id, let download) = event {
+                after = id
+                told.append(download.id)
+            }
+        }
+        #expect(told == ended.map(\.id))
+        #expect(after == EventID(epoch: 7, sequence: 6))
+    }
+
+    @Test("a live download that was removed during a gap is not in the snapshot")
+    func removedDuringGap() {
+        let hub = EventHub(epoch: 7, board: DownloadBoard(), capacity: 3)
+        let gone = download(1)
+        let kept = download(2)
+        publish(hub, gone)
+        publish(hub, kept)
+        let reader = hub.subscribe(scope: nil, after: nil, interval: .seconds(1)) {}
+        _ = reader.next(now: .now)
+        #expect(hub.board.remove(gone.id))
+        hub.publish(.removal(gone.id))
+        for _ in 0..<5 { publish(hub, kept) }
+        guard case .snapshot(_, let downloads)? = reader.next(now: .now) else {
+            Issue.record("no snapshot")
+            return
+        }
+        #expect(downloads.map(\.id) == [kept.id])
+        #expect(reader.next(now: .now) == nil)
+    }
+
+    @Test("a reader of an earlier run gets a snapshot, and what has ended since that run began")
+    func earlierRun() {
+        func ended(_ number: UInt64, at milliseconds: Int64) -> Download {
+            var download = download(number, .completed)
+            download.updatedAt = .init(millisecondsSinceEpoch: milliseconds)
+            return download
+        }
+        let hub = EventHub(epoch: 2_000, board: DownloadBoard())
+        let live = download(1)
+        let before = ended(2, at: 999)
+        let second = ended(3, at: 1_500)
+        let first = ended(4, at: 1_000)
+        for each in [live, before, second, first] { publish(hub, each) }
+        let reader = hub.subscribe(scope: nil, after: EventID(epoch: 1_000, sequence: 77), interval: .seconds(1)) {}
+        var ids: [EventID] = []
+        var told: [DownloadID] = []
+        while let event = reader.next(now: .now) {
+            switch event {
+            case .snapshot(let id, let downloads):
+                ids.append(id)
+                #expect(downloads.map(\.id) == [live.id])
+            case .download(let id, let download):
+                ids.append(id)
+                told.append(download.id)
+            case .removed: Issue.record("nothing was removed")
+            }
+        }
+        #expect(told == [first.id, second.id])
+        let old = EventID(epoch: 1_000, sequence: 77)
+        #expect(ids == [old, old, EventID(epoch: 2_000, sequence: 4)])
+        // A run that began after this one is a clock that was set back: nothing can be told of it.
+        let stranger = hub.subscribe(scope: nil, after: EventID(epoch: 3_000, sequence: 1), interval: .seconds(1)) {}
+        _ = stranger.next(now: .now)
+        #expect(stranger.next(now: .now) == nil)
+    }
+
     @Test("progress comes at most once an interval, only if bytes came, and never hides a transition")
     func progress() throws {
         let hub = EventHub(epoch: 7, board: DownloadBoard())
