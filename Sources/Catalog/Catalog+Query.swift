@@ -8,7 +8,9 @@ extension Catalog {
         var given: [String: String] = [:]
         for item in items {
             if given.updateValue(item.value, forKey: item.name) != nil {
-                throw .invalidRequest("The parameter \(SearchParameter.quoted(item.name)) is given more than once.")
+                let count = items.count { $0.name == item.name }
+                throw .invalidRequest(
+                    "the query parameter \(SearchParameter.quoted(item.name)) is given \(count) times; it takes one value")
             }
         }
         let sourceID = try given["source"].map { value throws(CatalogError) in
@@ -24,7 +26,7 @@ extension Catalog {
         for parameter in source.parameters {
             guard let value = given[parameter.name] else {
                 if !parameter.isRequired { continue }
-                throw .invalidRequest("The parameter \"\(parameter.name)\" is missing.")
+                throw .invalidRequest("the query parameter '\(parameter.name)' is missing; it takes \(parameter.taken)")
             }
             values[parameter.name] = try parameter.check(value, media: values["media"])
         }
@@ -39,8 +41,11 @@ extension Catalog {
     private static func unknown(_ name: String, source: SourceDescription) -> CatalogError {
         let accepted = (["source"] + source.parameters.map(\.name)).joined(separator: ", ")
         let isOthers = SourceDescription.all.contains { $0.parameters.contains { $0.name == name } }
-        let what = isOthers ? "is not taken by the source \"\(source.id)\"" : "is unknown"
-        return .invalidRequest("The parameter \(SearchParameter.quoted(name)) \(what); accepted are \(accepted).")
+        let quoted = SearchParameter.quoted(name)
+        let what =
+            isOthers
+            ? "the query parameter \(quoted) is not taken by the source '\(source.id)'" : "unknown query parameter \(quoted)"
+        return .invalidRequest("\(what); accepted are \(accepted)")
     }
 }
 
@@ -76,12 +81,12 @@ extension SearchParameter {
         writer.member("name", name)
         writer.member("description", summary)
         writer.member("required", isRequired)
-        var maximumBytes: Int?
+        var maximumLength: Int?
         var range: ClosedRange<Int>?
         var values: [String]?
         var valuesByMedia: [MediaValues]?
         switch accepted {
-        case .text(let bytes): maximumBytes = bytes
+        case .text(let length): maximumLength = length
         case .values(let list), .countries(let list): values = list
         case .number(let numbers): range = numbers
         case .valuesByMedia(let table):
@@ -95,7 +100,7 @@ extension SearchParameter {
             writer.member("type", "integer")
             writer.member("default", standard.flatMap { Int($0) })
         }
-        writer.member("maximumBytes", maximumBytes)
+        writer.member("maximumLength", maximumLength)
         writer.member("minimum", range?.lowerBound)
         writer.member("maximum", range?.upperBound)
         writer.name("values")

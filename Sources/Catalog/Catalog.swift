@@ -58,7 +58,7 @@ public final class Catalog: Sendable {
     /// Throws what kept the answer away; ``CatalogError/superseded`` as soon as a newer search of the session begins.
     public func search(_ query: SearchQuery) async throws(CatalogError) -> SearchAnswer {
         guard let source = sources[query.source] else {
-            throw .invalidRequest("There is no source \(SearchParameter.quoted(query.source)).")
+            throw .invalidRequest("there is no source \(SearchParameter.quoted(query.source))")
         }
         let entry = try await entry(for: source.request(for: query), source, session: query.session)
         return answer(query, entry, source)
@@ -70,8 +70,7 @@ public final class Catalog: Sendable {
         let parts = id.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let source = sources[String(parts[0])], let request = source.request(forID: parts[1]) else {
             throw .invalidRequest(
-                "The parameter \"id\" has the value \(SearchParameter.quoted(id)); accepted is itunes:<number>, "
-                    + "itunes:collection:<number>, itunes:artist:<number> or posts:<number>.")
+                "the query parameter 'id' is \(SearchParameter.quoted(id)); it takes \(Self.acceptedIDs)")
         }
         // Most lookups are of something that was just found.
         let now = clock.now
@@ -84,12 +83,15 @@ public final class Catalog: Sendable {
             let entry = try await entry(for: request, source, session: nil)
             if let item = entry.listing.items.first(where: { $0.id == id }) { found = (item, entry.expires) }
         }
-        guard let found else { throw .notFound("There is nothing with the id \(SearchParameter.quoted(id)).") }
+        guard let found else { throw .notFound("there is nothing with the id \(SearchParameter.quoted(id))") }
         let description = type(of: source).description
         return SearchAnswer(
             source: description.id, term: id, limit: 1, offset: 0, items: [found.item], attribution: description.attribution,
             expires: found.expires)
     }
+
+    /// What an id of an item looks like.
+    public static let acceptedIDs = "itunes:<number>, itunes:collection:<number>, itunes:artist:<number> or posts:<number>"
 
     private func answer(_ query: SearchQuery, _ entry: ListingCache.Entry, _ source: any SearchSource) -> SearchAnswer {
         SearchAnswer(

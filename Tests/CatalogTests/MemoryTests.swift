@@ -169,7 +169,7 @@ struct MemoryTests {
             Issue.record("\(String(describing: error))")
             return
         }
-        #expect(message.contains("\"\(id)\"") && message.contains("itunes:<number>"))
+        #expect(message.contains("'\(id)'") && message.contains("itunes:<number>"))
         #expect(bench.upstream.count == 0)
     }
 

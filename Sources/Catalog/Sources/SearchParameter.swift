@@ -2,8 +2,8 @@
 struct SearchParameter: Sendable {
     /// What values there are.
     enum Accepted: Sendable {
-        /// A text of at most so many bytes of UTF-8, not blank, without control characters.
-        case text(maximumBytes: Int)
+        /// A text of at most so many characters (Unicode scalars), not blank, without control characters.
+        case text(maximumLength: Int)
         /// One of these, spelled like this.
         case values([String])
         /// One of these, in capitals or not.
@@ -32,11 +32,11 @@ extension SearchParameter {
     /// The value in its canonical spelling. Throws the error that names parameter, value and what is accepted.
     func check(_ value: String, media: String?) throws(CatalogError) -> String {
         switch accepted {
-        case .text(let maximumBytes):
-            if value.allSatisfy(\.isWhitespace) { throw refusal(of: value, accepting: "a text that is not blank") }
-            if value.utf8.count > maximumBytes { throw refusal(of: value, accepting: "at most \(maximumBytes) bytes") }
+        case .text(let maximumLength):
+            if value.unicodeScalars.allSatisfy(\.properties.isWhitespace) { throw refusal(of: value, accepting: taken) }
+            if value.unicodeScalars.count > maximumLength { throw refusal(of: value, accepting: taken) }
             if value.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-                throw refusal(of: value, accepting: "a text without control characters")
+                throw refusal(of: value, accepting: taken)
             }
             return value
         case .values(let values):
@@ -44,19 +44,19 @@ extension SearchParameter {
         case .countries(let codes):
             let code = value.uppercased()
             if codes.contains(code) { return code }
-            throw refusal(of: value, accepting: "an ISO 3166-1 alpha-2 code such as US, GB or JP")
+            throw refusal(of: value, accepting: taken)
         case .valuesByMedia(let table):
             guard let media else {
                 let all = table.flatMap(\.values)
                 if all.contains(value) { return value }
-                throw refusal(of: value, accepting: Self.list(Self.withoutRepeats(all)))
+                throw refusal(of: value, accepting: taken)
             }
             let values = table.first { $0.media == media }?.values ?? []
             if values.isEmpty {
-                throw .invalidRequest("The parameter \"\(name)\" is not accepted with media \"\(media)\".")
+                throw .invalidRequest("the query parameter '\(name)' is not accepted with media '\(media)'")
             }
             if values.contains(value) { return value }
-            throw refusal(of: value, accepting: Self.list(values) + " with media \"\(media)\"")
+            throw refusal(of: value, accepting: Self.list(values) + " with media '\(media)'")
         case .number(let range):
             // Digits only: `Int("+5")` is 5, and so would mean something that nobody documents.
             if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
@@ -64,17 +64,29 @@ extension SearchParameter {
             {
                 return String(number)
             }
-            throw refusal(of: value, accepting: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+            throw refusal(of: value, accepting: taken)
+        }
+    }
+
+    /// What it takes, as the end of "it takes …".
+    var taken: String {
+        switch accepted {
+        case .text(let maximumLength):
+            "a text of 1 to \(maximumLength) characters that is not blank and has no control characters"
+        case .values(let values): Self.list(values)
+        case .countries: "an ISO 3166-1 alpha-2 code such as US, GB or JP"
+        case .valuesByMedia(let table): Self.list(Self.withoutRepeats(table.flatMap(\.values)))
+        case .number(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         }
     }
 
     private func one(of values: [String], value: String) throws(CatalogError) -> String {
         if values.contains(value) { return value }
-        throw refusal(of: value, accepting: Self.list(values))
+        throw refusal(of: value, accepting: taken)
     }
 
     private func refusal(of value: String, accepting accepted: String) -> CatalogError {
-        .invalidRequest("The parameter \"\(name)\" has the value \(Self.quoted(value)); accepted is \(accepted).")
+        .invalidRequest("the query parameter '\(name)' is \(Self.quoted(value)); it takes \(accepted)")
     }
 
     static func list(_ values: [String]) -> String {
@@ -88,7 +100,7 @@ extension SearchParameter {
 
     /// The text in quotation marks, cut where it would fill a page.
     static func quoted(_ text: String) -> String {
-        "\"\(cut(text, to: 64))\""
+        "'\(cut(text, to: 64))'"
     }
 
     static func cut(_ text: String, to longest: Int) -> String {
@@ -99,7 +111,7 @@ extension SearchParameter {
 extension SearchParameter {
     // What all sources take alike.
     static let term = SearchParameter(
-        name: "term", summary: "What to look for.", accepted: .text(maximumBytes: 512), isRequired: true)
+        name: "term", summary: "What to look for.", accepted: .text(maximumLength: 200), isRequired: true)
     static let limit = SearchParameter(
         name: "limit", summary: "Most results.", accepted: .number(1...200), standard: "50")
     static let offset = SearchParameter(
@@ -107,7 +119,7 @@ extension SearchParameter {
     static let session = SearchParameter(
         name: "session",
         summary: "Any text of the client's: a newer search in the same session replaces an older one that is still waiting.",
-        accepted: .text(maximumBytes: 128))
+        accepted: .text(maximumLength: 64))
     static let include = SearchParameter(
         name: "include", summary: "Adds each result as the source wrote it.", accepted: .values(["raw"]))
 }

@@ -29,7 +29,7 @@ extension API {
         return .ready
     }
 
-    private func fill(
+    func fill(
         _ response: inout Response, with file: ConsoleFile, policy: String = ConsoleFile.contentSecurityPolicy,
         for request: borrowing Request
     ) {

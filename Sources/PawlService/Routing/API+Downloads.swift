@@ -98,13 +98,17 @@ extension API {
             do throws(CatalogError) {
                 answer = try await catalog.lookup(id)
             } catch {
+                // The catalogue knows the parameter of /search/lookup; here it is a member that is wrong.
+                if case .invalidRequest = error {
+                    throw Problem(.invalidRequest, "'\(order.prefix)trackId' is '\(id)'; it takes \(Catalog.acceptedIDs)")
+                }
                 throw Problem(error)
             }
             guard let item = answer.items.first else {
                 throw Problem(.notFound, "the source has no item '\(id)'")
             }
             guard let text = item.downloadUrl, let url = HTTPURL(text) else {
-                throw Problem(.invalidRequest, "'trackId' is '\(id)', which has nothing to download")
+                throw Problem(.invalidRequest, "'\(order.prefix)trackId' is '\(id)', which has nothing to download")
             }
             return order.download(of: url, track: answer.encodedItem(), named: item.name)
         }

@@ -143,6 +143,7 @@ final class API: Application {
         case .metrics: return try showMetrics(request)
         case .document: return try document(request, &response)
         case .reference: return try reference(request, &response)
+        case .problem: return try problem(id, request, &response)
         case .search: return try search(request, &response)
         case .searchSources: return try searchSources(request, &response)
         case .searchLookup: return try lookUp(request)

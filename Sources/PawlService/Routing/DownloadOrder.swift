@@ -12,6 +12,8 @@ struct DownloadOrder: Sendable {
     }
 
     let source: Source
+    /// What precedes the names of its members in complaints, such as `downloads[3].`.
+    let prefix: String
     private var template: NewDownload
 
     /// Bounds of what an order may hold: all of it is kept with the download, so none may be without end.
@@ -35,6 +37,7 @@ struct DownloadOrder: Sendable {
 
     /// Reads the object. `prefix` precedes the names of its members in complaints.
     init(_ value: JSONValue, prefix: String = "") throws(Problem) {
+        self.prefix = prefix
         var reader = try ObjectReader(value, prefix: prefix)
         let url = try reader.url("url")
         let trackID = try reader.string("trackId", limit: 256)

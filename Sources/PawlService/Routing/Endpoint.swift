@@ -11,6 +11,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     case metrics = "/metrics"
     case document = "/openapi.yaml"
     case reference = "/docs"
+    case problem = "/problems/{code}"
     case search = "/search"
     case searchSources = "/search/sources"
     case searchLookup = "/search/lookup"
@@ -28,7 +29,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     case file = "/downloads/{id}/file"
     case events = "/downloads/{id}/events"
 
-    /// The path, with `{id}` or `{name}` where something of the client's stands: as `openapi.yaml` writes it.
+    /// The path, with `{id}`, `{name}` or `{code}` where something of the client's stands: as `openapi.yaml` writes it.
     var path: String { rawValue }
 
     /// The methods that mean something here, besides HEAD (wherever GET does) and OPTIONS.
@@ -39,6 +40,7 @@ enum Endpoint: String, Sendable, CaseIterable {
             .allEvents, .file,
             .events:
             [.get]
+        case .problem: [.get]
         case .downloads: [.get, .post]
         case .settings: [.get, .patch]
         case .download: [.get, .patch, .delete]
@@ -59,7 +61,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     /// Whether it is answered without a token: probes, and the console, which asks for one.
     var isPublic: Bool {
         switch self {
-        case .startPage, .consoleFile, .health, .readiness: true
+        case .startPage, .consoleFile, .health, .readiness, .problem: true
         default: false
         }
     }

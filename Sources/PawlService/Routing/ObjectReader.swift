@@ -47,7 +47,10 @@ struct ObjectReader {
         let accepted =
             range.upperBound == Int64.max
             ? "a whole number, \(range.lowerBound) or more" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        guard let integer = value.integer else { throw mismatch(name, value, accepted) }
+        // RFC 8259 §6 knows one kind of number: 1.0 is a whole one.
+        guard let integer = value.integer ?? value.number.flatMap({ Int64(exactly: $0) }) else {
+            throw mismatch(name, value, accepted)
+        }
         guard range.contains(integer) else {
             throw Problem(.invalidRequest, "'\(prefix)\(name)' is \(integer); it takes \(accepted)")
         }
@@ -82,9 +85,13 @@ struct ObjectReader {
 
     /// Complains of members that nobody took.
     func finish() throws(Problem) {
-        guard let unknown = members.first else { return }
+        guard !members.isEmpty else { return }
         let accepted = known.isEmpty ? "no members are taken here" : "accepted are " + known.joined(separator: ", ")
-        throw Problem(.invalidRequest, "unknown member '\(prefix)\(unknown.name)'; \(accepted)")
+        let names = members.prefix(8).map { "'\(prefix)\($0.name.prefix(64))'" }
+        let more = members.count > names.count ? " and \(members.count - names.count) more" : ""
+        throw Problem(
+            .invalidRequest,
+            "unknown member\(members.count > 1 ? "s" : "") \(names.joined(separator: ", "))\(more); \(accepted)")
     }
 
     /// What to say of a member whose value is of the wrong type.
@@ -98,8 +105,10 @@ struct ObjectReader {
     }
 
     private func check(_ string: String, _ name: String, _ limit: Int) throws(Problem) -> String {
-        guard string.utf8.count <= limit else {
-            throw Problem(.invalidRequest, "'\(prefix)\(name)' has \(string.utf8.count) bytes; it takes at most \(limit)")
+        // JSON Schema's maxLength counts the same: RFC 8259 characters.
+        guard string.utf8.count <= limit || string.unicodeScalars.count <= limit else {
+            throw Problem(
+                .invalidRequest, "'\(prefix)\(name)' has \(string.unicodeScalars.count) characters; it takes at most \(limit)")
         }
         return string
     }

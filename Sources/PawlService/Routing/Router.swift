@@ -5,7 +5,7 @@ struct Router: Sendable {
     /// What a path leads to.
     struct Match: Sendable {
         let endpoint: Endpoint
-        /// What stands where the path has `{id}` or `{name}`; empty where it has neither.
+        /// What stands where the path has `{id}`, `{name}` or `{code}`; empty where it has none of them.
         let id: ArraySlice<UInt8>
     }
 

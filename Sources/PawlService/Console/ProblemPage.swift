@@ -1,0 +1,35 @@
+internal import HTTPCore
+
+/// A problem's code explained, for people. One document without scripts or anything from elsewhere.
+enum ProblemPage {
+    /// The page of one code.
+    static func bytes(_ code: ProblemCode) -> [UInt8] {
+        Array(
+            """
+            <!doctype html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <title>\(code.rawValue)</title>
+            <style>
+            :root { color-scheme: light dark; }
+            body { font: 1rem/1.6 system-ui, sans-serif; max-width: 44rem; margin: 0 auto; padding: 3rem 1.25rem; }
+            h1 { font-size: 1.5rem; margin: 0; }
+            code { font: .9rem/1.5 ui-monospace, monospace; }
+            a { color: inherit; }
+            </style>
+            </head>
+            <body>
+            <main>
+            <h1>\(code.title)</h1>
+            <p><code>\(code.rawValue)</code>, answered with status \(code.status.code).</p>
+            <p>\(code.meaning)</p>
+            <p>The whole API is told in <a href="/docs">/docs</a>.</p>
+            </main>
+            </body>
+            </html>
+
+            """.utf8)
+    }
+}
