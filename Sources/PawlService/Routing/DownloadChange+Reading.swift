@@ -9,11 +9,13 @@ extension DownloadChange {
         self.init()
         var reader = try ObjectReader(value)
         priority = try reader.integer("priority", in: DownloadOrder.Limits.priorities).map { Int($0) }
-        if reader.holds("labels") { labels = try DownloadOrder.labels(&reader) }
+        let hasLabels = reader.holds("labels")
+        let given = try DownloadOrder.labels(&reader)
+        if hasLabels { labels = given }
         speedLimit = try reader.integer("speedLimit", in: 0...Int64.max)
-        if let given = try reader.url("url") {
-            url = given.withoutUserInfo
-            authorization = given.basicAuthorization
+        if let link = try reader.url("url") {
+            url = link.withoutUserInfo
+            authorization = link.basicAuthorization
         }
         filename = try reader.string("filename", limit: 1024)
         try reader.finish()

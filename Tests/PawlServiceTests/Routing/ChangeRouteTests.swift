@@ -12,7 +12,7 @@ struct ChangeRouteTests {
             let id = try await running.add("/entity?size=10", #","paused":true,"labels":["a"],"priority":3,"filename":"a.bin""#)
             let path = "/downloads/\(id)"
             let answer = try await running.send(
-                "PATCH", path, json: #"{"priority":-2,"labels":["b","b","c"],"speedLimit":1000,"filename":null}"#)
+                "PATCH", path, json: #"{"priority":-2,"labels":["b","b","c"],"speedLimit":1000,"filename":null,"url":null}"#)
             #expect(answer.status == 200)
             #expect(answer.json["priority"]?.integer == -2)
             #expect(answer.json["labels"] == .array([.string("b"), .string("c")]))
@@ -22,6 +22,7 @@ struct ChangeRouteTests {
             #expect(shown.body == answer.body)
             #expect(shown["etag"] == answer["etag"])
             #expect(try await running.send("PATCH", path, json: #"{"labels":[]}"#).json["labels"] == .array([]))
+            #expect(try await running.send("PATCH", path, json: #"{"labels":null,"priority":null}"#).status == 200)
             let link = try await running.send("PATCH", path, json: #"{"url":"\#(running.upstreamURL)/entity?size=10&fresh=1"}"#)
             #expect(link.json["url"]?.string == running.upstreamURL + "/entity?size=10&fresh=1")
             #expect(link.json["state"]?.string == "paused")
