@@ -17,15 +17,12 @@ public enum Preconditions {
     /// Whether a request has any of the fields that ``evaluate(method:fields:etag:lastModified:length:now:)`` looks at: without,
     /// the outcome is ``Outcome/proceed``, whatever the representation.
     public static func areAsked(by fields: borrowing Fields) -> Bool {
-        for index in fields.entries.indices {
-            // Nearly all other fields begin with another letter.
-            guard let first = fields.name(at: index).first, [0x69, 0x72].contains(ASCII.lowercased(first)) else { continue }
-            for name in names where fields.matches(index, name) { return true }
-        }
-        return false
+        fields.contains(names)
     }
 
-    private static let names: [FieldName] = [.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange]
+    private static let names = FieldNameSet([
+        .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange,
+    ])
 
     /// Evaluates the conditional fields in the order of RFC 9110 §13.2.2, then Range (GET only, §14.2).
     ///
