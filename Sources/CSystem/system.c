@@ -5,11 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <linux/sockios.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int pawl_accept(int listener, struct sockaddr *address, socklen_t *length) {
@@ -29,6 +31,11 @@ int pawl_preallocate(int descriptor, int64_t offset, int64_t length) {
 int pawl_unacknowledged(int descriptor, int *count) { return ioctl(descriptor, SIOCOUTQ, count); }
 
 int pawl_open(const char *path, int flags, unsigned mode) { return open(path, flags | O_CLOEXEC, mode); }
+
+int pawl_open_cached(const char *path, int flags) {
+    struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .resolve = RESOLVE_CACHED};
+    return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+}
 
 int pawl_set_nonblocking(int descriptor) {
     int flags = fcntl(descriptor, F_GETFL);

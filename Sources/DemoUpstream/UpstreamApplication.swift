@@ -28,7 +28,7 @@ final class UpstreamApplication: Application {
         }
     }
 
-    func refuse(_ refusal: Refusal, with response: inout Response) {
+    func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response) {
         response.setPage(refusal.detail)
     }
 

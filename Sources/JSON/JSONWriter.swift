@@ -14,8 +14,9 @@ public struct JSONWriter: Sendable {
 
     /// A writer that has written nothing and uses the capacity of `bytes`, whose contents are dropped.
     public init(reusing bytes: consuming [UInt8]) {
-        self.bytes = bytes
-        self.bytes.removeAll(keepingCapacity: true)
+        // Moved and not copied, so that the storage has one owner and is kept.
+        self.bytes = consume bytes
+        if !self.bytes.isEmpty { self.bytes.removeAll(keepingCapacity: true) }
     }
 
     /// Writes `{`.
@@ -40,12 +41,17 @@ public struct JSONWriter: Sendable {
 
     /// Writes a member's name that needs no escaping.
     public mutating func name(_ name: StaticString) {
-        separate()
-        bytes.append(UInt8(ascii: "\""))
-        // The only way to the bytes of a `StaticString`; they are the program's own constants.
-        name.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        let separates = needsComma
+        bytes.append(addingCapacity: name.utf8CodeUnitCount + 4) { output in
+            if separates { output.append(UInt8(ascii: ",")) }
+            output.append(UInt8(ascii: "\""))
+            // The only way to the bytes of a `StaticString`; they are the program's own constants.
+            name.withUTF8Buffer { text in
+                for index in 0..<text.count { output.append(unsafe text[index]) }
+            }
+            output.append(UInt8(ascii: "\""))
+            output.append(UInt8(ascii: ":"))
+        }
         needsComma = false
     }
 
@@ -121,7 +127,23 @@ public struct JSONWriter: Sendable {
         }
     }
 
+    /// Writes a string that needs no escaping, which `append` puts at the end of the bytes.
+    public mutating func plain(_ append: (inout [UInt8]) -> Void) {
+        separate()
+        bytes.append(UInt8(ascii: "\""))
+        append(&bytes)
+        bytes.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
     /// Writes a value that is already JSON, as it is.
+    public mutating func raw(_ json: [UInt8]) {
+        separate()
+        bytes.append(contentsOf: json)
+        needsComma = true
+    }
+
+    /// The same for bytes of other kinds.
     public mutating func raw(_ json: some Collection<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
@@ -191,10 +213,7 @@ extension JSONWriter {
         let start = bytes.count
         bytes.append(contentsOf: string.utf8)
         var needsEscaping = false
-        for index in start..<bytes.count {
-            let byte = bytes[index]
-            needsEscaping = needsEscaping || Self.mustBeEscaped(byte)
-        }
+        for byte in bytes[start...] { needsEscaping = Self.mustBeEscaped(byte) || needsEscaping }
         if needsEscaping { escape(from: start) }
         bytes.append(UInt8(ascii: "\""))
     }

@@ -4,10 +4,10 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct ConnectionStateTests {
-    private let start = ContinuousClock.now
-    private let limits = ServerLimits()
+    private let start = Moment.now
+    private let limits = ConnectionLimits(ServerLimits())
 
-    private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+    private func at(_ seconds: Double) -> Moment { start + Moment.Span(.seconds(seconds)) }
 
     private func fresh() -> ConnectionState { ConnectionState(now: start, limits: limits) }
 
@@ -20,7 +20,7 @@ import Testing
     }
 
     /// A connection in each phase, reached the way it is in life.
-    private func state(in phase: ConnectionState.Phase, at now: ContinuousClock.Instant? = nil) -> ConnectionState {
+    private func state(in phase: ConnectionState.Phase, at now: Moment? = nil) -> ConnectionState {
         let now = now ?? start
         var state = fresh()
         switch phase {
@@ -47,7 +47,7 @@ import Testing
     }
 
     /// Serves one request, so that the connection is a kept one, idle since `now`.
-    private func kept(at now: ContinuousClock.Instant) -> ConnectionState {
+    private func kept(at now: Moment) -> ConnectionState {
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
         _ = state.responseBegan(isSending: false, isOpenEnded: false)
@@ -145,12 +145,16 @@ import Testing
     }
 
     @Test(arguments: [
-        (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing), (.head, .finishing), (.body, .finishing),
-        (.handling, .handling), (.sending, .sending), (.finishing, .finishing), (.lingering, .closed), (.closed, .closed),
+        (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing, false), (.head, .head, true), (.body, .body, true),
+        (.handling, .handling, false), (.sending, .sending, false), (.finishing, .finishing, false),
+        (.lingering, .closed, false), (.closed, .closed, false),
     ])
-    func `the end of the input ends what needs more of it`(phase: ConnectionState.Phase, after: ConnectionState.Phase) {
+    func `the end of the input ends what needs more of it, and tells of a request that it broke off`(
+        phase: ConnectionState.Phase, after: ConnectionState.Phase, breaksOff: Bool
+    ) {
         var state = state(in: phase)
-        state.inputEnded()
+        let isBrokenOff = state.inputEnded()
+        #expect(isBrokenOff == breaksOff)
         #expect(state.phase == after)
     }
 
@@ -201,26 +205,27 @@ import Testing
 
     @Test func `lingering has a bound in bytes`() {
         var state = state(in: .lingering)
-        var limits = limits
-        limits.lingerBytes = 100
+        var settings = ServerLimits()
+        settings.lingerBytes = 100
+        let limits = ConnectionLimits(settings)
         let goesOn = (state.drained(99, limits: limits), state.drained(1, limits: limits))
         #expect(goesOn == (true, false))
     }
 
     @Test(arguments: [
-        (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing), (.head, .head), (.body, .body), (.handling, .handling),
-        (.sending, .sending), (.finishing, .finishing), (.lingering, .lingering),
+        (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing), (.head, .finishing), (.body, .body),
+        (.handling, .handling), (.sending, .sending), (.finishing, .finishing), (.lingering, .lingering),
     ])
-    func `a shutdown ends idle connections, and lets others have their response`(
+    func `a shutdown ends connections that are owed nothing, and lets others have their response`(
         phase: ConnectionState.Phase, after: ConnectionState.Phase
     ) {
         var state = state(in: phase)
-        state.stop()
+        state.stop(start, limits: limits)
         #expect(state.phase == after)
         switch after {
-        case .head:
-            _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
-            fallthrough
+        case .body, .lingering:
+            #expect(state.deadline == at(1))
+            #expect(state.expired(at(1), limits: limits) == .close)
         case .handling:
             #expect(state.closesAfterResponse)
             _ = state.responseBegan(isSending: false, isOpenEnded: false)

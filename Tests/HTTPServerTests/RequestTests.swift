@@ -149,10 +149,11 @@ import Testing
     }
 
     @Test func `a client that half-closes after its requests gets all answers`() async throws {
-        try await withServer(limits: { $0.departureGrace = .seconds(30) }) { request, response in
+        let hasEnded = Box(false)
+        try await withServer(limits: { $0.departureGrace = .seconds(120) }) { request, response in
             let target = String(decoding: request.head.target.rawPath, as: UTF8.self)
             return .later {
-                try? await Task.sleep(for: .milliseconds(20))
+                _ = await hasEnded.reaches { $0 }
                 var response = Response()
                 response.body = Array(target.utf8)
                 return response
@@ -161,6 +162,7 @@ import Testing
             let client = try TestClient(port)
             try client.send("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n")
             client.endOutput()
+            hasEnded.update { $0 = true }
             #expect(try client.readResponse().text == "/1")
             #expect(try client.readResponse().text == "/2")
             #expect(try client.isClosed())

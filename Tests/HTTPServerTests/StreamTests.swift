@@ -214,25 +214,6 @@ final class TestStream: BodyStream {
         #expect(state.closed == 1)
     }
 
-    @Test func `a client that reads slower than its socket becomes writable is not taken for one that has stopped`() async throws
-    {
-        let length = 8 * 1024 * 1024
-        try await withServer(limits: { $0.writeTimeout = .seconds(3) }) { _, response in
-            response.body = [UInt8](repeating: 7, count: length)
-            return .ready
-        } client: { port in
-            let client = try TestClient(port)
-            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            #expect(try client.readHead().status == 200)
-            // Several times the limit, and less in each of them than lets the server write again.
-            for _ in 0..<80 {
-                #expect(try client.fill(upTo: 16 * 1024))
-                usleep(100_000)
-            }
-            #expect(try client.take(length).allSatisfy { $0 == 7 })
-        }
-    }
-
     @Test func `a client that leaves an open-ended stream is noticed at once`() async throws {
         let stream = TestStream([("hello", .wait(until: nil))])
         try await withServer(serve(stream)) { port in

@@ -26,6 +26,10 @@ int pawl_preallocate(int descriptor, int64_t offset, int64_t length);
 // open(2) with a fixed argument list, since it is variadic: flags as given, with O_CLOEXEC added.
 int pawl_open(const char *path, int flags, unsigned mode);
 
+// openat2(2) with RESOLVE_CACHED, for reading: EAGAIN if the name isn't in the kernel's cache, so that finding it might have to wait
+// for a disk; ENOSYS or EINVAL where the kernel can't tell.
+int pawl_open_cached(const char *path, int flags);
+
 // fcntl(2) F_GETFL/F_SETFL: turns O_NONBLOCK on.
 int pawl_set_nonblocking(int descriptor);
 

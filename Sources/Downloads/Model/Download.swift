@@ -41,6 +41,8 @@ public struct Download: Sendable {
     public var completedAt: Timestamp?
     /// Grows with every transition.
     public var revision: UInt64 = 0
+    /// Which of all published snapshots this is, as the board counts them; 0 for none.
+    var publication: UInt64 = 0
 
     private var digest: Digest?
     private var rare: Box<Rare>?

@@ -10,6 +10,14 @@ public final class DownloadBoard: Sendable {
         /// Number of the event that told the last transition.
         var sequence: UInt64
 
+        /// The version of that, for less than the value itself costs.
+        var version: DownloadVersion {
+            DownloadVersion(
+                publication: download.publication, bytesReceived: counters?.received ?? download.bytesReceived,
+                bytesPerSecond: counters?.bytesPerSecond ?? download.bytesPerSecond,
+                stalled: counters?.isStalled ?? download.stalled)
+        }
+
         /// The snapshot with the live counters laid over it.
         var current: Download {
             guard let counters else { return download }
@@ -30,6 +38,8 @@ public final class DownloadBoard: Sendable {
         var newest: [String: DownloadID] = [:]
         var earlier: [String: [DownloadID]] = [:]
         var live: Set<DownloadID> = []
+        /// Snapshots published so far.
+        var publications: UInt64 = 0
         var transferring: Set<DownloadID> = []
 
         mutating func note(_ id: DownloadID, ofURL url: String) {
@@ -59,6 +69,11 @@ public final class DownloadBoard: Sendable {
     /// One download as it stands now, or `nil` if there is none with this id.
     public func download(_ id: DownloadID) -> Download? {
         state.withLock { $0.entries[id]?.current }
+    }
+
+    /// Which version of a download there is now, or `nil` if there is none with this id.
+    public func version(of id: DownloadID) -> DownloadVersion? {
+        state.withLock { $0.entries[id]?.version }
     }
 
     /// All downloads that have not ended, by creation.
@@ -195,7 +210,10 @@ public final class DownloadBoard: Sendable {
                 state.order.append(download.id)
                 state.note(download.id, ofURL: download.url)
             }
-            state.entries[download.id] = Entry(download: download, counters: counters, sequence: sequence)
+            state.publications += 1
+            var published = download
+            published.publication = state.publications
+            state.entries[download.id] = Entry(download: published, counters: counters, sequence: sequence)
             state.counts[download.state, default: 0] += 1
             if download.state.isLive { state.live.insert(download.id) } else { state.live.remove(download.id) }
             if counters != nil { state.transferring.insert(download.id) } else { state.transferring.remove(download.id) }

@@ -7,6 +7,7 @@ public protocol Application: Sendable {
     func respond(to request: borrowing Request, with response: inout Response) -> Handling
 
     /// Fills in the answer to a request that the server itself refuses. `response.status` is set; the application adds a body
-    /// and its Content-Type. Called on an event loop's thread; must not block.
-    func refuse(_ refusal: Refusal, with response: inout Response)
+    /// and its Content-Type. `request` has the fields of the head as far as they were read; its other parts may be anything.
+    /// Called on an event loop's thread; must not block.
+    func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response)
 }

@@ -93,7 +93,7 @@ extension Response {
         let outcome = Preconditions.evaluate(
             method: request.head.method, fields: request.head.fields, etag: representation.etag,
             lastModified: representation.lastModified, length: length,
-            now: HTTPDate(secondsSinceEpoch: WallClock.secondsSinceEpoch))
+            now: HTTPDate(secondsSinceEpoch: Moment.secondsSinceEpoch))
         // RFC 9110 §15.4.5: a 304 carries the validators that a 200 would have.
         for name in Self.servedFields { fields.remove(name) }
         if let etag = representation.etag { fields.append(.etag, etag.description) }

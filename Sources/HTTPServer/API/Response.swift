@@ -23,11 +23,17 @@ public struct Response: Sendable {
         content = .bytes
     }
 
+    /// Takes everything out of another, which is left empty and without storage.
+    init(storageOf other: inout Response) {
+        self.init()
+        swap(&self, &other)
+    }
+
     /// Back to an empty 200; storage is kept.
     public mutating func reset() {
         status = .ok
-        fields.removeAll(keepingCapacity: true)
-        body.removeAll(keepingCapacity: true)
+        if !fields.isEmpty { fields.removeAll(keepingCapacity: true) }
+        if !body.isEmpty { body.removeAll(keepingCapacity: true) }
         content = .bytes
     }
 }

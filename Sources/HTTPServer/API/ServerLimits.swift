@@ -8,6 +8,10 @@ public struct ServerLimits: Sendable {
     /// The longest request body in bytes, 1 MiB: bodies are held in memory, and no request of an API like this needs more. 413.
     public var body = 1024 * 1024
 
+    /// Memory for the bodies that are arriving on all connections together, in bytes, 256 MiB: a few hundred bodies of the full length
+    /// at a time. Requests beyond that get 503; those that come in one piece with their head always pass.
+    public var bodyStorage = 256 * 1024 * 1024
+
     /// How long a head may take from its first byte (on a new connection: from the connection), 10 s: enough for any
     /// client on any line, too short for holding connections by dribbling. 408, or just closed if nothing has come.
     public var headTimeout: Duration = .seconds(10)
@@ -40,11 +44,18 @@ public struct ServerLimits: Sendable {
     /// the rare one that half-closes first (`nc -N`) still gets answers that take less than this.
     public var departureGrace: Duration = .seconds(1)
 
+    /// How long a request's body may go on arriving once the server is shutting down, 1 s. What hasn't got that far is closed at once.
+    public var stopGrace: Duration = .seconds(1)
+
     /// Output held per connection, in bytes, 128 KiB: pipelined requests wait and streams aren't asked while it is full.
     public var outputBuffer = 128 * 1024
 
-    /// The most bytes of a file sent for one connection before the others have their turn, 1 MiB.
-    public var fileSlice = 1024 * 1024
+    /// The most bytes of a file sent for one connection before the others have their turn, 512 KiB: what a disk that is not in
+    /// memory takes some milliseconds for. While a slice is sent, the kernel is already reading the next.
+    public var fileSlice = 512 * 1024
+
+    /// Files that may be open for being served, 10,000. An application asks ``FileHandle/count`` and refuses beyond it.
+    public var files = 10_000
 
     /// How long accepting pauses when descriptors or memory have run out, 100 ms. A connection that closes ends the pause early.
     public var acceptPause: Duration = .milliseconds(100)

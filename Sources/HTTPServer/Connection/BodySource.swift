@@ -11,6 +11,8 @@ final class PartsSource {
     /// The part that is next, and how much of it is sent.
     var index = 0
     var offset: Int64 = 0
+    /// Up to where of the part the kernel has been asked to read ahead.
+    var prefetched: Int64 = 0
 
     init(_ parts: [BodyPart]) {
         self.parts = parts
@@ -22,6 +24,7 @@ final class PartsSource {
             if offset < parts[index].length { return parts[index] }
             index += 1
             offset = 0
+            prefetched = 0
         }
         return nil
     }
@@ -41,7 +44,7 @@ final class StreamSource {
     /// What the stream is waiting for.
     enum Wait: Equatable {
         case room
-        case wake(until: ContinuousClock.Instant?)
+        case wake(until: Moment?)
     }
 
     let stream: any BodyStream
@@ -56,12 +59,12 @@ final class StreamSource {
     }
 
     /// When `next` is due without a wake.
-    var due: ContinuousClock.Instant? {
+    var due: Moment? {
         if case .wake(let until) = wait { until } else { nil }
     }
 
     /// Whether `next` should be called.
-    func isDue(_ now: ContinuousClock.Instant) -> Bool {
+    func isDue(_ now: Moment) -> Bool {
         switch wait {
         case .room: true
         case .wake(let until): until.map { $0 <= now } ?? false

@@ -2,9 +2,8 @@ internal import HTTPCore
 
 extension Connection {
     /// Reads once from the socket and works on what comes.
-    func read() {
+    mutating func read(_ loop: inout LoopContext) {
         var buffer = loop.takeReadBuffer()
-        defer { loop.giveBack(buffer) }
         switch socket.receive(into: &buffer, at: 0) {
         case .moved(let count):
             // Less than there was room for: the socket is empty, and its next byte will be reported. An end that has been
@@ -12,160 +11,187 @@ extension Connection {
             if count < buffer.count, !state.peerHasEnded { isReadable = false }
             needsMoreInput = false
             if input.isEmpty {
-                let consumed = consume(buffer.span.extracting(0..<count))
+                let consumed = consume(buffer.span.extracting(0..<count), &loop)
                 if consumed < count, !isClosed { input.append(contentsOf: buffer[consumed..<count]) }
             } else {
                 input.append(contentsOf: buffer[0..<count])
-                consumeInput()
+                consumeInput(&loop)
             }
         case .wouldBlock: isReadable = false
-        case .ended:
-            isReadable = false
-            input = []
-            abandonRequest()
-            state.inputEnded()
-        case .failed: close()
+        case .ended: readEnd(&loop)
+        case .failed: close(&loop)
         }
+        loop.giveBack(buffer)
+    }
+
+    /// The client sends no more.
+    private mutating func readEnd(_ loop: inout LoopContext) {
+        isReadable = false
+        input = []
+        guard state.inputEnded() else { return abandonRequest(&loop) }
+        refusePartialRequest(
+            Refusal(status: .badRequest, detail: "The connection's end came before the request's."), readsAll: true, &loop)
     }
 
     /// Works on bytes that came earlier.
-    func consumeInput() {
+    mutating func consumeInput(_ loop: inout LoopContext) {
         var bytes: [UInt8] = []
         swap(&bytes, &input)
-        let consumed = consume(bytes.span)
+        let consumed = consume(bytes.span, &loop)
         guard !isClosed, consumed < bytes.count else { return }
         bytes.removeFirst(consumed)
         input = bytes
     }
 
     /// Reads and drops what a client sends that has its last response.
-    func drain() {
+    mutating func drain(_ loop: inout LoopContext) {
         var buffer = loop.takeReadBuffer()
-        defer { loop.giveBack(buffer) }
         input = []
         var reads = 0
         while state.phase == .lingering, isReadable {
             guard reads < 16 else {
                 wantsTurn = true
-                return
+                break
             }
             reads += 1
             switch socket.receive(into: &buffer, at: 0) {
             case .moved(let count):
-                if !state.drained(count, limits: loop.limits) { close() }
+                if !state.drained(count, limits: loop.limits) { close(&loop) }
             case .wouldBlock: isReadable = false
-            case .ended, .failed: close()
+            case .ended, .failed: close(&loop)
             }
         }
+        loop.giveBack(buffer)
     }
 
     /// Works on bytes in order, as many requests as they hold and the output has room for. Returns how many are done with.
-    private func consume(_ bytes: Span<UInt8>) -> Int {
+    private mutating func consume(_ bytes: Span<UInt8>, _ loop: inout LoopContext) -> Int {
         if let request = partialRequest.take() { loop.request = request }
         var position = 0
         while position < bytes.count, pendingOutput < loop.limits.outputBuffer {
             let rest = bytes.extracting(position..<bytes.count)
             let consumed: Int
             switch state.phase {
-            case .awaiting, .head: consumed = consumeHead(rest)
-            case .body: consumed = consumeBody(rest)
+            case .awaiting, .head: consumed = consumeHead(rest, &loop)
+            case .body: consumed = consumeBody(rest, &loop)
             case .handling, .sending, .finishing, .lingering, .closed: return position
             }
             position += consumed
             if needsMoreInput { break }
         }
-        if state.phase == .body {
-            var request = Request()
-            swap(&request, &loop.request)
-            partialRequest = request
-        }
+        if state.phase == .body { keepPartialRequest(&loop) }
         return position
     }
 
-    private func consumeHead(_ bytes: Span<UInt8>) -> Int {
-        let progress: RequestParser.Progress
-        let own = parser.take()
-        if var own {
-            progress = own.parse(bytes)
-            finishHead(progress, of: &own, isOwn: true)
-        } else {
-            progress = loop.parser.parse(bytes)
-            finishHead(progress, of: &loop.parser, isOwn: false)
-        }
-        guard case .complete(let consumed) = progress else {
-            if case .failed(let error) = progress { refuse(Refusal(status: error.status, detail: error.detail)) }
-            return 0
-        }
-        beginRequest(bodyHasBegun: consumed < bytes.count)
-        return consumed
-    }
-
-    /// Takes the head out of the parser, or the parser along if the head isn't complete.
-    private func finishHead(_ progress: RequestParser.Progress, of parser: inout RequestParser, isOwn: Bool) {
-        switch progress {
-        case .complete:
+    private mutating func consumeHead(_ bytes: Span<UInt8>, _ loop: inout LoopContext) -> Int {
+        if let own = parser.take() { loop.parser = own }
+        switch loop.parser.parse(bytes) {
+        case .complete(let consumed):
             // The parser gets the last request's head to fill; what it says about a head that fails early must not be old.
             loop.request.head.method = .get
-            parser.exchangeHead(with: &loop.request.head)
+            loop.parser.exchangeHead(with: &loop.request.head)
+            beginRequest(bodyHasBegun: consumed < bytes.count, &loop)
+            return consumed
         case .incomplete:
-            if parser.started { state.headBegan(loop.now, limits: loop.limits) }
+            if loop.parser.started { state.headBegan(loop.now, limits: loop.limits) }
             needsMoreInput = true
-            self.parser = parser
-            if !isOwn { parser = RequestParser(limits: loop.limits.parser) }
-        case .failed:
-            exchange = Exchange(number: exchange.number &+ 1, isHead: parser.head.method == .head)
-            parser.reset()
+            parser = loop.parser
+            loop.parser = RequestParser(limits: loop.parserLimits)
+        case .failed(let error):
+            parser = loop.parser
+            loop.parser = RequestParser(limits: loop.parserLimits)
+            refusePartialRequest(Refusal(status: error.status, detail: error.detail), &loop)
         }
+        return 0
     }
 
     /// `loop.request.head` is complete.
-    private func beginRequest(bodyHasBegun: Bool) {
-        exchange.number &+= 1
-        exchange.isHead = loop.request.head.method == .head
-        exchange.version = loop.request.head.version
-        exchange.id = RequestIdentifier.accepted(loop.request.head.fields) ?? ""
+    private mutating func beginRequest(bodyHasBegun: Bool, _ loop: inout LoopContext) {
+        exchange.begin(loop.request.head)
         let step = state.headCompleted(
             loop.request.head, bodyHasBegun: bodyHasBegun, now: loop.now, limits: loop.limits)
         switch step {
-        case .handle: handleRequest()
-        case .refuse(let error): refuse(Refusal(status: error.status, detail: error.detail))
+        case .handle: handleRequest(&loop)
+        case .refuse(let error): refuse(Refusal(status: error.status, detail: error.detail), &loop)
         case .readBody(let sendsContinue):
             switch loop.request.head.framing {
             case .length(let length): bodyRemaining = length
-            case .chunked, .none: decoder = ChunkedDecoder(limits: loop.limits.parser)
+            case .chunked, .none: decoder = ChunkedDecoder(limits: loop.parserLimits)
             }
-            if sendsContinue { appendContinue() }
+            if sendsContinue { appendContinue(&loop) }
         }
     }
 
-    private func consumeBody(_ bytes: Span<UInt8>) -> Int {
-        guard decoder != nil else { return consumeSizedBody(bytes) }
+    private mutating func consumeBody(_ bytes: Span<UInt8>, _ loop: inout LoopContext) -> Int {
+        guard decoder != nil else { return consumeSizedBody(bytes, &loop) }
         do throws(RequestError) {
             guard let (consumed, isFinished) = try decoder?.decode(bytes, into: &loop.request.body, maximum: loop.limits.body)
             else { return 0 }
             state.bodyArrived(consumed)
-            if isFinished { finishBody() }
+            if isFinished { finishBody(&loop) }
             return consumed
         } catch {
-            refuse(Refusal(status: error.status, detail: error.detail))
+            refuse(Refusal(status: error.status, detail: error.detail), &loop)
             return 0
         }
     }
 
-    private func consumeSizedBody(_ bytes: Span<UInt8>) -> Int {
+    private mutating func consumeSizedBody(_ bytes: Span<UInt8>, _ loop: inout LoopContext) -> Int {
         let count = Int(min(bodyRemaining, Int64(bytes.count)))
         loop.request.body.append(addingCapacity: count) { output in
             for index in 0..<count { output.append(bytes[index]) }
         }
         bodyRemaining -= Int64(count)
         state.bodyArrived(count)
-        if bodyRemaining == 0 { finishBody() }
+        if bodyRemaining == 0 { finishBody(&loop) }
         return count
     }
 
-    private func finishBody() {
+    private mutating func finishBody(_ loop: inout LoopContext) {
         decoder = nil
+        holdStorage(0, &loop)
         state.bodyCompleted()
-        handleRequest()
+        handleRequest(&loop)
+    }
+}
+
+// MARK: - Requests that come in pieces
+
+extension Connection {
+    /// Puts `loop.request`, whose body is still coming, aside until there is more of it.
+    private mutating func keepPartialRequest(_ loop: inout LoopContext) {
+        guard holdStorage(loop.request.body.capacity, &loop) else {
+            return refuse(
+                Refusal(
+                    status: .serviceUnavailable,
+                    detail: "The bodies that are arriving take all the memory there is for them; try again in a moment."), &loop)
+        }
+        var request = Request()
+        swap(&request, &loop.request)
+        partialRequest = request
+    }
+
+    /// Has so many bytes of the storage that all bodies share, instead of what it had. False if there isn't that much.
+    @discardableResult
+    mutating func holdStorage(_ count: Int, _ loop: inout LoopContext) -> Bool {
+        guard count != heldStorage else { return true }
+        let change = count - heldStorage
+        guard loop.bodyStorage.add(change, limit: loop.limits.bodyStorage) else { return false }
+        heldStorage = count
+        return true
+    }
+
+    /// Refuses a request that isn't complete. What is known of it by now decides how the answer looks.
+    mutating func refusePartialRequest(_ refusal: Refusal, readsAll: Bool = false, _ loop: inout LoopContext) {
+        if var parser {
+            parser.exchangeHead(with: &loop.request.head)
+            exchange.begin(loop.request.head)
+        } else if let request = partialRequest.take() {
+            loop.request = request
+        } else {
+            loop.request = Request()
+            exchange.begin(loop.request.head)
+        }
+        refuse(refusal, readsAll: readsAll, &loop)
     }
 }

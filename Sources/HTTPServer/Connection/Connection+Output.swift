@@ -9,12 +9,12 @@ extension Connection {
     }
 
     /// Takes the loop's spare buffer, unless there is one in use.
-    func takeOutput() {
+    mutating func takeOutput(_ loop: inout LoopContext) {
         if output.capacity == 0 { swap(&output, &loop.spareOutput) }
     }
 
     /// Gives an empty buffer to the loop, so that idle connections hold none.
-    func releaseOutput() {
+    mutating func releaseOutput(_ loop: inout LoopContext) {
         guard output.capacity > 0 else { return }
         output.removeAll(keepingCapacity: true)
         sent = 0
@@ -22,18 +22,18 @@ extension Connection {
     }
 
     /// Sends what is buffered, then goes on with the body.
-    func produce() {
+    mutating func produce(_ loop: inout LoopContext) {
         switch source {
-        case .none: flush(more: false)
-        case .parts(let parts): send(parts)
-        case .stream(let streaming): send(streaming)
+        case .none: if pendingOutput > 0 { flush(more: false, &loop) }
+        case .parts(let parts): send(parts, &loop)
+        case .stream(let streaming): send(streaming, &loop)
         }
     }
 
     /// Sends what is buffered as far as the socket takes it.
-    private func flush(more: Bool) {
+    private mutating func flush(more: Bool, _ loop: inout LoopContext) {
         while pendingOutput > 0, isWritable {
-            guard let count = moved(socket.send(output, sent..<output.count, more: more)) else { return }
+            guard let count = moved(socket.send(output, sent..<output.count, more: more), &loop) else { return }
             sent += count
         }
         if pendingOutput == 0 {
@@ -46,21 +46,22 @@ extension Connection {
     }
 
     /// How many bytes went, or nil if it doesn't go on for now.
-    private func moved(_ outcome: Socket.Outcome) -> Int? {
+    private mutating func moved(_ outcome: Socket.Outcome, _ loop: inout LoopContext) -> Int? {
         switch outcome {
         case .moved(let count):
             hasProgressed = true
             return count
         case .wouldBlock: isWritable = false
         // The file is shorter than it was, but its length is already promised.
-        case .ended: reset()
-        case .failed: close()
+        case .ended: reset(&loop)
+        case .failed: close(&loop)
         }
         return nil
     }
 
-    private func send(_ source: PartsSource) {
-        flush(more: true)
+    private mutating func send(_ source: PartsSource, _ loop: inout LoopContext) {
+        flush(more: true, &loop)
+        prefetch(source, loop.limits.fileSlice)
         var budget = loop.limits.fileSlice
         while pendingOutput == 0, !isClosed {
             guard let part = source.current() else {
@@ -73,10 +74,20 @@ extension Connection {
             }
             let count = Int(min(part.length - source.offset, Int64(budget)))
             let isLast = source.index == source.parts.count - 1
-            guard let count = moved(send(part, offset: source.offset, count: count, isLast: isLast)) else { return }
+            guard let count = moved(send(part, offset: source.offset, count: count, isLast: isLast), &loop) else { return }
             budget -= count
             source.offset += Int64(count)
         }
+    }
+
+    /// Has the kernel read the slice behind the one that is sent now, so that a file that isn't in memory holds the loop up as little
+    /// as can be: sendfile(2) waits for the disk, whatever the socket's mode.
+    private func prefetch(_ source: PartsSource, _ slice: Int) {
+        guard case .file(let section) = source.current(), section.length > Int64(slice) else { return }
+        let ahead = source.offset + Int64(slice)
+        guard source.prefetched < ahead, ahead < section.length else { return }
+        section.file.prefetch(offset: section.offset + ahead, count: slice)
+        source.prefetched = ahead
     }
 
     private func send(_ part: BodyPart, offset: Int64, count: Int, isLast: Bool) -> Socket.Outcome {
@@ -87,53 +98,55 @@ extension Connection {
     }
 
     /// Something has woken the stream.
-    func wake() {
+    mutating func wake(_ loop: inout LoopContext) {
         guard case .stream(let streaming) = source else { return }
         streaming.waker.acknowledge()
         streaming.wait = .room
-        turn()
+        turn(&loop)
     }
 
     /// Lets the stream fill the buffer once, and sends it.
-    private func send(_ streaming: StreamSource) {
-        flush(more: false)
+    private mutating func send(_ streaming: StreamSource, _ loop: inout LoopContext) {
+        flush(more: false, &loop)
         guard !isClosed else { return }
         let room = loop.limits.outputBuffer - pendingOutput
         // A little room isn't worth a call.
         guard room >= loop.limits.outputBuffer / 2, streaming.isDue(loop.now) else { return }
-        takeOutput()
-        let step = fill(streaming, limit: room)
-        flush(more: false)
+        takeOutput(&loop)
+        let step = fill(streaming, limit: room, &loop)
+        flush(more: false, &loop)
         guard !isClosed else { return }
         switch step {
         case .more:
             streaming.wait = .room
             wantsTurn = isWritable
-        case .wait(let until): streaming.wait = .wake(until: until)
-        case .end: end(streaming)
-        case .abort(let resets): if resets { reset() } else { close() }
+        case .wait(let until):
+            streaming.wait = .wake(until: until.map { [translation = loop.translation] in translation.moment(of: $0) })
+        case .end: end(streaming, &loop)
+        case .abort(let resets): if resets { reset(&loop) } else { close(&loop) }
         }
     }
 
     /// Calls `next`, and puts what it appends into the output as the framing asks.
-    private func fill(_ streaming: StreamSource, limit: Int) -> StreamStep {
+    private mutating func fill(_ streaming: StreamSource, limit: Int, _ loop: inout LoopContext) -> StreamStep {
         let start = output.count
+        let now = loop.translation.instant(of: loop.now)
         switch streaming.framing {
         case .chunked:
             // Made aside, for its length goes before it.
             var chunk: [UInt8] = []
             swap(&chunk, &loop.chunk)
-            let step = streaming.stream.next(into: &chunk, limit: limit, now: loop.now)
+            let step = streaming.stream.next(into: &chunk, limit: limit, now: now)
             ResponseEncoder.encodeChunk(chunk.span, into: &output)
             chunk.removeAll(keepingCapacity: true)
             swap(&chunk, &loop.chunk)
             return step
         case .connection:
-            return streaming.stream.next(into: &output, limit: limit, now: loop.now)
+            return streaming.stream.next(into: &output, limit: limit, now: now)
         case .length(let remaining):
             guard remaining > 0 else { return .end }
             let limit = Int(min(Int64(limit), remaining))
-            let step = streaming.stream.next(into: &output, limit: limit, now: loop.now)
+            let step = streaming.stream.next(into: &output, limit: limit, now: now)
             // A stream that gives more than it was asked for must not run into the next response.
             if output.count - start > limit { output.removeSubrange((start + limit)...) }
             let left = remaining - Int64(output.count - start)
@@ -143,7 +156,7 @@ extension Connection {
         }
     }
 
-    private func end(_ streaming: StreamSource) {
+    private mutating func end(_ streaming: StreamSource, _ loop: inout LoopContext) {
         source = .none
         streaming.stream.closed()
         switch streaming.framing {
@@ -153,6 +166,6 @@ extension Connection {
         case .chunked: ResponseEncoder.encodeLastChunk(into: &output)
         }
         state.responseEnded()
-        flush(more: false)
+        flush(more: false, &loop)
     }
 }

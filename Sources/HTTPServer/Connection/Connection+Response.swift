@@ -2,16 +2,18 @@ internal import HTTPCore
 
 extension Connection {
     /// `loop.request` is whole: asks the application.
-    func handleRequest() {
+    mutating func handleRequest(_ loop: inout LoopContext) {
         if exchange.id.isEmpty { exchange.id = loop.identifiers.next() }
         loop.request.peer = peer
         loop.request.id = exchange.id
         loop.response.reset()
         let handling = loop.application.respond(to: loop.request, with: &loop.response)
         // A large body's storage isn't kept for the next small one.
-        loop.request.body.removeAll(keepingCapacity: loop.request.body.capacity <= 64 * 1024)
+        if !loop.request.body.isEmpty {
+            loop.request.body.removeAll(keepingCapacity: loop.request.body.capacity <= 64 * 1024)
+        }
         switch handling {
-        case .ready: beginResponse(&loop.response)
+        case .ready: beginOwnResponse(&loop)
         case .later(let work):
             state.handlingBegan(loop.now, limits: loop.limits)
             let (mailbox, id, number) = (loop.mailbox, id, exchange.number)
@@ -23,32 +25,43 @@ extension Connection {
     }
 
     /// A task has finished the response to the request of that number.
-    func answer(_ request: UInt64, _ response: inout Response) {
+    mutating func answer(_ request: UInt64, _ response: inout Response, _ loop: inout LoopContext) {
         guard state.phase == .handling, request == exchange.number else { return response.discardBody() }
         task = nil
-        beginResponse(&response)
-        turn()
+        beginResponse(&response, &loop)
+        turn(&loop)
     }
 
-    /// Answers in the application's place, and closes when the client has got it.
-    func refuse(_ refusal: Refusal) {
-        state.refused()
+    /// Answers `loop.request`, of which less than all may be known, in the application's place, and closes when the client has got
+    /// it. `readsAll`: there is no more of the request to come.
+    mutating func refuse(_ refusal: Refusal, readsAll: Bool = false, _ loop: inout LoopContext) {
+        state.refused(readsAll: readsAll)
+        abandonRequest(&loop)
         if exchange.id.isEmpty { exchange.id = loop.identifiers.next() }
+        loop.request.peer = peer
+        loop.request.id = exchange.id
         loop.request.body.removeAll()
         loop.response.reset()
         loop.response.status = refusal.status
-        loop.application.refuse(refusal, with: &loop.response)
-        beginResponse(&loop.response)
+        loop.application.refuse(refusal, of: loop.request, with: &loop.response)
+        beginOwnResponse(&loop)
+    }
+
+    /// Begins the response that was made in the loop's storage, which is kept for the next.
+    private mutating func beginOwnResponse(_ loop: inout LoopContext) {
+        var response = Response(storageOf: &loop.response)
+        beginResponse(&response, &loop)
+        loop.response = response
     }
 
     /// Appends the interim response that lets the client send its body.
-    func appendContinue() {
-        takeOutput()
+    mutating func appendContinue(_ loop: inout LoopContext) {
+        takeOutput(&loop)
         ResponseEncoder.encodeContinue(into: &output)
     }
 
     /// Writes the head, and the body as far as it is small and there.
-    private func beginResponse(_ response: inout Response) {
+    private mutating func beginResponse(_ response: inout Response, _ loop: inout LoopContext) {
         var content = response.content
         response.content = .bytes
         let status = response.status.isInformational ? HTTPStatus.internalServerError : response.status
@@ -62,9 +75,9 @@ extension Connection {
         let isChunked = length == nil && exchange.version >= .http11
         if length == nil, !isChunked, hasBody { state.responseEndsConnection() }
 
-        takeOutput()
+        takeOutput(&loop)
         ResponseEncoder.encodeStatusLine(status, into: &output)
-        appendFields(&response.fields)
+        appendFields(&response.fields, loop)
         if !status.forbidsBody {
             if let length {
                 ResponseEncoder.encodeField(.contentLength, length, into: &output)
@@ -79,11 +92,13 @@ extension Connection {
         }
         ResponseEncoder.encodeHeadEnd(into: &output)
         exchange.id = ""
-        beginBody(hasBody ? content : .bytes, hasBody ? response.body : [], isChunked: isChunked)
+        beginBody(hasBody ? content : .bytes, hasBody ? response.body : [], isChunked: isChunked, &loop)
         if !hasBody, case .stream(let stream, _) = content { stream.closed() }
     }
 
-    private func beginBody(_ content: Content, _ body: [UInt8], isChunked: Bool) {
+    private mutating func beginBody(
+        _ content: Content, _ body: [UInt8], isChunked: Bool, _ loop: inout LoopContext
+    ) {
         switch content {
         case .bytes:
             output.append(contentsOf: body)
@@ -94,7 +109,7 @@ extension Connection {
         case .stream(let stream, let length):
             guard state.responseBegan(isSending: true, isOpenEnded: length == nil) else {
                 stream.closed()
-                return close()
+                return close(&loop)
             }
             let waker = StreamWaker(mailbox: loop.mailbox, connection: id)
             let framing: StreamSource.Framing =
@@ -113,8 +128,8 @@ extension Connection {
         }
     }
 
-    private func appendFields(_ fields: inout Fields) {
-        for name in Self.ownFields where fields.contains(name) { fields.remove(name) }
+    private mutating func appendFields(_ fields: inout Fields, _ loop: borrowing LoopContext) {
+        fields.remove(Self.ownFields)
         output.append(contentsOf: loop.commonFields)
         output.append(contentsOf: Self.identifierName)
         output.append(contentsOf: exchange.id.utf8)
@@ -125,9 +140,9 @@ extension Connection {
     /// Bodies up to this size are copied behind their head, and share its write.
     private static let copiedBody = 64 * 1024
     /// What an application can't set.
-    private static let ownFields: [FieldName] = [
+    private static let ownFields = FieldNameSet([
         .date, .contentLength, .transferEncoding, .connection, .xRequestId, .xContentTypeOptions,
-    ]
+    ])
     private static let identifierName = Array("X-Request-Id: ".utf8)
     private static let chunkedLine = Array("Transfer-Encoding: chunked\r\n".utf8)
     private static let closeLine = Array("Connection: close\r\n".utf8)

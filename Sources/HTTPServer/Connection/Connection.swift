@@ -2,12 +2,12 @@ internal import HTTPCore
 
 /// One client's connection: the bytes, the socket and the task around a ``ConnectionState``.
 ///
-/// Belongs to one loop and is used on its thread only.
-final class Connection {
+/// A value that sits in a ``ConnectionSeat`` of one loop and is used on its thread only. What the connections of a loop share is passed
+/// in: so the compiler knows that nobody else touches either meanwhile, and nothing has to check that at run time.
+struct Connection: ~Copyable {
     let id: ConnectionID
     let socket: Socket
     let peer: SocketAddress
-    let loop: LoopContext
     var state: ConnectionState
 
     /// The socket's readiness as last reported: true until a call says otherwise.
@@ -22,6 +22,8 @@ final class Connection {
     var parser: RequestParser?
     /// The request whose body is coming, while it isn't being worked on.
     var partialRequest: Request?
+    /// What its body has of the storage that all bodies share, in bytes.
+    var heldStorage = 0
     var bodyRemaining: Int64 = 0
     var decoder: ChunkedDecoder?
 
@@ -37,66 +39,65 @@ final class Connection {
     var heldByKernel: Int?
 
     /// The earliest time at which the loop looks at this connection by itself.
-    var scheduled: ContinuousClock.Instant?
+    var scheduled: Moment?
     /// There is more to do at once, but others come first.
     var wantsTurn = false
     /// It is in the loop's list of those.
     var isQueued = false
 
-    init(id: ConnectionID, socket: consuming Socket, peer: SocketAddress, loop: LoopContext) {
+    init(id: ConnectionID, socket: consuming Socket, peer: SocketAddress, _ loop: borrowing LoopContext) {
         self.id = id
         self.socket = socket
         self.peer = peer
-        self.loop = loop
         state = ConnectionState(now: loop.now, limits: loop.limits)
     }
 
     var isClosed: Bool { state.phase == .closed }
 
     /// When the loop must look at it without being told by the poller.
-    var deadline: ContinuousClock.Instant? {
+    var deadline: Moment? {
         guard case .stream(let source) = source, pendingOutput == 0, let due = source.due else { return state.deadline }
         return state.deadline.map { min($0, due) } ?? due
     }
 
     /// Readiness has changed.
-    func handle(_ event: Poller.Event) {
-        guard !event.isBroken else { return close() }
+    mutating func handle(_ event: Poller.Event, _ loop: inout LoopContext) {
+        guard !event.isBroken else { return close(&loop) }
         if event.isReadable { isReadable = true }
         if event.isWritable { isWritable = true }
-        if event.peerEnded, state.peerEnded(loop.now, limits: loop.limits) == .close { return close() }
-        turn()
+        if event.peerEnded, state.peerEnded(loop.now, limits: loop.limits) == .close { return close(&loop) }
+        turn(&loop)
     }
 
     /// Goes on as far as the socket, the request and fairness allow.
-    func turn() {
+    mutating func turn(_ loop: inout LoopContext) {
         wantsTurn = false
         var reads = 0
         while !isClosed {
-            produce()
+            produce(&loop)
             guard !isClosed, !wantsTurn else { break }
             guard state.readsInput, pendingOutput < loop.limits.outputBuffer else { break }
             if !input.isEmpty, !needsMoreInput {
-                consumeInput()
+                consumeInput(&loop)
             } else if isReadable {
                 guard reads < Self.readsPerTurn else {
                     wantsTurn = true
                     break
                 }
                 reads += 1
-                read()
+                read(&loop)
             } else {
                 break
             }
         }
-        pause()
+        pause(&loop)
     }
 
     /// How often one connection reads before the others have their turn.
     private static let readsPerTurn = 4
 
     /// Sends what there is; decides how to wait for what comes next.
-    private func pause() {
+    private mutating func pause(_ loop: inout LoopContext) {
         guard !isClosed else { return }
         let isPending = pendingOutput > 0 || isSendingParts
         if !isPending {
@@ -110,15 +111,15 @@ final class Connection {
         hasProgressed = false
         switch pause {
         case .wait: break
-        case .close: close()
+        case .close: close(&loop)
         case .linger: socket.endOutput()
         }
-        if state.phase == .lingering { drain() }
-        if pendingOutput == 0 { releaseOutput() }
+        if state.phase == .lingering { drain(&loop) }
+        if pendingOutput == 0 { releaseOutput(&loop) }
     }
 
     /// A deadline may have passed.
-    func checkTime() {
+    mutating func checkTime(_ loop: inout LoopContext) {
         // A socket is writable again when a third of its buffer is free. A client that takes less than that in the time, such as
         // a player that reads as fast as it plays, takes some nonetheless.
         if state.isOutputOverdue(loop.now), let held = heldByKernel, let left = socket.unacknowledged, left < held {
@@ -127,37 +128,65 @@ final class Connection {
         }
         switch state.expired(loop.now, limits: loop.limits) {
         case .nothing:
-            if case .stream(let source) = source, source.isDue(loop.now) { turn() }
-        case .close: close()
-        case .reset: reset()
+            if case .stream(let source) = source, source.isDue(loop.now) { turn(&loop) }
+        case .close: close(&loop)
+        case .reset: reset(&loop)
         case .refuse(let status):
-            if state.phase == .head { exchange = Exchange(number: exchange.number &+ 1) }
-            abandonRequest()
-            refuse(Refusal(status: status, detail: "The request did not arrive in time."))
-            turn()
+            refusePartialRequest(Refusal(status: status, detail: "The request did not arrive in time."), &loop)
+            turn(&loop)
         }
     }
 
+    /// What the loop does about a connection after its turn.
+    struct Settlement {
+        /// It can go.
+        var isClosed = false
+        /// It has more to do when the others have had their turn.
+        var queues = false
+        /// It must be looked at at that time.
+        var deadline: Moment?
+    }
+
+    /// Says so, and takes for granted that it is done.
+    mutating func settle() -> Settlement {
+        var settlement = Settlement(isClosed: isClosed)
+        if isClosed { return settlement }
+        if wantsTurn, !isQueued {
+            isQueued = true
+            settlement.queues = true
+        }
+        guard let deadline else { return settlement }
+        if let scheduled, scheduled <= deadline { return settlement }
+        scheduled = deadline
+        settlement.deadline = deadline
+        return settlement
+    }
+
     /// The shutdown has begun.
-    func stop() {
-        turn()
+    mutating func stop(_ loop: inout LoopContext) {
+        turn(&loop)
         guard !isClosed else { return }
-        state.stop()
+        state.stop(loop.now, limits: loop.limits)
+        if state.phase == .finishing, pendingOutput == 0 {
+            // Nothing is owed to a client in the middle of a head, and nothing it sent has to be read for it to learn that.
+            input = []
+            abandonRequest(&loop)
+        }
         if case .stream(let streaming) = source {
             streaming.stream.serverIsStopping()
             streaming.wait = .room
         }
-        turn()
+        turn(&loop)
     }
 
     /// Breaks the connection off with an RST.
-    func reset() {
+    mutating func reset(_ loop: inout LoopContext) {
         socket.resetOnClose()
-        close()
+        close(&loop)
     }
 
     /// Ends everything that goes on for this client. The socket is closed when the loop lets go of the connection.
-    func close() {
+    mutating func close(_ loop: inout LoopContext) {
         guard !isClosed else { return }
         state.close()
         task?.cancel()
@@ -165,14 +194,25 @@ final class Connection {
         if case .stream(let streaming) = source { streaming.stream.closed() }
         source = .none
         input = []
-        abandonRequest()
+        abandonRequest(&loop)
         sent = output.count
-        releaseOutput()
+        releaseOutput(&loop)
     }
 
-    func abandonRequest() {
+    /// Forgets the request that is arriving.
+    mutating func abandonRequest(_ loop: inout LoopContext) {
         parser = nil
         partialRequest = nil
         decoder = nil
+        holdStorage(0, &loop)
+    }
+}
+
+/// Where a connection sits while the loop's table, its queue and its poller know it by name.
+final class ConnectionSeat {
+    var connection: Connection
+
+    init(_ connection: consuming Connection) {
+        self.connection = connection
     }
 }

@@ -37,18 +37,18 @@ struct ConnectionState {
     private var leavesInputUnread = false
     /// The response being sent has no end of its own that a client could be waiting for.
     private var isOpenEnded = false
-    private var phaseDeadline: ContinuousClock.Instant?
-    private var outputDeadline: ContinuousClock.Instant?
+    private var phaseDeadline: Moment?
+    private var outputDeadline: Moment?
     private var windowBytes = 0
     private var drainedBytes: Int64 = 0
 
     /// A connection that was just accepted.
-    init(now: ContinuousClock.Instant, limits: borrowing ServerLimits) {
+    init(now: Moment, limits: borrowing ConnectionLimits) {
         phaseDeadline = now + limits.headTimeout
     }
 
     /// When ``expired(_:limits:)`` must be called at the latest; nil if nothing is being waited for.
-    var deadline: ContinuousClock.Instant? {
+    var deadline: Moment? {
         guard let phaseDeadline else { return outputDeadline }
         guard let outputDeadline else { return phaseDeadline }
         return min(phaseDeadline, outputDeadline)
@@ -75,7 +75,7 @@ extension ConnectionState {
     }
 
     /// The first byte of a head is there, but not all of it.
-    mutating func headBegan(_ now: ContinuousClock.Instant, limits: borrowing ServerLimits) {
+    mutating func headBegan(_ now: Moment, limits: borrowing ConnectionLimits) {
         guard phase == .awaiting else { return }
         phase = .head
         // On a new connection the time has run since it was accepted.
@@ -84,7 +84,7 @@ extension ConnectionState {
 
     /// A head is complete. `bodyHasBegun`: bytes of its body are there already.
     mutating func headCompleted(
-        _ head: borrowing RequestHead, bodyHasBegun: Bool, now: ContinuousClock.Instant, limits: borrowing ServerLimits
+        _ head: borrowing RequestHead, bodyHasBegun: Bool, now: Moment, limits: borrowing ConnectionLimits
     ) -> HeadStep {
         closesAfterResponse = !head.keepsAlive || isStopping
         phaseDeadline = nil
@@ -113,12 +113,12 @@ extension ConnectionState {
         phaseDeadline = nil
     }
 
-    /// The server answers in the application's place and closes; the rest of the request isn't read.
-    mutating func refused() {
+    /// The server answers in the application's place and closes; the rest of the request isn't read, if there is any.
+    mutating func refused(readsAll: Bool = false) {
         phase = .handling
         phaseDeadline = nil
         closesAfterResponse = true
-        leavesInputUnread = true
+        leavesInputUnread = !readsAll
     }
 }
 
@@ -126,7 +126,7 @@ extension ConnectionState {
 
 extension ConnectionState {
     /// The response will come from a task.
-    mutating func handlingBegan(_ now: ContinuousClock.Instant, limits: borrowing ServerLimits) {
+    mutating func handlingBegan(_ now: Moment, limits: borrowing ConnectionLimits) {
         if peerHasEnded { phaseDeadline = now + limits.departureGrace }
     }
 
@@ -170,7 +170,7 @@ extension ConnectionState {
     ///
     /// TCP doesn't say whether it has left or only has no more to send. What has an end is sent to its end; a stream
     /// without one stops, and a task has ``ServerLimits/departureGrace`` to finish.
-    mutating func peerEnded(_ now: ContinuousClock.Instant, limits: borrowing ServerLimits) -> Departure {
+    mutating func peerEnded(_ now: Moment, limits: borrowing ConnectionLimits) -> Departure {
         guard !peerHasEnded else { return .goOn }
         peerHasEnded = true
         switch phase {
@@ -182,21 +182,24 @@ extension ConnectionState {
         }
     }
 
-    /// Everything the peer sent has been read, and it sends no more.
-    mutating func inputEnded() {
+    /// Everything the peer sent has been read, and it sends no more. Returns whether that breaks a request off in the middle,
+    /// which is answered with 400 (RFC 9112 §8): the client may have ended its output only.
+    mutating func inputEnded() -> Bool {
         peerHasEnded = true
         leavesInputUnread = false
         switch phase {
-        case .awaiting, .head, .body:
+        case .awaiting:
             phase = .finishing
             phaseDeadline = nil
+        case .head, .body: return true
         case .lingering: close()
         case .handling, .sending, .finishing, .closed: break
         }
+        return false
     }
 
     /// Input was read and dropped after the output ended; false when it has been enough.
-    mutating func drained(_ count: Int, limits: borrowing ServerLimits) -> Bool {
+    mutating func drained(_ count: Int, limits: borrowing ConnectionLimits) -> Bool {
         drainedBytes += Int64(count)
         return drainedBytes < limits.lingerBytes
     }
@@ -212,8 +215,8 @@ extension ConnectionState {
     /// Everything possible has been done. `isPending`: output waits for the client; `hasProgressed`: some of it was taken since
     /// the last time; `hasUnreadInput`: closing now would be a reset.
     mutating func paused(
-        isPending: Bool, hasProgressed: Bool, hasUnreadInput: Bool, now: ContinuousClock.Instant,
-        limits: borrowing ServerLimits
+        isPending: Bool, hasProgressed: Bool, hasUnreadInput: Bool, now: Moment,
+        limits: borrowing ConnectionLimits
     ) -> Pause {
         if !isPending {
             outputDeadline = nil
@@ -232,7 +235,7 @@ extension ConnectionState {
                 return .close
             }
             phase = .lingering
-            phaseDeadline = now + limits.lingerTimeout
+            phaseDeadline = now + (isStopping ? min(limits.lingerTimeout, limits.stopGrace) : limits.lingerTimeout)
             return .linger
         case .closed: return .close
         case .head, .body, .handling, .sending, .lingering: return .wait
@@ -240,12 +243,12 @@ extension ConnectionState {
     }
 
     /// Whether the client seems to have taken no output in the time it has for that.
-    func isOutputOverdue(_ now: ContinuousClock.Instant) -> Bool {
+    func isOutputOverdue(_ now: Moment) -> Bool {
         outputDeadline.map { $0 <= now } ?? false
     }
 
     /// The client has taken output, though none could be written since.
-    mutating func outputTaken(_ now: ContinuousClock.Instant, limits: borrowing ServerLimits) {
+    mutating func outputTaken(_ now: Moment, limits: borrowing ConnectionLimits) {
         guard outputDeadline != nil else { return }
         outputDeadline = now + limits.writeTimeout
     }
@@ -270,14 +273,14 @@ extension ConnectionState {
     }
 
     /// Looks at the deadlines; may be called at any time.
-    mutating func expired(_ now: ContinuousClock.Instant, limits: borrowing ServerLimits) -> Expiry {
+    mutating func expired(_ now: Moment, limits: borrowing ConnectionLimits) -> Expiry {
         if let outputDeadline, outputDeadline <= now { return .reset }
         guard let phaseDeadline, phaseDeadline <= now else { return .nothing }
         switch phase {
         case .head: return .refuse(.requestTimeout)
         case .body:
-            let (seconds, attoseconds) = limits.bodyRateWindow.components
-            let required = Double(limits.bodyRate) * (Double(seconds) + Double(attoseconds) / 1e18)
+            if isStopping { return .close }
+            let required = Double(limits.bodyRate) * limits.bodyRateWindow.seconds
             guard Double(windowBytes) >= required else { return .refuse(.requestTimeout) }
             windowBytes = 0
             self.phaseDeadline = now + limits.bodyRateWindow
@@ -289,12 +292,19 @@ extension ConnectionState {
         }
     }
 
-    /// The server is shutting down: what is under way is the last, and an idle connection ends.
-    mutating func stop() {
+    /// The server is shutting down: what is under way is the last. A connection ends at once if nothing is owed to its client:
+    /// between requests, and in the middle of a head. A body that is still coming has ``ServerLimits/stopGrace``.
+    mutating func stop(_ now: Moment, limits: borrowing ConnectionLimits) {
         isStopping = true
         closesAfterResponse = true
-        guard phase == .awaiting else { return }
-        phase = .finishing
-        phaseDeadline = nil
+        switch phase {
+        case .awaiting, .head:
+            phase = .finishing
+            phaseDeadline = nil
+        case .body, .lingering:
+            let last = now + limits.stopGrace
+            phaseDeadline = phaseDeadline.map { min($0, last) } ?? last
+        case .handling, .sending, .finishing, .closed: break
+        }
     }
 }

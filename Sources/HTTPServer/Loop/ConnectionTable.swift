@@ -1,6 +1,6 @@
 /// The connections of a loop by their place. A place is used again, with another generation.
 struct ConnectionTable {
-    private var connections: [Connection?] = []
+    private var seats: [ConnectionSeat?] = []
     private var generations: [UInt32] = []
     private var free: [UInt32] = []
 
@@ -12,31 +12,31 @@ struct ConnectionTable {
             generations[Int(slot)] &+= 1
             return ConnectionID(slot: slot, generation: generations[Int(slot)])
         }
-        connections.append(nil)
+        seats.append(nil)
         generations.append(0)
-        return ConnectionID(slot: UInt32(truncatingIfNeeded: connections.count - 1), generation: 0)
+        return ConnectionID(slot: UInt32(truncatingIfNeeded: seats.count - 1), generation: 0)
     }
 
     /// The connection of that name, unless it is gone.
-    subscript(id: ConnectionID) -> Connection? {
-        guard Int(id.slot) < connections.count, generations[Int(id.slot)] == id.generation else { return nil }
-        return connections[Int(id.slot)]
+    subscript(id: ConnectionID) -> ConnectionSeat? {
+        guard Int(id.slot) < seats.count, generations[Int(id.slot)] == id.generation else { return nil }
+        return seats[Int(id.slot)]
     }
 
-    mutating func insert(_ connection: Connection) {
-        connections[Int(connection.id.slot)] = connection
+    mutating func insert(_ id: ConnectionID, _ seat: ConnectionSeat) {
+        seats[Int(id.slot)] = seat
         count += 1
     }
 
     /// Forgets a connection, or a name that was reserved and isn't used.
     mutating func remove(_ id: ConnectionID) {
         guard generations[Int(id.slot)] == id.generation else { return }
-        if connections[Int(id.slot)] != nil { count -= 1 }
-        connections[Int(id.slot)] = nil
+        if seats[Int(id.slot)] != nil { count -= 1 }
+        seats[Int(id.slot)] = nil
         generations[Int(id.slot)] &+= 1
         free.append(id.slot)
     }
 
     /// All connections, in no order.
-    var all: [Connection] { connections.compactMap(\.self) }
+    var all: [ConnectionSeat] { seats.compactMap(\.self) }
 }

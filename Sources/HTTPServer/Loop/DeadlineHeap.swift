@@ -4,7 +4,7 @@
 /// when the old time comes it is looked at and put back.
 struct DeadlineHeap<Owner> {
     struct Entry {
-        let time: ContinuousClock.Instant
+        let time: Moment
         let owner: Owner
     }
 
@@ -13,9 +13,9 @@ struct DeadlineHeap<Owner> {
     var count: Int { entries.count }
 
     /// The earliest time, or nil.
-    var earliest: ContinuousClock.Instant? { entries.first?.time }
+    var earliest: Moment? { entries.first?.time }
 
-    mutating func insert(_ time: ContinuousClock.Instant, _ owner: Owner) {
+    mutating func insert(_ time: Moment, _ owner: Owner) {
         entries.append(Entry(time: time, owner: owner))
         var child = entries.count - 1
         while child > 0 {
@@ -27,7 +27,7 @@ struct DeadlineHeap<Owner> {
     }
 
     /// Takes out the earliest entry if its time has come.
-    mutating func popDue(_ now: ContinuousClock.Instant) -> Entry? {
+    mutating func popDue(_ now: Moment) -> Entry? {
         guard let first = entries.first, first.time <= now else { return nil }
         let last = entries.removeLast()
         guard !entries.isEmpty else { return first }

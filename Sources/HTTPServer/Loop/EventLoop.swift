@@ -2,26 +2,29 @@ internal import HTTPCore
 internal import Synchronization
 
 /// One thread's share of the work: it waits for sockets, messages and deadlines, and gives connections their turns.
-final class EventLoop {
+struct EventLoop: ~Copyable {
     private let group: LoopGroup
+    private let limits: ServerLimits
     private let member: LoopGroup.Member
-    private let context: LoopContext
+    private var context: LoopContext
     private var poller: Poller
     private var listener: Listener?
     private var connections = ConnectionTable()
     private var deadlines = DeadlineHeap<ConnectionID>()
     /// Connections that had their share of a round and could go on.
-    private var queue: [Connection] = []
+    private var queue: [ConnectionSeat] = []
     private var messages: [Message] = []
     /// While nothing can be accepted: when to try again.
-    private var acceptsAgain: ContinuousClock.Instant?
-    private var stopDeadline: ContinuousClock.Instant?
+    private var acceptsAgain: Moment?
+    private var stopDeadline: Moment?
 
     /// Tokens that no connection has.
     private static let listenerToken = UInt64.max
     private static let wakeupToken = UInt64.max - 1
     /// Connections accepted in a round, before those there are have their turn.
     private static let acceptsPerRound = 32
+    /// Without a deadline the loop looks at its clock now and then all the same.
+    private static let longestWait = Moment.Span(.seconds(60))
 
     init(
         group: LoopGroup, member: LoopGroup.Member, listener: Listener, application: any Application,
@@ -30,14 +33,16 @@ final class EventLoop {
         self.group = group
         self.member = member
         self.listener = listener
-        context = LoopContext(application: application, configuration: configuration, mailbox: member.mailbox)
+        limits = configuration.limits
+        context = LoopContext(
+            application: application, configuration: configuration, mailbox: member.mailbox, bodyStorage: group.bodyStorage)
         poller = Poller(member.poller)
         try poller.add(wakeup: member.mailbox.wakeup.descriptor, token: Self.wakeupToken)
         try poller.add(listener: listener.descriptor, token: Self.listenerToken)
     }
 
     /// Serves until a stop has been asked for and the last connection is gone.
-    func run() {
+    mutating func run() {
         while !isOver {
             let count = poller.wait(for: timeout)
             context.tick()
@@ -55,88 +60,83 @@ final class EventLoop {
 
     private var isOver: Bool { stopDeadline != nil && connections.count == 0 }
 
-    private var timeout: Duration {
-        guard queue.isEmpty else { return .zero }
-        var earliest = deadlines.earliest ?? context.now + .seconds(60)
+    private var timeout: Moment.Span {
+        guard queue.isEmpty else { return Moment.Span(nanoseconds: 0) }
+        var earliest = deadlines.earliest ?? context.now + Self.longestWait
         if let acceptsAgain { earliest = min(earliest, acceptsAgain) }
         if let stopDeadline { earliest = min(earliest, stopDeadline) }
         // From the beginning of the round, which spares a look at the clock: late by what the round took.
-        return context.now.duration(to: earliest)
+        return context.now.distance(to: earliest)
     }
 
-    private func handle(_ event: Poller.Event) {
+    private mutating func handle(_ event: Poller.Event) {
         switch event.token {
         case Self.listenerToken: accept(atMost: Self.acceptsPerRound)
         case Self.wakeupToken: break
         default:
-            guard let connection = connections[ConnectionID(token: event.token)] else { return }
-            connection.handle(event)
-            settle(connection)
+            guard let seat = connections[ConnectionID(token: event.token)] else { return }
+            seat.connection.handle(event, &context)
+            settle(seat)
         }
     }
 
-    private func readMessages() {
+    private mutating func readMessages() {
         member.mailbox.take(into: &messages)
         guard !messages.isEmpty else { return }
         for message in messages { handle(message) }
         messages.removeAll(keepingCapacity: messages.count <= 1024)
     }
 
-    private func handle(_ message: Message) {
+    private mutating func handle(_ message: Message) {
         switch message {
         case .adopt(let descriptor, let peer): add(Socket(owning: descriptor), peer)
         case .answer(let id, let request, var response):
-            guard let connection = connections[id] else { return response.discardBody() }
-            connection.answer(request, &response)
-            settle(connection)
+            guard let seat = connections[id] else { return response.discardBody() }
+            seat.connection.answer(request, &response, &context)
+            settle(seat)
         case .wake(let id):
-            guard let connection = connections[id] else { return }
-            connection.wake()
-            settle(connection)
-        case .stop(let deadline): stop(deadline)
+            guard let seat = connections[id] else { return }
+            seat.connection.wake(&context)
+            settle(seat)
+        case .stop(let deadline): stop(context.translation.moment(of: deadline))
         }
     }
 
-    private func runQueue() {
+    private mutating func runQueue() {
         guard !queue.isEmpty else { return }
-        var turns: [Connection] = []
+        var turns: [ConnectionSeat] = []
         swap(&turns, &queue)
-        for connection in turns {
-            connection.isQueued = false
-            guard !connection.isClosed else { continue }
-            connection.turn()
-            settle(connection)
+        for seat in turns {
+            seat.connection.isQueued = false
+            guard !seat.connection.isClosed else { continue }
+            seat.connection.turn(&context)
+            settle(seat)
         }
     }
 
     /// After every turn: forgets a connection that is closed, otherwise sees that it gets its next turn.
-    private func settle(_ connection: Connection) {
-        guard !connection.isClosed else { return remove(connection) }
-        if connection.wantsTurn, !connection.isQueued {
-            connection.isQueued = true
-            queue.append(connection)
-        }
-        guard let deadline = connection.deadline else { return }
-        if let scheduled = connection.scheduled, scheduled <= deadline { return }
-        connection.scheduled = deadline
-        deadlines.insert(deadline, connection.id)
+    private mutating func settle(_ seat: ConnectionSeat) {
+        let settlement = seat.connection.settle()
+        if settlement.isClosed { return remove(seat.connection.id) }
+        if settlement.queues { queue.append(seat) }
+        if let deadline = settlement.deadline { deadlines.insert(deadline, seat.connection.id) }
     }
 
-    private func remove(_ connection: Connection) {
-        guard connections[connection.id] != nil else { return }
-        connections.remove(connection.id)
+    private mutating func remove(_ id: ConnectionID) {
+        guard connections[id] != nil else { return }
+        connections.remove(id)
         member.connections.subtract(1, ordering: .relaxed)
         // A descriptor is about to be free.
         if acceptsAgain != nil { acceptsAgain = context.now }
     }
 
-    private func checkDeadlines() {
+    private mutating func checkDeadlines() {
         while let entry = deadlines.popDue(context.now) {
             // Entries aren't taken out when they are overtaken by an earlier one: those belong to nobody any more.
-            guard let connection = connections[entry.owner], connection.scheduled == entry.time else { continue }
-            connection.scheduled = nil
-            connection.checkTime()
-            settle(connection)
+            guard let seat = connections[entry.owner], seat.connection.scheduled == entry.time else { continue }
+            seat.connection.scheduled = nil
+            seat.connection.checkTime(&context)
+            settle(seat)
         }
         if let acceptsAgain, acceptsAgain <= context.now { resumeAccepting() }
         if let stopDeadline, stopDeadline <= context.now { closeAll() }
@@ -146,7 +146,7 @@ final class EventLoop {
 // MARK: - Accepting
 
 extension EventLoop {
-    private func accept(atMost limit: Int) {
+    private mutating func accept(atMost limit: Int) {
         guard acceptsAgain == nil, let listener else { return }
         for _ in 0..<limit {
             switch listener.accept() {
@@ -158,7 +158,7 @@ extension EventLoop {
     }
 
     /// Gives a new connection to the loop that should have it.
-    private func place(_ socket: consuming Socket, _ peer: SocketAddress) {
+    private mutating func place(_ socket: consuming Socket, _ peer: SocketAddress) {
         let target = stopDeadline == nil ? group.member(for: member) : member
         target.connections.add(1, ordering: .relaxed)
         guard target !== member else { return add(socket, peer) }
@@ -167,8 +167,7 @@ extension EventLoop {
         }
     }
 
-    private func add(_ socket: consuming Socket, _ peer: SocketAddress) {
-        let limits = context.limits
+    private mutating func add(_ socket: consuming Socket, _ peer: SocketAddress) {
         let excess = group.connectionCount - limits.connections
         let id = connections.reserve()
         let descriptor = socket.descriptor
@@ -177,34 +176,34 @@ extension EventLoop {
             member.connections.subtract(1, ordering: .relaxed)
             return
         }
-        socket.disableDelay()
-        let connection = Connection(id: id, socket: socket, peer: peer, loop: context)
-        connections.insert(connection)
+        let seat = ConnectionSeat(Connection(id: id, socket: socket, peer: peer, context))
+        connections.insert(id, seat)
         if excess > 0 {
-            connection.refuse(
-                Refusal(status: .serviceUnavailable, detail: "The server has \(limits.connections) connections already."))
-            connection.turn()
+            seat.connection.refusePartialRequest(
+                Refusal(status: .serviceUnavailable, detail: "The server has \(limits.connections) connections already."),
+                &context)
+            seat.connection.turn(&context)
         } else if stopDeadline != nil {
             // The request may have come with the connection.
-            connection.isReadable = true
-            connection.stop()
+            seat.connection.isReadable = true
+            seat.connection.stop(&context)
         }
-        settle(connection)
+        settle(seat)
     }
 
     /// No descriptor or memory is left, and the listener would report that again and again.
-    private func pauseAccepting(_ listener: Listener) {
+    private mutating func pauseAccepting(_ listener: Listener) {
         poller.remove(listener.descriptor)
-        acceptsAgain = context.now + context.limits.acceptPause
+        acceptsAgain = context.now + Moment.Span(limits.acceptPause)
     }
 
-    private func resumeAccepting() {
+    private mutating func resumeAccepting() {
         acceptsAgain = nil
         guard let listener else { return }
         do {
             try poller.add(listener: listener.descriptor, token: Self.listenerToken)
         } catch {
-            acceptsAgain = context.now + context.limits.acceptPause
+            acceptsAgain = context.now + Moment.Span(limits.acceptPause)
         }
     }
 }
@@ -212,7 +211,7 @@ extension EventLoop {
 // MARK: - Stopping
 
 extension EventLoop {
-    private func stop(_ deadline: ContinuousClock.Instant) {
+    private mutating func stop(_ deadline: Moment) {
         if let stopDeadline {
             self.stopDeadline = min(stopDeadline, deadline)
             return
@@ -224,16 +223,16 @@ extension EventLoop {
         acceptsAgain = nil
         listener?.leave()
         listener = nil
-        for connection in connections.all {
-            connection.stop()
-            settle(connection)
+        for seat in connections.all {
+            seat.connection.stop(&context)
+            settle(seat)
         }
     }
 
-    private func closeAll() {
-        for connection in connections.all {
-            connection.close()
-            settle(connection)
+    private mutating func closeAll() {
+        for seat in connections.all {
+            seat.connection.close(&context)
+            settle(seat)
         }
     }
 }

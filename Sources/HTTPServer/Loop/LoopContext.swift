@@ -1,14 +1,18 @@
 internal import HTTPCore
 
 /// What the connections of one loop share: storage that is used again by each in turn, and what every response says.
-final class LoopContext {
+struct LoopContext: ~Copyable {
     let application: any Application
-    let limits: ServerLimits
+    let limits: ConnectionLimits
+    let parserLimits: ParserLimits
     let mailbox: Mailbox
+    /// What bodies that are arriving take, on all loops.
+    let bodyStorage: SharedBudget
+    let translation = MomentTranslation()
     private let serverName: String?
 
     /// The time of the round the loop is in.
-    var now: ContinuousClock.Instant
+    var now: Moment
     /// Where bytes from sockets go first.
     var readBuffer: [UInt8]
     /// An output buffer that no connection needs at the moment.
@@ -28,11 +32,15 @@ final class LoopContext {
     /// The size of the read buffer in bytes; a larger one would fall out of the processor's cache.
     private static let readSize = 64 * 1024
 
-    init(application: any Application, configuration: ServerConfiguration, mailbox: Mailbox) {
+    init(
+        application: any Application, configuration: ServerConfiguration, mailbox: Mailbox, bodyStorage: SharedBudget
+    ) {
         self.application = application
-        limits = configuration.limits
+        limits = ConnectionLimits(configuration.limits)
+        parserLimits = configuration.limits.parser
         serverName = configuration.serverName
         self.mailbox = mailbox
+        self.bodyStorage = bodyStorage
         now = .now
         readBuffer = Array(repeating: 0, count: Self.readSize)
         parser = RequestParser(limits: configuration.limits.parser)
@@ -40,9 +48,9 @@ final class LoopContext {
     }
 
     /// A new round begins. RFC 9110 §6.6.1 wants a Date of one second's resolution, so it is made once a second.
-    func tick() {
+    mutating func tick() {
         now = .now
-        let seconds = WallClock.secondsSinceEpoch
+        let seconds = Moment.secondsSinceEpoch
         guard seconds != dateSeconds else { return }
         dateSeconds = seconds
         var fields = Fields()
@@ -54,13 +62,13 @@ final class LoopContext {
     }
 
     /// Lends the read buffer; ``giveBack(_:)`` returns it.
-    func takeReadBuffer() -> [UInt8] {
+    mutating func takeReadBuffer() -> [UInt8] {
         var buffer: [UInt8] = []
         swap(&buffer, &readBuffer)
         return buffer
     }
 
-    func giveBack(_ buffer: consuming [UInt8]) {
+    mutating func giveBack(_ buffer: consuming [UInt8]) {
         readBuffer = buffer
     }
 }

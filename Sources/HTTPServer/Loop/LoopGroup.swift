@@ -16,6 +16,8 @@ final class LoopGroup: Sendable {
     }
 
     let members: [Member]
+    /// What bodies that are arriving take of ``ServerLimits/bodyStorage``.
+    let bodyStorage = SharedBudget()
     private let running: Locked<(count: Int, waiters: [CheckedContinuation<Void, Never>])>
 
     init(loops: Int) throws(SystemError) {

@@ -19,7 +19,7 @@ struct LoopSetup: Sendable {
 
     private func run() {
         do throws(SystemError) {
-            let loop = try EventLoop(
+            var loop = try EventLoop(
                 group: group, member: member, listener: listener, application: application, configuration: configuration)
             loop.run()
         } catch {

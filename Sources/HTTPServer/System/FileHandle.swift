@@ -1,6 +1,7 @@
 internal import CSystem
 internal import Glibc
 public import HTTPCore
+internal import Synchronization
 
 /// A regular file that is open for reading; closed when the last reference goes.
 public final class FileHandle: Sendable {
@@ -24,14 +25,30 @@ public final class FileHandle: Sendable {
         case failed(errno: Int32)
     }
 
+    /// How many there are in the process: each is a descriptor.
+    public static var count: Int { open.load(ordering: .relaxed) }
+
+    private static let open = Atomic<Int>(0)
+
     /// Opens the file of that name; links are followed.
-    public init(opening path: String) throws(OpenError) {
+    public convenience init(opening path: String) throws(OpenError) {
         // O_NONBLOCK: opening a pipe must not wait for its writer. It means nothing for a regular file.
         let descriptor = unsafe pawl_open(path, O_RDONLY | O_NONBLOCK, 0)
         guard descriptor >= 0 else {
             let number = errno
             throw number == ENOENT || number == ENOTDIR ? .notFound : .failed(errno: number)
         }
+        try self.init(owning: descriptor)
+    }
+
+    /// Opens the file of that name if that needs no disk; nil if it does, or fails in any way. An event loop may do this itself.
+    public convenience init?(openingCached path: String) {
+        let descriptor = unsafe pawl_open_cached(path, O_RDONLY | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        do throws(OpenError) { try self.init(owning: descriptor) } catch { return nil }
+    }
+
+    private init(owning descriptor: Int32) throws(OpenError) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
             let number = errno
@@ -47,10 +64,17 @@ public final class FileHandle: Sendable {
         modifiedSeconds = Int64(status.st_mtim.tv_sec)
         modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
         inode = UInt64(status.st_ino)
+        Self.open.add(1, ordering: .relaxed)
     }
 
     deinit {
         close(descriptor)
+        Self.open.subtract(1, ordering: .relaxed)
+    }
+
+    /// Has the kernel read what is asked for next, without waiting for it.
+    func prefetch(offset: Int64, count: Int) {
+        _ = posix_fadvise(descriptor, off_t(offset), off_t(count), Int32(POSIX_FADV_WILLNEED))
     }
 
     /// The time of the last modification as HTTP shows it.

@@ -76,7 +76,7 @@ internal import Glibc
     }
 
     /// Waits for at most `timeout` and returns how many events there are.
-    mutating func wait(for timeout: Duration) -> Int {
+    mutating func wait(for timeout: Moment.Span) -> Int {
         let count = unsafe epoll_wait(descriptor, &events, Int32(events.count), Self.milliseconds(timeout))
         return max(Int(count), 0)
     }
@@ -88,10 +88,9 @@ internal import Glibc
     }
 
     /// Rounded up, so that what waits for a time isn't woken just before it, again and again.
-    private static func milliseconds(_ duration: Duration) -> Int32 {
-        guard duration > .zero else { return 0 }
-        let (seconds, attoseconds) = duration.components
-        guard seconds < 3600 else { return 3_600_000 }
-        return Int32(seconds) * 1000 + Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    private static func milliseconds(_ span: Moment.Span) -> Int32 {
+        guard span.nanoseconds > 0 else { return 0 }
+        guard span.nanoseconds < 3_600_000_000_000 else { return 3_600_000 }
+        return Int32((span.nanoseconds + 999_999) / 1_000_000)
     }
 }

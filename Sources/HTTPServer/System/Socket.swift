@@ -33,12 +33,6 @@ struct Socket: ~Copyable {
         close(descriptor)
     }
 
-    /// Small writes go out at once; what belongs together is written together.
-    func disableDelay() {
-        var on: Int32 = 1
-        _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-    }
-
     /// Reads into `buffer[offset...]`.
     func receive(into buffer: inout [UInt8], at offset: Int) -> Outcome {
         unsafe buffer.withUnsafeMutableBytes { bytes in

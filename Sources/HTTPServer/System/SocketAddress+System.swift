@@ -9,9 +9,9 @@ extension SocketAddress {
             let address = unsafe withUnsafePointer(to: &storage) { pointer in
                 unsafe pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { unsafe $0.pointee }
             }
-            var ip = address.sin_addr
-            guard let host = unsafe Self.text(AF_INET, &ip) else { return nil }
-            self.init(host: host, port: Int(UInt16(bigEndian: address.sin_port)))
+            // By hand: each connection has one, and a dotted quad needs no storage of its own.
+            self.init(
+                host: Self.dottedQuad(UInt32(bigEndian: address.sin_addr.s_addr)), port: Int(UInt16(bigEndian: address.sin_port)))
         case AF_INET6:
             let address = unsafe withUnsafePointer(to: &storage) { pointer in
                 unsafe pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { unsafe $0.pointee }
@@ -22,6 +22,24 @@ extension SocketAddress {
             self.init(host: host, port: Int(UInt16(bigEndian: address.sin6_port)))
         default:
             return nil
+        }
+    }
+
+    private static func dottedQuad(_ address: UInt32) -> String {
+        unsafe String(unsafeUninitializedCapacity: 15) { bytes in
+            var count = 0
+            func put(_ byte: UInt8) {
+                unsafe bytes[count] = byte
+                count += 1
+            }
+            for index in 0..<4 {
+                let part = UInt8(truncatingIfNeeded: address >> UInt32(24 - 8 * index))
+                if index > 0 { put(UInt8(ascii: ".")) }
+                if part >= 100 { put(0x30 + part / 100) }
+                if part >= 10 { put(0x30 + part / 10 % 10) }
+                put(0x30 + part % 10)
+            }
+            return count
         }
     }
 

@@ -11,6 +11,8 @@ struct Histogram: Sendable {
 
     mutating func record(seconds: Double) {
         sum += seconds
-        counts[Self.bounds.firstIndex { seconds <= $0 } ?? Self.bounds.count] &+= 1
+        var index = 0
+        while index < Self.bounds.count, seconds > Self.bounds[index] { index += 1 }
+        counts[index] &+= 1
     }
 }

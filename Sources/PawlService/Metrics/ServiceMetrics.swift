@@ -23,16 +23,43 @@ final class ServiceMetrics: Sendable {
         let status: Int
     }
 
+    /// What was counted of one endpoint. Looked up by number, and by one of few statuses: this is on every request's way.
+    private struct Row {
+        var statuses: [(code: Int, count: UInt64)] = []
+        var durations = Histogram()
+
+        mutating func record(_ status: Int, seconds: Double) {
+            durations.record(seconds: seconds)
+            for index in statuses.indices where statuses[index].code == status {
+                statuses[index].count &+= 1
+                return
+            }
+            statuses.append((status, 1))
+        }
+    }
+
     private let state = Locked(Figures())
+    /// By the endpoint's place among all; the last is for paths that lead nowhere.
+    private let rows = Locked([Row](repeating: Row(), count: Endpoint.allCases.count + 1))
 
     /// Everything counted so far.
-    var figures: Figures { state.withLock { $0 } }
+    var figures: Figures {
+        var figures = state.withLock { $0 }
+        let endpoints = Endpoint.allCases.map(Optional.some) + [nil]
+        for (endpoint, row) in zip(endpoints, rows.withLock { $0 }) where !row.statuses.isEmpty {
+            figures.durations[endpoint] = row.durations
+            for (code, count) in row.statuses {
+                figures.requests[RequestKind(endpoint: endpoint, status: code)] = count
+            }
+        }
+        return figures
+    }
 
-    /// Counts a request that was answered.
-    func record(_ endpoint: Endpoint?, _ status: HTTPStatus, took duration: Duration) {
-        state.withLock { figures in
-            figures.requests[RequestKind(endpoint: endpoint, status: status.code), default: 0] &+= 1
-            figures.durations[endpoint, default: Histogram()].record(seconds: duration / .seconds(1))
+    /// Counts a request that was answered; `endpoint` is its endpoint's place among all.
+    func record(_ endpoint: Int?, _ status: HTTPStatus, nanoseconds: Int64) {
+        let taken = Double(nanoseconds) * 1e-9
+        rows.withLock { rows in
+            rows[endpoint ?? rows.count - 1].record(status.code, seconds: taken)
         }
     }
 

@@ -12,9 +12,9 @@ extension Download {
     }
 
     func encode(into writer: inout JSONWriter) {
-        let id = id.description
         writer.beginObject()
-        writer.member("id", id)
+        writer.name("id")
+        writer.plain { id.encode(into: &$0) }
         writer.member("url", url)
         writer.member("state", state.rawValue)
         writer.member("filename", filename)
@@ -40,24 +40,39 @@ extension Download {
         writer.member("speedLimit", speedLimit)
         writer.name("track")
         if let track { writer.raw(track) } else { writer.null() }
-        writer.member("createdAt", createdAt.description)
-        writer.member("startedAt", startedAt?.description)
-        writer.member("updatedAt", updatedAt.description)
-        writer.member("completedAt", completedAt?.description)
+        writer.member("createdAt", createdAt)
+        writer.member("startedAt", startedAt)
+        writer.member("updatedAt", updatedAt)
+        writer.member("completedAt", completedAt)
         writer.member("fileMissing", fileMissing)
         writer.name("links")
         writer.beginObject()
-        writer.member("self", "/downloads/" + id)
-        writer.member("file", "/downloads/" + id + "/file")
-        writer.member("events", "/downloads/" + id + "/events")
+        for (name, ending) in Self.links {
+            writer.name(name)
+            writer.plain { bytes in
+                bytes.append(contentsOf: "/downloads/".utf8)
+                id.encode(into: &bytes)
+                bytes.append(contentsOf: ending.utf8)
+            }
+        }
         writer.endObject()
         writer.endObject()
     }
+
+    private static let links: [(name: StaticString, ending: String)] = [("self", ""), ("file", "/file"), ("events", "/events")]
 
     /// Enough digits to draw, few enough to read. Never rounds up to the end: 1 means that it is done.
     private static func rounded(_ value: Double, places: Double) -> Double {
         guard value < 1e15 else { return value }
         return (value * places).rounded(.down) / places
+    }
+}
+
+extension JSONWriter {
+    /// Writes a member: its name, and a time or `null`.
+    fileprivate mutating func member(_ name: StaticString, _ time: Timestamp?) {
+        self.name(name)
+        if let time { plain { time.encode(into: &$0) } } else { null() }
     }
 }
 

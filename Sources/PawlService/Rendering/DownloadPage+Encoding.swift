@@ -3,11 +3,11 @@ internal import JSON
 
 extension DownloadPage {
     /// `{"items":[…],"nextCursor":…,"total":n}`.
-    func encode(into writer: inout JSONWriter) {
+    func encode(into writer: inout JSONWriter, _ rendered: RenderedDownloads) {
         writer.beginObject()
         writer.name("items")
         writer.beginArray()
-        for item in items { item.encode(into: &writer) }
+        for item in items { writer.raw(rendered.rendering(of: item).bytes) }
         writer.endArray()
         writer.member("nextCursor", next?.description)
         writer.member("total", total)

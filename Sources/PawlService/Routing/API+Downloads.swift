@@ -26,16 +26,23 @@ extension API {
         }
         let query = ListQuery(
             states: Set(states), label: label, text: text, limit: limit, after: after, order: order)
-        let board = board
+        let (board, rendered) = (board, rendered)
         // A list may walk over every download there is: not on the event loop.
         return .later { () throws(Problem) in
             let page = board.page(query)
             var response = Response()
             response.fields.append(.cacheControl, "no-store")
-            response.fill { page.encode(into: &$0) }
+            response.fill { page.encode(into: &$0, rendered) }
             return response
         }
     }
+
+    private static let shownFields = {
+        var fields = Fields()
+        fields.append(.cacheControl, "no-cache")
+        fields.append(.contentType, "application/json")
+        return fields
+    }()
 
     /// `GET /downloads/{id}`.
     func show(_ id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
@@ -48,10 +55,20 @@ extension API {
                 return waitForChange(of: id, atMost: seconds, request)
             }
         }
-        guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
-        response.fields.append(.cacheControl, "no-cache")
-        response.fill { download.encode(into: &$0) }
-        response.validate(for: request)
+        let rendering: RenderedDownloads.Rendering
+        if let version = board.version(of: id), let found = rendered.rendering(of: id, version) {
+            rendering = found
+        } else {
+            guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
+            rendering = rendered.rendering(of: download)
+        }
+        response.fields.append(contentsOf: Self.shownFields)
+        response.body.append(contentsOf: rendering.bytes)
+        if Preconditions.areAsked(by: request.head.fields) {
+            response.validate(for: request, etag: rendering.etag)
+        } else {
+            response.fields.append(contentsOf: rendering.fields)
+        }
         return .ready
     }
 

@@ -66,13 +66,15 @@ extension API {
         return .ready
     }
 
+    private static let documentTag = ContentTag.of(PackageResources.openapi_yaml)
+
     /// `GET /openapi.yaml`.
     func document(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
         try QueryReader(request.head.target).finish()
         response.fields.append(.contentType, "application/yaml; charset=utf-8")
         response.fields.append(.cacheControl, "no-cache")
         response.body = PackageResources.openapi_yaml
-        response.validate(for: request)
+        response.validate(for: request, etag: Self.documentTag)
         return .ready
     }
 }

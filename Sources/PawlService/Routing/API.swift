@@ -22,14 +22,18 @@ final class API: Application {
     let filesDirectory: String
     let metrics: ServiceMetrics
     let log: Log
+    let rendered = RenderedDownloads()
+    /// Files that may be open for being served.
+    let openFiles: Int
     private let router = Router()
     private let access: AccessPolicy
     let crossOrigin: CrossOriginPolicy
 
     init(
         configuration: Configuration, downloads: DownloadService, catalog: Catalog, condition: ServiceCondition,
-        metrics: ServiceMetrics, log: Log
+        metrics: ServiceMetrics, log: Log, openFiles: Int = ServerLimits().files
     ) {
+        self.openFiles = openFiles
         self.downloads = downloads
         board = downloads.board
         self.catalog = catalog
@@ -44,7 +48,7 @@ final class API: Application {
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         let match = router.match(request.head.target)
         let exchange = Exchange(
-            endpoint: match?.endpoint, begun: .now, origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
+            endpoint: match?.number, begun: Stopwatch(), origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
             entry: log.writes(.debug) ? RequestLogEntry(request) : nil)
         do throws(Problem) {
             switch try answer(request, match, &response) {
@@ -73,8 +77,9 @@ final class API: Application {
 
     /// What is to be remembered of a request until it is answered.
     private struct Exchange: Sendable {
-        let endpoint: Endpoint?
-        let begun: ContinuousClock.Instant
+        /// The endpoint's place among all.
+        let endpoint: Int?
+        let begun: Stopwatch
         let origin: String?
         let entry: RequestLogEntry?
     }
@@ -82,13 +87,14 @@ final class API: Application {
     /// What every answer gets, early or late.
     private func finish(_ exchange: Exchange, _ response: inout Response) {
         crossOrigin.decorate(&response.fields, forOrigin: exchange.origin)
-        let duration = ContinuousClock.now - exchange.begun
-        metrics.record(exchange.endpoint, response.status, took: duration)
-        exchange.entry?.write(to: log, response.status, took: duration)
+        let nanoseconds = exchange.begun.nanoseconds
+        metrics.record(exchange.endpoint, response.status, nanoseconds: nanoseconds)
+        exchange.entry?.write(to: log, response.status, took: .nanoseconds(nanoseconds))
     }
 
-    func refuse(_ refusal: Refusal, with response: inout Response) {
+    func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response) {
         Problem(refusal).fill(&response)
+        if crossOrigin.isOpen { crossOrigin.decorate(&response.fields, forOrigin: request.head.fields[.origin]) }
     }
 
     /// The checks come in the order in which they give the least away: the host, then the token, then what there is.
@@ -164,7 +170,7 @@ final class API: Application {
         case .resume: return try perform(.resume, on: identifier(id), request)
         case .cancel: return try perform(.cancel, on: identifier(id), request)
         case .retry: return try perform(.retry, on: identifier(id), request)
-        case .file: return try file(of: identifier(id), request)
+        case .file: return try file(of: identifier(id), request, &response)
         case .events: return try events(of: identifier(id), request, &response)
         }
     }
@@ -186,15 +192,26 @@ extension Response {
     mutating func fill(_ status: HTTPStatus = .ok, _ encode: (inout JSONWriter) -> Void) {
         self.status = status
         content = .bytes
-        fields.append(.contentType, "application/json")
+        fields.append(contentsOf: Self.jsonFields)
         var writer = JSONWriter(reusing: body.emptied())
         encode(&writer)
         body = writer.bytes
     }
 
+    private static let jsonFields = {
+        var fields = Fields()
+        fields.append(.contentType, "application/json")
+        return fields
+    }()
+
     /// Makes the body conditional: gives it a strong validator, and leaves out what the client has already or didn't ask for.
     mutating func validate(for request: borrowing Request) {
-        serveBody(for: request, etag: ContentTag.of(body))
+        validate(for: request, etag: ContentTag.of(body))
+    }
+
+    /// The same with the validator that the body is known to have.
+    mutating func validate(for request: borrowing Request, etag: EntityTag) {
+        serveBody(for: request, etag: etag)
         switch status {
         case .preconditionFailed:
             Problem(.preconditionFailed, "this is not what If-Match names any more; ETag is what it is now").fill(&self)

@@ -7,6 +7,10 @@ struct QueryReader {
 
     /// Reads the query of a target.
     init(_ target: borrowing RequestTarget) throws(Problem) {
+        guard target.rawQuery != nil else {
+            items = []
+            return
+        }
         do throws(QueryError) {
             items = try target.queryItems()
         } catch {

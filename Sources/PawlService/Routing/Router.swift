@@ -5,12 +5,15 @@ struct Router: Sendable {
     /// What a path leads to.
     struct Match: Sendable {
         let endpoint: Endpoint
+        /// The endpoint's place among all.
+        let number: Int
         /// What stands where the path has `{id}`, `{name}` or `{code}`; empty where it has none of them.
         let id: ArraySlice<UInt8>
     }
 
     private struct Pattern: Sendable {
         let endpoint: Endpoint
+        let number: Int
         /// The segments; an empty one takes anything.
         let segments: [[UInt8]]
     }
@@ -19,10 +22,11 @@ struct Router: Sendable {
     private let patterns: [[Pattern]]
 
     init() {
-        let all = Endpoint.allCases.map { endpoint in
+        let all = Endpoint.allCases.enumerated().map { number, endpoint in
             let segments = endpoint.path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true)
             return Pattern(
-                endpoint: endpoint, segments: segments.map { $0.first == UInt8(ascii: "{") ? [] : Array($0) })
+                endpoint: endpoint, number: number,
+                segments: segments.map { $0.first == UInt8(ascii: "{") ? [] : Array($0) })
         }
         let longest = all.map(\.segments.count).max() ?? 0
         patterns = (0...longest).map { count in
@@ -45,10 +49,13 @@ struct Router: Sendable {
     private func match(_ path: ArraySlice<UInt8>) -> Match? {
         guard path.first == UInt8(ascii: "/") else { return nil }
         let rest = path.dropFirst()
-        let count = rest.isEmpty ? 0 : rest.reduce(1) { $1 == UInt8(ascii: "/") ? $0 + 1 : $0 }
+        var count = rest.isEmpty ? 0 : 1
+        for byte in rest where byte == UInt8(ascii: "/") { count += 1 }
         guard count < patterns.count else { return nil }
         for pattern in patterns[count] {
-            if let id = Self.fit(pattern.segments, rest) { return Match(endpoint: pattern.endpoint, id: id) }
+            if let id = Self.fit(pattern.segments, rest) {
+                return Match(endpoint: pattern.endpoint, number: pattern.number, id: id)
+            }
         }
         return nil
     }
@@ -63,7 +70,7 @@ struct Router: Sendable {
             if segment.isEmpty {
                 guard !part.isEmpty else { return nil }
                 id = part
-            } else if !part.elementsEqual(segment) {
+            } else if part.count != segment.count || !part.elementsEqual(segment) {
                 return nil
             }
             rest = end == rest.endIndex ? [] : rest[(end + 1)...]

@@ -44,6 +44,12 @@ public struct AllowedHost: Sendable, Hashable {
         return hosts
     }
 
+    /// The bytes of a pattern that is one name or IPv4 address; nil for the others.
+    var plainName: [UInt8]? {
+        guard case .name(let name) = pattern, !name.isEmpty, !name.utf8.contains(UInt8(ascii: ":")) else { return nil }
+        return Array(name.utf8)
+    }
+
     /// Whether the pattern covers a host as ``name(ofAuthority:)`` gives it.
     func allows(_ name: String) -> Bool {
         switch pattern {

@@ -52,9 +52,6 @@ public final class Service: Sendable {
         let catalog = Catalog(
             configuration: CatalogConfiguration(
                 itunesURL: configuration.itunesURL, postsURL: configuration.postsURL), client: client)
-        let api = API(
-            configuration: configuration, downloads: downloads, catalog: catalog, condition: condition, metrics: metrics,
-            log: log)
         var settings = ServerConfiguration()
         settings.host = configuration.host
         settings.port = configuration.port
@@ -63,6 +60,9 @@ public final class Service: Sendable {
         configuration.maxConcurrent = kept.maxConcurrent
         configuration.segments = kept.segments
         settings.limits.fit(descriptors: ProcessEnvironment.descriptorLimit, transfers: configuration)
+        let api = API(
+            configuration: configuration, downloads: downloads, catalog: catalog, condition: condition, metrics: metrics,
+            log: log, openFiles: settings.limits.files)
         let server = HTTPServer(configuration: settings, application: api)
         await downloads.start()
         do throws(ServerError) {

@@ -11,7 +11,7 @@ struct TestApplication: Application {
         handler(request, &response)
     }
 
-    func refuse(_ refusal: Refusal, with response: inout Response) {
+    func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response) {
         response.fields.append(.contentType, "text/plain")
         response.body = Array(refusal.detail.utf8)
     }

@@ -1,0 +1,21 @@
+/// Tells what one download looked like at one moment from what it looked like at any other: equal versions, equal values.
+public struct DownloadVersion: Sendable, Equatable {
+    /// Which of the snapshots that were ever published.
+    let publication: UInt64
+    /// The counters that go on between two of them.
+    let bytesReceived: Int64
+    let bytesPerSecond: Int64
+    let stalled: Bool
+
+    /// That of a value which isn't the board's.
+    public static let none = DownloadVersion(publication: 0, bytesReceived: 0, bytesPerSecond: 0, stalled: false)
+}
+
+extension Download {
+    /// Which version this is; `nil` for a value that didn't come from the board.
+    public var version: DownloadVersion? {
+        guard publication > 0 else { return nil }
+        return DownloadVersion(
+            publication: publication, bytesReceived: bytesReceived, bytesPerSecond: bytesPerSecond, stalled: stalled)
+    }
+}

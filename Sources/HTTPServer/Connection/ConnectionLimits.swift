@@ -1,0 +1,32 @@
+/// The part of ``ServerLimits`` that a connection looks at, with lengths of time as plain numbers.
+struct ConnectionLimits: Sendable {
+    let body: Int
+    let bodyRate: Int
+    let outputBuffer: Int
+    let fileSlice: Int
+    let lingerBytes: Int64
+    let bodyStorage: Int
+    let headTimeout: Moment.Span
+    let idleTimeout: Moment.Span
+    let bodyRateWindow: Moment.Span
+    let writeTimeout: Moment.Span
+    let lingerTimeout: Moment.Span
+    let departureGrace: Moment.Span
+    let stopGrace: Moment.Span
+
+    init(_ limits: ServerLimits) {
+        body = limits.body
+        bodyRate = limits.bodyRate
+        outputBuffer = limits.outputBuffer
+        fileSlice = limits.fileSlice
+        lingerBytes = limits.lingerBytes
+        bodyStorage = limits.bodyStorage
+        headTimeout = Moment.Span(limits.headTimeout)
+        idleTimeout = Moment.Span(limits.idleTimeout)
+        bodyRateWindow = Moment.Span(limits.bodyRateWindow)
+        writeTimeout = Moment.Span(limits.writeTimeout)
+        lingerTimeout = Moment.Span(limits.lingerTimeout)
+        departureGrace = Moment.Span(limits.departureGrace)
+        stopGrace = Moment.Span(limits.stopGrace)
+    }
+}
