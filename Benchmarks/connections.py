@@ -2,13 +2,13 @@
 
 import json
 import os
-import resource
 import selectors
 import socket
 import statistics
 import time
 
 import harness
+from endurance import allow_descriptors
 from harness import Nginx, Pawl
 
 
@@ -101,8 +101,3 @@ def start(executable):
     resident, own = harness.medians(sizes)
     print("start (wanted: listening within 100 ms, idle in 25 MiB)")
     print(f"  listening after {statistics.median(times) * 1000:.0f} ms, {resident:.1f} MiB resident ({own:.1f} anonymous)")
-
-
-def allow_descriptors():
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
