@@ -26,6 +26,11 @@ public final class HTTPClient: Sendable {
         shutdown()
     }
 
+    /// Bytes of bodies that sinks have received, over all transfers.
+    public var receivedBytes: UInt64 {
+        loops.reduce(0) { $0 &+ $1.received.load(ordering: .relaxed) }
+    }
+
     /// Starts a transfer into a sink, and returns at once. `sink.finished` is called exactly once, whatever happens.
     @discardableResult
     public func start(_ request: ClientRequest, sink: any TransferSink) -> TransferHandle {

@@ -24,6 +24,8 @@ struct DownloadJob {
     var budget = RetryBudget()
     /// What has been learnt of the origin while resuming.
     var resume: ResumeDecision
+    /// Since when it waits for a slot.
+    var queuedAt: ContinuousClock.Instant?
     /// Waits until a retry is due.
     var retryTimer: Task<Void, Never>?
     /// The bytes of the present attempt are none of the record's: their count and hash are not taken over.

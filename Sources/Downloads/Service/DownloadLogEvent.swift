@@ -1,4 +1,4 @@
-/// Something worth a line in the log. No secret is in it.
+/// Something worth a line in the log, or counting. No secret is in it.
 public enum DownloadLogEvent: Sendable {
     /// A download changed its state.
     case transition(Download)
@@ -8,6 +8,10 @@ public enum DownloadLogEvent: Sendable {
     case retry(Download, after: Duration)
     /// The partial bytes of a download were given up, and why.
     case startedOver(DownloadID, String)
+    /// A queued download got a slot, after so long.
+    case started(DownloadID, waited: Duration)
+    /// The store made a group of changes durable, which took so long.
+    case committed(took: Duration)
     /// Something went wrong that no download shows.
     case warning(String)
 }

@@ -5,6 +5,7 @@ extension DownloadService {
     /// Puts a download into the queue: at the place it had, or at the end if it has none.
     func enqueue(_ id: DownloadID) {
         guard let job = jobs[id], !leaving.contains(id) else { return }
+        jobs[id]?.queuedAt = .now
         let ticket = queue.enqueue(
             id, host: job.host, priority: job.record.download.priority, ticket: job.ticket)
         jobs[id]?.ticket = ticket
@@ -32,6 +33,8 @@ extension DownloadService {
             queue.remove(id)
             return
         }
+        if let queuedAt = job.queuedAt { log(.started(id, waited: .now - queuedAt)) }
+        jobs[id]?.queuedAt = nil
         var resume = job.resume
         let beginning: ResumeDecision.Beginning =
             job.isPublished ? .complete : resume.begin(entity: job.record.entity, offset: job.offset)

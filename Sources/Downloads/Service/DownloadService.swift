@@ -59,7 +59,7 @@ public actor DownloadService {
         configuration: DownloadsConfiguration, client: HTTPClient, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) async throws(DownloadsStartError) {
         try await self.init(configuration: configuration, client: client, log: log) { directory throws(StoreError) in
-            try SQLiteDownloadStore(directory)
+            try SQLiteDownloadStore(directory, options: GroupCommitter.Options(committed: { log(.committed(took: $0)) }))
         }
     }
 

@@ -14,11 +14,17 @@ final class GroupCommitter: Sendable {
         var noteDelay: Duration = .milliseconds(250)
         /// The most pages the file may have; `nil`: no limit. Tests make a small disk of it.
         var maximumPages: Int?
+        /// Told on the store's thread how long each transaction took.
+        var committed: @Sendable (Duration) -> Void
 
-        init(largestGroup: Int = 1_024, noteDelay: Duration = .milliseconds(250), maximumPages: Int? = nil) {
+        init(
+            largestGroup: Int = 1_024, noteDelay: Duration = .milliseconds(250), maximumPages: Int? = nil,
+            committed: @escaping @Sendable (Duration) -> Void = { _ in }
+        ) {
             self.largestGroup = max(largestGroup, 1)
             self.noteDelay = noteDelay
             self.maximumPages = maximumPages
+            self.committed = committed
         }
     }
 
@@ -194,6 +200,8 @@ extension GroupCommitter {
         if changes.isEmpty { return .success(()) }
         return writer.withLock { writer in
             guard let writer else { return .failure(.closed) }
+            let begun = ContinuousClock.now
+            defer { options.committed(.now - begun) }
             do throws(StoreError) {
                 return .success(try writer.commit(changes))
             } catch {

@@ -1,5 +1,6 @@
 import CCurl
 import HTTPCore
+import Synchronization
 
 /// A transfer that libcurl is carrying out: what its callbacks read and write. Belongs to one loop's thread.
 final class ActiveTransfer {
@@ -166,6 +167,7 @@ final class ActiveTransfer {
             }
             bodyBytes += Int64(count)
             gate.passed(count)
+            transfer.loop.received.add(UInt64(count), ordering: .relaxed)
             guard follows(sink.received(bytes.extracting(passed..<passed + count))) else { return .ended }
             passed += count
         }

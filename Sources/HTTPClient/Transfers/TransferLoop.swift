@@ -25,6 +25,8 @@ final class TransferLoop: Sendable {
     private let mailbox: Locked<Mailbox>
     /// How many transfers this loop has been given and has not finished.
     let load = Atomic(0)
+    /// Bytes of bodies that its sinks have received.
+    let received = Atomic<UInt64>(0)
 
     init(configuration: ClientConfiguration) throws(ClientError) {
         self.configuration = configuration

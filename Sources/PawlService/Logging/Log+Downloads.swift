@@ -14,6 +14,8 @@ extension Log {
             write(.info, "download is tried again", values(of: download) + [("after", .milliseconds(delay))])
         case .startedOver(let id, let reason):
             write(.warning, "download starts over", [("id", .text(id.description)), ("reason", .text(reason))])
+        // Counted, and not worth a line each.
+        case .started, .committed: break
         case .warning(let text):
             write(.warning, text)
         }

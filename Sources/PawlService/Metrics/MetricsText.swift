@@ -20,6 +20,12 @@ struct MetricsText {
         line(name + (labels.isEmpty ? "" : "{\(text)}") + " " + (isWhole ? String(Int64(value)) : String(value)))
     }
 
+    /// Writes a family of one sample.
+    mutating func gauge(_ name: String, _ help: String, _ value: Double) {
+        family(name, .gauge, help)
+        sample(name, value)
+    }
+
     /// Writes a sample without labels.
     mutating func sample(_ name: String, _ value: Double) {
         sample(name, [], value)

@@ -14,6 +14,10 @@ final class ServiceMetrics: Sendable {
         var transitions: [DownloadState: UInt64] = [:]
         /// How often a failed attempt was to be repeated, by its failure.
         var retries: [FailureCode: UInt64] = [:]
+        /// How long downloads waited for a slot.
+        var queueWaits = Histogram()
+        /// How long the store took to make changes durable.
+        var commits = Histogram()
     }
 
     /// What requests are told apart by.
@@ -41,6 +45,12 @@ final class ServiceMetrics: Sendable {
     private let state = Locked(Figures())
     /// By the endpoint's place among all; the last is for paths that lead nowhere.
     private let rows = Locked([Row](repeating: Row(), count: Endpoint.allCases.count + 1))
+    /// Bytes of bodies received from origins and search sources.
+    let receivedBytes: @Sendable () -> UInt64
+
+    init(receivedBytes: @escaping @Sendable () -> UInt64 = { 0 }) {
+        self.receivedBytes = receivedBytes
+    }
 
     /// Everything counted so far.
     var figures: Figures {
@@ -49,7 +59,7 @@ final class ServiceMetrics: Sendable {
         for (endpoint, row) in zip(endpoints, rows.withLock { $0 }) where !row.statuses.isEmpty {
             figures.durations[endpoint] = row.durations
             for (code, count) in row.statuses {
-                figures.requests[RequestKind(endpoint: endpoint, status: code)] = count
+                figures.requests[RequestKind(endpoint: endpoint, status: code), default: 0] &+= count
             }
         }
         return figures
@@ -63,6 +73,11 @@ final class ServiceMetrics: Sendable {
         }
     }
 
+    /// Counts a request that the server refused by itself.
+    func record(refusal status: HTTPStatus) {
+        state.withLock { $0.requests[RequestKind(endpoint: nil, status: status.code), default: 0] &+= 1 }
+    }
+
     /// Counts what happened to a download.
     func record(_ event: DownloadLogEvent) {
         switch event {
@@ -70,6 +85,8 @@ final class ServiceMetrics: Sendable {
         case .retry(let download, _):
             guard let code = download.error?.code else { return }
             state.withLock { $0.retries[code, default: 0] &+= 1 }
+        case .started(_, let wait): state.withLock { $0.queueWaits.record(seconds: wait / .seconds(1)) }
+        case .committed(let duration): state.withLock { $0.commits.record(seconds: duration / .seconds(1)) }
         default: break
         }
     }

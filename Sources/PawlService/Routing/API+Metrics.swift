@@ -21,8 +21,7 @@ extension API {
         var text = MetricsText()
         text.family("pawl_build_info", .gauge, "Always 1; its label tells the version.")
         text.sample("pawl_build_info", [("version", Help.version)], 1)
-        text.family("pawl_uptime_seconds", .gauge, "How long the service has been running.")
-        text.sample("pawl_uptime_seconds", condition.uptime(at: .now) / .seconds(1))
+        text.gauge("pawl_uptime_seconds", "How long the service has been running.", condition.uptime(at: .now) / .seconds(1))
         write(metrics.figures, to: &text)
 
         let statistics = board.statistics()
@@ -30,23 +29,28 @@ extension API {
         for state in DownloadState.allCases {
             text.sample("pawl_downloads", [("state", state.rawValue)], Double(statistics.counts[state] ?? 0))
         }
-        text.family("pawl_receive_bytes_per_second", .gauge, "Speed of all transfers together.")
-        text.sample("pawl_receive_bytes_per_second", Double(statistics.bytesPerSecond))
-        text.family("pawl_event_readers", .gauge, "Open event streams.")
-        text.sample("pawl_event_readers", Double(downloads.events.readerCount))
+        text.family("pawl_received_bytes_total", .counter, "Bytes of bodies received from origins and search sources.")
+        text.sample("pawl_received_bytes_total", Double(metrics.receivedBytes()))
+        text.gauge("pawl_receive_bytes_per_second", "Speed of all transfers together.", Double(statistics.bytesPerSecond))
+        text.gauge("pawl_event_readers", "Open event streams.", Double(downloads.events.readerCount))
+        writeProcess(to: &text)
+        return text.bytes
+    }
+
+    /// What the process takes of the machine, as far as the system says.
+    private func writeProcess(to text: inout MetricsText) {
         if let bytes = condition.freeBytes {
-            text.family("pawl_disk_free_bytes", .gauge, "Free bytes where the data directory is.")
-            text.sample("pawl_disk_free_bytes", Double(bytes))
+            text.gauge("pawl_disk_free_bytes", "Free bytes where the data directory is.", Double(bytes))
         }
         if let bytes = ProcessFigures.residentBytes {
-            text.family("pawl_resident_memory_bytes", .gauge, "Memory the process occupies.")
-            text.sample("pawl_resident_memory_bytes", Double(bytes))
+            text.gauge("pawl_resident_memory_bytes", "Memory the process occupies.", Double(bytes))
         }
         if let count = ProcessFigures.openDescriptors {
-            text.family("pawl_open_descriptors", .gauge, "Files and sockets the process holds open.")
-            text.sample("pawl_open_descriptors", Double(count))
+            text.gauge("pawl_open_descriptors", "Files and sockets the process holds open.", Double(count))
         }
-        return text.bytes
+        text.gauge("pawl_max_descriptors", "Files and sockets it may hold open.", Double(ProcessEnvironment.descriptorLimit))
+        text.family("pawl_cpu_seconds_total", .counter, "Processor time the process has used.")
+        text.sample("pawl_cpu_seconds_total", ProcessFigures.processorSeconds)
     }
 
     private func write(_ figures: ServiceMetrics.Figures, to text: inout MetricsText) {
@@ -72,6 +76,10 @@ extension API {
         for code in FailureCode.allCases where figures.retries[code] != nil {
             text.sample("pawl_download_retries_total", [("reason", code.rawValue)], Double(figures.retries[code] ?? 0))
         }
+        text.family("pawl_queue_wait_seconds", .histogram, "Time that downloads waited for a slot.")
+        text.histogram("pawl_queue_wait_seconds", [], figures.queueWaits)
+        text.family("pawl_store_commit_duration_seconds", .histogram, "Time the store took to make a group of changes durable.")
+        text.histogram("pawl_store_commit_duration_seconds", [], figures.commits)
     }
 }
 

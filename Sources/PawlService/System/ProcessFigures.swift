@@ -10,6 +10,13 @@ enum ProcessFigures {
         return pages * Int64(sysconf(Int32(_SC_PAGESIZE)))
     }
 
+    /// Processor time used so far, in seconds, by the program and by the system for it.
+    static var processorSeconds: Double {
+        var usage = rusage()
+        guard unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return 0 }
+        return [usage.ru_utime, usage.ru_stime].reduce(0) { $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1_000_000 }
+    }
+
     /// Open descriptors; `nil` if the system does not say.
     static var openDescriptors: Int? {
         guard let directory = unsafe opendir("/proc/self/fd") else { return nil }

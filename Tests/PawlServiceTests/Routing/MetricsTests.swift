@@ -20,7 +20,16 @@ struct MetricsTests {
             #expect(lines.contains(#"pawl_http_request_duration_seconds_count{route="/downloads"} 1"#))
             #expect(lines.contains(#"pawl_downloads{state="completed"} 1"#))
             #expect(lines.contains(#"pawl_download_transitions_total{state="completed"} 1"#))
-            #expect(lines.contains { $0.hasPrefix("pawl_resident_memory_bytes ") })
+            for name in [
+                "pawl_resident_memory_bytes", "pawl_open_descriptors", "pawl_max_descriptors", "pawl_cpu_seconds_total",
+                "pawl_disk_free_bytes", "pawl_event_readers", "pawl_uptime_seconds",
+            ] {
+                #expect(lines.contains { $0.hasPrefix(name + " ") }, "\(name)")
+            }
+            #expect(lines.contains("pawl_received_bytes_total 100"))
+            #expect(lines.contains("pawl_queue_wait_seconds_count 1"))
+            let commits = lines.first { $0.hasPrefix("pawl_store_commit_duration_seconds_count ") }
+            #expect(commits.flatMap { Int($0.split(separator: " ")[1]) }.map { $0 >= 1 } == true)
             for line in lines where !line.hasPrefix("#") {
                 let parts = line.split(separator: " ")
                 #expect(parts.count == 2 && Double(parts[1]) != nil, "\(line)")
@@ -30,6 +39,19 @@ struct MetricsTests {
                     [name] + ["_bucket", "_sum", "_count"].filter(name.hasSuffix).map { String(name.dropLast($0.count)) }
                 #expect(families.contains { family in lines.contains { $0.hasPrefix("# TYPE \(family) ") } }, "\(line)")
             }
+        }
+    }
+
+    @Test("what the server refuses by itself is counted too")
+    func refusals() async throws {
+        try await RunningService.with { running in
+            try await running.blocking { client in
+                let stream = try PlainStream(port: client.port)
+                try stream.write(Array("GET / HTTP/1.1\r\nHost : x\r\n\r\n".utf8))
+                #expect(try stream.readHead().status == 400)
+            }
+            let text = try await running.send("GET", "/metrics").text
+            #expect(text.contains(#"pawl_http_requests_total{route="none",status="400"} 1"#))
         }
     }
 
