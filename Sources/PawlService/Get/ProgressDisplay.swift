@@ -9,6 +9,8 @@ struct ProgressDisplay {
     private let columns: Int
     private var drawnLines = 0
     private var lastPlain: ContinuousClock.Instant?
+    /// Those that have been told of, where lines stay.
+    private var begun: Set<DownloadID> = []
     private let write: (String) -> Void
 
     init(isTerminal: Bool, columns: Int, write: @escaping (String) -> Void) {
@@ -20,20 +22,24 @@ struct ProgressDisplay {
     /// Shows those that have not ended.
     mutating func show(_ downloads: [Download], now: ContinuousClock.Instant) {
         guard isTerminal else {
-            guard now >= (lastPlain ?? now) + (lastPlain == nil ? .zero : Self.plainInterval) else { return }
-            // Nothing is known at the very beginning.
-            if lastPlain != nil {
-                for download in downloads {
-                    write("\(Self.name(download)): \(ProgressLine.facts(download))\n")
-                }
-            }
-            lastPlain = now
+            showPlainly(downloads, now: now)
             return
         }
         var text = erasure
         for download in downloads { text += ProgressLine.text(download, width: columns - 1) + "\n" }
         drawnLines = downloads.count
         write(text)
+    }
+
+    /// A line for each as soon as there is something to tell of it, and then one every few seconds.
+    private mutating func showPlainly(_ downloads: [Download], now: ContinuousClock.Instant) {
+        let isDue = now >= (lastPlain ?? now) + Self.plainInterval
+        for download in downloads {
+            let isNew = download.filename != nil && begun.insert(download.id).inserted
+            guard isDue || isNew else { continue }
+            write("\(Self.name(download)): \(ProgressLine.facts(download))\n")
+        }
+        if isDue || lastPlain == nil { lastPlain = now }
     }
 
     /// Writes a line that stays, above what is redrawn.

@@ -68,6 +68,16 @@ struct GetSessionTests {
         #expect(!result.text.contains("\u{1B}"))
     }
 
+    @Test("in a pipe, each is told of when it begins and when it is done, in plain lines")
+    func pipe() async throws {
+        let result = try await get([base + "/entity?size=100000&seed=1&pace=50000"])
+        #expect(result.isComplete)
+        let lines = result.text.split(separator: "\n")
+        #expect(lines.count >= 2)
+        #expect(lines.first?.contains("of 97.6 KiB") == true, "\(lines)")
+        #expect(lines.last?.hasPrefix("saved ") == true)
+    }
+
     @Test("a name of the origin's choice replaces nothing; one of the user's does")
     func names() async throws {
         #expect(try await get([base + "/entity?size=1000&seed=1"]).isComplete)
