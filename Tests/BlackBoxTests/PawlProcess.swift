@@ -70,6 +70,11 @@ final class PawlProcess {
     /// As an operator ends it; returns the exit status.
     func terminate() -> Int32 {
         process.terminate()
+        return waitForExit()
+    }
+
+    /// Waits for its end; returns the exit status.
+    func waitForExit() -> Int32 {
         process.waitUntilExit()
         return process.terminationStatus
     }

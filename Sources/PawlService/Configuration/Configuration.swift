@@ -36,6 +36,10 @@ public struct Configuration: Sendable {
     public var corsOrigins: [AllowedOrigin] = []
     /// `Host` values that are accepted besides the loopback names and the bound address.
     public var allowedHosts: [AllowedHost] = []
+    /// Requests per second that one client's address may send; 0 is no limit.
+    public var rateLimit = 0
+    /// Seconds for which requests are still taken after the signal to end, while `/readyz` says no.
+    public var drainDelay = 0
     /// Base of the iTunes Search API.
     public var itunesURL: HTTPURL
     /// Base of the JSONPlaceholder API.

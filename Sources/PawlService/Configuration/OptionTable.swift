@@ -95,6 +95,12 @@ enum OptionTable {
             invocation.configuration.allowedHosts.append(host)
             return true
         },
+        .number(
+            "rate-limit", 0...1_000_000, default: "0",
+            "requests per second that one client's address may send, twice as many at once; 0 is no limit", \.rateLimit),
+        .number(
+            "drain-delay", 0...60, default: "0",
+            "seconds for which requests are still taken after the signal to end, while /readyz says no", \.drainDelay),
         .base("itunes-url", default: "https://itunes.apple.com", "base of the iTunes Search API", \.itunesURL),
         .base("posts-url", default: "https://jsonplaceholder.typicode.com", "base of the JSONPlaceholder API", \.postsURL),
         Option(

@@ -107,7 +107,8 @@ enum ReferencePage {
         return result
     }
 
-    private static func escaped(_ text: String) -> String {
+    /// Text as a page must write it.
+    static func escaped(_ text: String) -> String {
         var result = ""
         for character in text {
             switch character {

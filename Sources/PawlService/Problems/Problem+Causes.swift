@@ -57,6 +57,11 @@ extension Problem {
         if refusal.status.code == 503 { retryAfter = 1 }
     }
 
+    /// A refusal that ends by itself.
+    init(_ code: ProblemCode, _ detail: String, waiting delay: Duration) {
+        self.init(code, detail, retryAfter: Self.wholeSeconds(delay))
+    }
+
     /// A query that cannot be decoded.
     init(_ error: QueryError) {
         self.init(.invalidRequest, error.description)

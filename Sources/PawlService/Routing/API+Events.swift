@@ -8,6 +8,8 @@ extension API {
     func events(of scope: DownloadID?, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
         var reader = try QueryReader(request.head.target)
         let interval = try reader.integer("interval", in: 50...60_000) ?? 250
+        // Checked already, and of no further use.
+        _ = try reader.value("ticket")
         try reader.finish()
         if let scope, board.download(scope) == nil { throw Problem(DownloadError.notFound) }
         let after = request.head.fields[.lastEventID].flatMap { EventID(parsing: $0) }

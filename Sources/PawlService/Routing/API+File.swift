@@ -11,6 +11,8 @@ extension API {
     func file(of id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
         var reader = try QueryReader(request.head.target)
         let isInline = try reader.bool("inline") ?? false
+        // Checked already, and of no further use.
+        _ = try reader.value("ticket")
         try reader.finish()
         guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
         guard download.state == .completed else { throw Problem(DownloadError.notComplete(download.state)) }

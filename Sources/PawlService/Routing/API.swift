@@ -26,7 +26,7 @@ final class API: Application {
     /// Files that may be open for being served.
     let openFiles: Int
     private let router = Router()
-    private let access: AccessPolicy
+    let access: AccessPolicy
     let crossOrigin: CrossOriginPolicy
 
     init(
@@ -48,7 +48,8 @@ final class API: Application {
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         let match = router.match(request.head.target)
         let exchange = Exchange(
-            endpoint: match?.number, begun: Stopwatch(), origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
+            endpoint: match?.number, begun: Stopwatch(), id: request.id,
+            origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
             entry: log.writes(.debug) ? RequestLogEntry(request) : nil)
         do throws(Problem) {
             switch try answer(request, match, &response) {
@@ -59,7 +60,7 @@ final class API: Application {
                     do throws(Problem) {
                         response = try await work()
                     } catch {
-                        report(error)
+                        report(error, exchange)
                         error.fill(&response)
                     }
                     finish(exchange, &response)
@@ -68,7 +69,7 @@ final class API: Application {
             }
         } catch {
             response.fields.removeAll(keepingCapacity: true)
-            report(error)
+            report(error, exchange)
             error.fill(&response)
         }
         finish(exchange, &response)
@@ -80,6 +81,7 @@ final class API: Application {
         /// The endpoint's place among all.
         let endpoint: Int?
         let begun: Stopwatch
+        let id: String
         let origin: String?
         let entry: RequestLogEntry?
     }
@@ -93,11 +95,12 @@ final class API: Application {
     }
 
     func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response) {
+        metrics.record(refusal: refusal.status)
         Problem(refusal).fill(&response)
-        if crossOrigin.isOpen { crossOrigin.decorate(&response.fields, forOrigin: request.head.fields[.origin]) }
+        crossOrigin.decorate(&response.fields, forOrigin: crossOrigin.isOpen ? request.head.fields[.origin] : nil)
     }
 
-    /// The checks come in the order in which they give the least away: the host, then the token, then what there is.
+    /// The checks come in the order in which they give the least away: the host, how often, then the token, then what there is.
     private func answer(
         _ request: borrowing Request, _ match: Router.Match?, _ response: inout Response
     ) throws(Problem) -> Answer {
@@ -105,7 +108,10 @@ final class API: Application {
         let isPreflight =
             request.head.method == .options && request.head.fields.contains(.origin)
             && request.head.fields.contains(.accessControlRequestMethod)
-        if !isPreflight, match?.endpoint.isPublic != true { try access.checkToken(request.head.fields) }
+        if match?.endpoint.isPublic != true {
+            try access.checkRate(request)
+            if !isPreflight { try access.checkToken(request, takesTicket: match?.endpoint.takesTicket == true) }
+        }
         if request.head.method == .options, request.head.target.isAsterisk {
             response.status = .noContent
             response.fields.set(.allow, "GET, HEAD, POST, PATCH, DELETE, OPTIONS")
@@ -132,6 +138,9 @@ final class API: Application {
                 "a page of the origin '\(request.head.fields[.origin] ?? "")' may not change anything here; --cors-origin allows one"
             )
         }
+        guard endpoint.isPublic || crossOrigin.allowsRead(by: request.head.fields, isFile: endpoint == .file) else {
+            throw Problem(.originNotAllowed, "a page of another site may not use this; --cors-origin allows one")
+        }
         return try perform(endpoint, method, match.id, request, &response)
     }
 
@@ -147,6 +156,7 @@ final class API: Application {
         case .statistics: return try statistics(request, &response)
         case .settings: return method == .patch ? try changeSettings(request) : try showSettings(request)
         case .metrics: return try showMetrics(request)
+        case .tickets: return try issueTicket(request, &response)
         case .document: return try document(request, &response)
         case .reference: return try reference(request, &response)
         case .problem: return try problem(id, request, &response)
@@ -182,8 +192,13 @@ final class API: Application {
     }
 
     /// What is our own fault is worth a line, whatever the level.
-    private func report(_ problem: Problem) {
-        if problem.code == .internalError { log.write(.error, "request failed", [("detail", .text(problem.detail))]) }
+    private func report(_ problem: Problem, _ exchange: Exchange) {
+        guard problem.code == .internalError else { return }
+        log.write(
+            .error, "request failed",
+            [
+                ("detail", .text(problem.detail)), ("requestId", .text(exchange.id)),
+            ])
     }
 }
 

@@ -9,6 +9,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     case statistics = "/stats"
     case settings = "/settings"
     case metrics = "/metrics"
+    case tickets = "/tickets"
     case document = "/openapi.yaml"
     case reference = "/docs"
     case problem = "/problems/{code}"
@@ -44,7 +45,7 @@ enum Endpoint: String, Sendable, CaseIterable {
         case .downloads: [.get, .post]
         case .settings: [.get, .patch]
         case .download: [.get, .patch, .delete]
-        case .batch, .pauseAll, .resumeAll, .cancelAll, .pause, .resume, .cancel, .retry: [.post]
+        case .tickets, .batch, .pauseAll, .resumeAll, .cancelAll, .pause, .resume, .cancel, .retry: [.post]
         }
     }
 
@@ -56,6 +57,14 @@ enum Endpoint: String, Sendable, CaseIterable {
             if method == .get { names.append("HEAD") }
         }
         return (names + ["OPTIONS"]).joined(separator: ", ")
+    }
+
+    /// Whether a ticket in the query opens it as well as the token does: for `EventSource`, media elements and links.
+    var takesTicket: Bool {
+        switch self {
+        case .allEvents, .events, .file: true
+        default: false
+        }
     }
 
     /// Whether it is answered without a token: probes, and the console, which asks for one.

@@ -1,16 +1,23 @@
 internal import HTTPCore
+internal import HTTPServer
+internal import Threading
 
-/// Who may ask: by the `Host` a request names and by the token it carries.
+/// Who may ask: by the `Host` a request names, by the token it carries, and by how often its sender asked before.
 struct AccessPolicy: Sendable {
+    /// What stands for the token where a field cannot be sent.
+    let tickets = Tickets()
     private let hosts: [AllowedHost]
     /// Those of them that are whole names or IPv4 addresses, as bytes.
     private let plainHosts: [[UInt8]]
-    private let token: AccessToken?
+    private let limits: RateLimits
+    /// `nil` if none is asked for.
+    private let token: Locked<AccessToken>?
 
     init(_ configuration: Configuration) {
         hosts = AllowedHost.defaults(boundTo: configuration.host) + configuration.allowedHosts
         plainHosts = hosts.compactMap(\.plainName)
-        token = configuration.token
+        limits = RateLimits(requestsPerSecond: configuration.rateLimit)
+        token = configuration.token.map { Locked($0) }
     }
 
     /// Complains of a `Host` that is not one of ours: what a name looks like that somebody rebound to our address.
@@ -37,19 +44,41 @@ struct AccessPolicy: Sendable {
         return true
     }
 
+    /// Complains of a client that asks more often than it may.
+    func checkRate(_ request: borrowing Request) throws(Problem) {
+        try limits.checkRequest(of: request.peer)
+    }
+
     /// Complains of a missing or wrong token.
-    func checkToken(_ fields: borrowing Fields) throws(Problem) {
-        guard let token else { return }
-        let count = fields.values(.authorization).count
+    /// - Parameter takesTicket: whether a ticket in the query does as well.
+    func checkToken(_ request: borrowing Request, takesTicket: Bool) throws(Problem) {
+        guard let token = token?.withLock({ $0 }) else { return }
+        let count = request.head.fields.values(.authorization).count
         guard count <= 1 else {
             // RFC 9110 §11.6.2 knows one. Which of several counts is guessed differently by each program on the way.
             throw Problem(.unauthorized, "the request carries \(count) Authorization fields; send one")
         }
-        guard let authorization = fields.bytes(.authorization) else {
+        guard let authorization = request.head.fields.bytes(.authorization) else {
+            if takesTicket, request.head.target.rawQuery != nil {
+                var reader = try QueryReader(request.head.target)
+                if let ticket = try reader.value("ticket") {
+                    guard !tickets.accepts(ticket, now: .now) else { return }
+                    throw Problem(.unauthorized, "the ticket is unknown or too old; POST /tickets gives another")
+                }
+            }
             throw Problem(.unauthorized, "the request carries no token; send Authorization: Bearer <token>")
         }
+        // Whoever sent too many wrong ones is not told whether this one is right.
+        try limits.checkGuesses(of: request.peer)
         guard token.isCarried(by: authorization) else {
+            limits.noteWrongGuess(of: request.peer)
             throw Problem(.unauthorized, "the token is wrong; send Authorization: Bearer <token>")
         }
+    }
+
+    /// From now on another token is the right one, and tickets of the old one are void.
+    func replaceToken(_ new: AccessToken) {
+        token?.withLock { $0 = new }
+        tickets.revoke()
     }
 }

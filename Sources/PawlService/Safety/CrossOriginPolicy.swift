@@ -29,6 +29,26 @@ struct CrossOriginPolicy: Sendable {
         return sent.isEmpty || (sent.count == 1 && (allows(sent[0]) || Self.isOwn(sent[0], host: fields[.host])))
     }
 
+    /// Whether a request that only reads may come from where the browser says it does.
+    ///
+    /// A page of another site cannot read answers, but it can make the browser ask: with an image or a script whose source is a
+    /// search, say, that costs one of the few that a source allows. Browsers tell of it (Fetch Metadata §2); programs do not, and
+    /// are judged by their token. A link that is followed is fine: only the user sees what it leads to.
+    /// - Parameter isFile: whether a finished file is asked for, which allowed pages may play without CORS, that is without
+    ///   naming themselves.
+    func allowsRead(by fields: borrowing Fields, isFile: Bool) -> Bool {
+        guard let site = fields[.secFetchSite], site != "same-origin", site != "none" else { return true }
+        if allowsAny || (isFile && isOpen) { return true }
+        if let origin = fields[.origin], allows(origin) { return true }
+        return fields[.secFetchMode] == "navigate" && fields[.secFetchDest] == "document"
+    }
+
+    /// Adds what keeps pages of other sites from taking an answer in, as an image or a script, where it can be spied on.
+    static func protect(_ fields: inout Fields) {
+        guard !fields.contains(.crossOriginResourcePolicy) else { return }
+        fields.append(.crossOriginResourcePolicy, "same-origin")
+    }
+
     /// Whether an origin is the one the request was sent to. The scheme may be https although we speak http: a proxy's.
     private static func isOwn(_ origin: String, host: String?) -> Bool {
         guard let host = host?.lowercased() else { return false }
@@ -42,6 +62,7 @@ struct CrossOriginPolicy: Sendable {
 
     /// Adds to an answer what lets a page of an allowed origin read it.
     func decorate(_ fields: inout Fields, forOrigin origin: String?) {
+        Self.protect(&fields)
         guard isOpen else { return }
         if !allowsAny { fields.append(.vary, "Origin") }
         guard let origin, allows(origin) else { return }

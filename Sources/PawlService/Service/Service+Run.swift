@@ -4,8 +4,15 @@ extension Service {
     /// How long an orderly end may take in all; then the process ends as it is.
     private static let endLimit: Duration = .milliseconds(9500)
 
+    /// What a signal asks for.
+    private enum Order: Sendable {
+        case end
+        case reload
+    }
+
     /// Runs the service until SIGTERM or SIGINT, and returns the process's exit status: 0 after an orderly end, 1 if it could
-    /// not start. `SignalWatcher.prepare()` must have been called.
+    /// not start. SIGHUP has the token file read again; without one, it ends the service as well. `SignalWatcher.prepare()` must
+    /// have been called.
     /// - Parameters:
     ///   - configuration: what the user asked for.
     ///   - started: called once it listens.
@@ -13,8 +20,14 @@ extension Service {
         _ configuration: Configuration, log: Log, started: (Service) async -> Void = { _ in }
     ) async -> Int32 {
         ProcessEnvironment.raiseDescriptorLimit()
-        let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
-        SignalWatcher.watch(limit: endLimit) { continuation.yield($0) }
+        let (signals, continuation) = AsyncStream.makeStream(of: Order.self)
+        let drainDelay = Duration.seconds(configuration.drainDelay)
+        let reload: @Sendable () -> Void = { continuation.yield(.reload) }
+        SignalWatcher.watch(
+            limit: endLimit + drainDelay, reload: configuration.tokenFile == nil ? nil : reload
+        ) { _ in
+            continuation.yield(.end)
+        }
         let service: Service
         do throws(ServiceStartError) {
             service = try await start(configuration, log: log)
@@ -24,8 +37,13 @@ extension Service {
         }
         StandardStreams.writeOutput("listening on \(service.url)\n")
         await started(service)
-        for await _ in signals { break }
+        for await order in signals {
+            if case .end = order { break }
+            service.reloadToken()
+        }
         log.write(.info, "stopping")
+        service.retire()
+        try? await Task.sleep(for: drainDelay)
         await service.stop()
         log.write(.info, "stopped")
         return 0

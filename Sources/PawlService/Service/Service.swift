@@ -15,18 +15,22 @@ public final class Service: Sendable {
     let downloads: DownloadService
     private let client: HTTPClient
     private let condition: ServiceCondition
+    private let access: AccessPolicy
+    private let tokenFile: String?
     private let log: Log
 
     private init(
         server: HTTPServer, address: SocketAddress, downloads: DownloadService, client: HTTPClient,
-        condition: ServiceCondition, log: Log
+        api: API, tokenFile: String?, log: Log
     ) {
         self.server = server
         url = "http://\(address)"
         port = address.port
         self.downloads = downloads
         self.client = client
-        self.condition = condition
+        condition = api.condition
+        access = api.access
+        self.tokenFile = tokenFile
         self.log = log
     }
 
@@ -37,7 +41,7 @@ public final class Service: Sendable {
         var configuration = configuration
         try configuration.resolveToken()
         let client = try makeClient(configuration)
-        let metrics = ServiceMetrics()
+        let metrics = ServiceMetrics(receivedBytes: { client.receivedBytes })
         let downloads: DownloadService
         do throws(DownloadsStartError) {
             downloads = try await DownloadService(configuration: DownloadsConfiguration(configuration), client: client) { event in
@@ -69,7 +73,8 @@ public final class Service: Sendable {
             let address = try server.start()
             condition.isReady = true
             return Service(
-                server: server, address: address, downloads: downloads, client: client, condition: condition, log: log)
+                server: server, address: address, downloads: downloads, client: client, api: api,
+                tokenFile: configuration.tokenFile, log: log)
         } catch {
             await downloads.shutdown()
             client.shutdown()
@@ -77,10 +82,26 @@ public final class Service: Sendable {
         }
     }
 
+    /// Turns `/readyz` to 503, and goes on answering: what balances the load sends no more, and nothing that was sent is lost.
+    public func retire() {
+        condition.isReady = false
+    }
+
+    /// Reads the token's file again. If it cannot be read, or holds no token, the old one stays.
+    public func reloadToken() {
+        guard let tokenFile else { return }
+        do throws(ServiceStartError) {
+            access.replaceToken(try AccessToken(readFrom: tokenFile))
+            log.write(.info, "the token file is read again")
+        } catch {
+            log.write(.error, "the old token stays: \(error)")
+        }
+    }
+
     /// Ends everything in order: no new requests, those that are being answered finish, event streams end, transfers are
     /// checkpointed. Takes at most about `limit`.
     public func stop(within limit: Duration = .seconds(6)) async {
-        condition.isReady = false
+        retire()
         await server.shutdown(within: limit)
         await downloads.shutdown()
         client.shutdown()
@@ -112,7 +133,13 @@ public struct ServiceStartError: Error, Sendable, CustomStringConvertible {
 extension Configuration {
     /// Reads the token's file, if there is one.
     mutating func resolveToken() throws(ServiceStartError) {
-        guard let path = tokenFile else { return }
+        if let tokenFile { token = try AccessToken(readFrom: tokenFile) }
+    }
+}
+
+extension AccessToken {
+    /// Reads a token from the first line of a file.
+    init(readFrom path: String) throws(ServiceStartError) {
         let bytes: [UInt8]
         do throws(SmallFile.Failure) {
             bytes = try SmallFile.read(path, limit: 8192)
@@ -124,7 +151,7 @@ extension Configuration {
             throw ServiceStartError(
                 "token file \(path): its first line must be 1 to 4096 visible ASCII characters without spaces")
         }
-        self.token = token
+        self = token
     }
 }
 

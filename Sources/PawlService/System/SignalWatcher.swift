@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Turns SIGTERM and SIGINT into a call.
+/// Turns SIGTERM, SIGINT and SIGHUP into calls.
 ///
 /// The handler only writes the signal's number into a pipe, for next to nothing is allowed inside of one; a thread of its own reads
 /// them. Blocking the signals and waiting for them (`sigwait`) does not do: libdispatch's main thread takes them unblocked.
@@ -19,12 +19,15 @@ public enum SignalWatcher {
     /// out, ends the process at once. Called once in the life of a process.
     /// - Parameters:
     ///   - limit: how long an orderly end may take.
+    ///   - reload: called with each SIGHUP, on that thread too; without it, SIGHUP ends the process as the others do.
     ///   - body: begins the orderly end; must not block.
-    public static func watch(limit: Duration, _ body: @escaping @Sendable (Int32) -> Void) {
+    public static func watch(
+        limit: Duration, reload: (@Sendable () -> Void)? = nil, _ body: @escaping @Sendable (Int32) -> Void
+    ) {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { return }
         writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
-        let job = Job(readEnd: ends[0], limit: limit, body: body)
+        let job = Job(readEnd: ends[0], limit: limit, reload: reload, body: body)
         var thread = pthread_t()
         let result = unsafe pthread_create(
             &thread, nil,
@@ -35,8 +38,8 @@ public enum SignalWatcher {
             }, Unmanaged.passRetained(job).toOpaque())
         guard result == 0 else { return }
         pthread_detach(thread)
-        // Also where they are ignored: shells start background jobs that way.
-        for number in [SIGTERM, SIGINT] {
+        // SIGINT also where it is ignored: shells start background jobs that way. SIGHUP is left to whoever ignored it (nohup).
+        for number in [SIGTERM, SIGINT, SIGHUP] where number != SIGHUP || reload != nil || !isIgnored(number) {
             signal(number) { number in
                 let saved = errno
                 var byte = UInt8(truncatingIfNeeded: number)
@@ -46,14 +49,24 @@ public enum SignalWatcher {
         }
     }
 
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
     private final class Job: Sendable {
         let readEnd: Int32
         let limit: Duration
+        let reload: (@Sendable () -> Void)?
         let body: @Sendable (Int32) -> Void
 
-        init(readEnd: Int32, limit: Duration, body: @escaping @Sendable (Int32) -> Void) {
+        init(
+            readEnd: Int32, limit: Duration, reload: (@Sendable () -> Void)?, body: @escaping @Sendable (Int32) -> Void
+        ) {
             self.readEnd = readEnd
             self.limit = limit
+            self.reload = reload
             self.body = body
         }
 
@@ -78,7 +91,10 @@ public enum SignalWatcher {
                 var poller = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
                 guard unsafe poll(&poller, 1, milliseconds) > 0 else { continue }
                 var byte: UInt8 = 0
-                if unsafe read(readEnd, &byte, 1) == 1 { return Int32(byte) }
+                guard unsafe read(readEnd, &byte, 1) == 1 else { continue }
+                guard let reload, Int32(byte) == SIGHUP else { return Int32(byte) }
+                // Once the end has begun there is nothing to reload.
+                if limit == nil { reload() }
             }
         }
     }

@@ -1,4 +1,5 @@
 import DemoUpstream
+import Foundation
 import HTTPCore
 import JSON
 import TestSupport
@@ -27,7 +28,15 @@ struct AccessRouteTests {
                         #expect(without["www-authenticate"]?.hasPrefix("Bearer") == true)
                     }
                     let wrong = try await running.send(method, path(endpoint), fields: [("Authorization", "Bearer wrong")])
-                    #expect((wrong.status == 401) == !endpoint.isPublic, "\(method) \(endpoint.path)")
+                    #expect([401, 429].contains(wrong.status) == !endpoint.isPublic, "\(method) \(endpoint.path)")
+                }
+            }
+        }
+        try await RunningService.with {
+            $0.token = AccessToken("s3cret")
+        } _: { running in
+            for endpoint in Endpoint.allCases {
+                for method in endpoint.methods.map(\.name) + ["OPTIONS", "PUT"] {
                     guard endpoint != .allEvents || method == "PUT" else { continue }
                     let right = try await running.send(method, path(endpoint), fields: [("Authorization", "Bearer s3cret")])
                     #expect(right.status != 401, "\(method) \(endpoint.path)")
@@ -127,6 +136,162 @@ struct AccessRouteTests {
             #expect(answer["access-control-allow-origin"] == "*")
             #expect(answer["access-control-allow-credentials"] == nil)
             #expect(try await running.send("POST", "/downloads/pause", fields: [("Origin", "https://a.example")]).status == 200)
+        }
+    }
+
+    @Test(
+        "what a page's form can send is no order",
+        arguments: ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "text/json", nil])
+    func forms(mediaType: String?) async throws {
+        try await RunningService.with { running in
+            let fields = mediaType.map { [("Content-Type", $0)] } ?? []
+            for path in ["/downloads", "/downloads/batch"] {
+                let body = Array(#"{"url":"\#(running.upstreamURL)/entity?size=1"}"#.utf8)
+                let answer = try await running.send("POST", path, fields: fields, body: body)
+                #expect(answer.status == 415, "\(path)")
+            }
+            #expect(try await running.send("GET", "/downloads").json["total"]?.integer == 0)
+        }
+    }
+
+    @Test("every answer keeps other sites' pages out, and says that its type is not to be guessed")
+    func protection() async throws {
+        try await RunningService.with { running in
+            for endpoint in Endpoint.allCases where endpoint != .allEvents {
+                for method in endpoint.methods.map(\.name) + ["OPTIONS", "PUT"] {
+                    let answer = try await running.send(method, path(endpoint))
+                    #expect(answer["x-content-type-options"] == "nosniff", "\(method) \(endpoint.path)")
+                    #expect(answer["cross-origin-resource-policy"] == "same-origin", "\(method) \(endpoint.path)")
+                    #expect(answer["access-control-allow-credentials"] == nil)
+                    #expect(answer["access-control-allow-origin"] == nil)
+                    guard answer["content-type"]?.hasPrefix("text/html") == true else { continue }
+                    #expect(answer["content-security-policy"]?.contains("default-src 'none'") == true)
+                    #expect(answer["content-security-policy"]?.contains("frame-ancestors 'none'") == true)
+                    #expect(answer["referrer-policy"] == "no-referrer")
+                }
+            }
+            let embedded = try await running.send(
+                "GET", "/search?term=x",
+                fields: [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")])
+            #expect(embedded.status == 403)
+            #expect(embedded.code == "origin-not-allowed")
+            #expect(running.upstream.requests.isEmpty)
+        }
+    }
+
+    @Test("whoever sends too many wrong tokens is not told which is right; whoever sends none is not counted")
+    func guessing() async throws {
+        try await RunningService.with {
+            $0.token = AccessToken("s3cret")
+        } _: { running in
+            for _ in 0..<30 { #expect(try await running.send("GET", "/stats").status == 401) }
+            #expect(try await running.send("GET", "/stats", fields: [("Authorization", "Bearer s3cret")]).status == 200)
+            var answer = try await running.send("GET", "/stats", fields: [("Authorization", "Bearer guess")])
+            while answer.status == 401 {
+                answer = try await running.send("GET", "/stats", fields: [("Authorization", "Bearer guess")])
+            }
+            #expect(answer.status == 429)
+            #expect(answer.code == "rate-limited")
+            #expect(answer["retry-after"].flatMap { Int($0) }.map { $0 >= 1 } == true)
+            #expect(try await running.send("GET", "/healthz").status == 200)
+        }
+    }
+
+    @Test("with --rate-limit, a client that asks too often is told when to come back, and probes go on")
+    func rateLimit() async throws {
+        try await RunningService.with {
+            $0.rateLimit = 1
+        } _: { running in
+            let statuses = try await running.blocking { client in
+                try (0..<200).map { _ in try client.send("GET", "/stats").status }
+            }
+            #expect(statuses.first == 200)
+            #expect(statuses.contains(429))
+            for path in ["/healthz", "/readyz"] { #expect(try await running.send("GET", path).status == 200) }
+        }
+    }
+
+    @Test("a ticket opens event streams and files in the token's place, and nothing else")
+    func tickets() async throws {
+        try await RunningService.with {
+            $0.token = AccessToken("s3cret")
+        } _: { running in
+            let authorized = ("Authorization", "Bearer s3cret")
+            #expect(try await running.send("POST", "/tickets").status == 401)
+            let made = try await running.send("POST", "/tickets", fields: [authorized])
+            #expect(made.status == 201)
+            #expect(made["cache-control"] == "no-store")
+            #expect(made.json["expiresInSeconds"]?.integer == 300)
+            let ticket = try #require(made.json["ticket"]?.string)
+            let order = Array(#"{"url":"\#(running.upstreamURL)/entity?size=9"}"#.utf8)
+            let added = try await running.send(
+                "POST", "/downloads", fields: [authorized, ("Content-Type", "application/json")], body: order)
+            let id = try #require(added.json["id"]?.string)
+            try await running.blocking { client in
+                let reader = try EventReader(client, "/downloads/\(id)/events?ticket=\(ticket)")
+                while let event = try reader.next() {
+                    let download = event.data.array?.first ?? event.data
+                    if download["state"]?.string == "completed" { break }
+                }
+                _ = try EventReader(client, "/downloads/events?interval=50&ticket=\(ticket)").next()
+            }
+            #expect(try await running.send("GET", "/downloads/\(id)/file?ticket=\(ticket)").body.count == 9)
+            for (method, target) in [
+                ("GET", "/stats?ticket=\(ticket)"), ("GET", "/downloads?ticket=\(ticket)"),
+                ("DELETE", "/downloads/\(id)?ticket=\(ticket)"), ("POST", "/tickets?ticket=\(ticket)"),
+                ("GET", "/downloads/events?ticket=\(ticket)0"), ("GET", "/downloads/events?ticket="),
+                ("GET", "/downloads/events"), ("GET", "/downloads/events?interval=100"),
+            ] {
+                #expect(try await running.send(method, target).status == 401, "\(method) \(target)")
+            }
+            // A wrong token is not mended by a right ticket.
+            let wrong = try await running.send(
+                "GET", "/downloads/events?ticket=\(ticket)", fields: [("Authorization", "Bearer no")])
+            #expect(wrong.status == 401)
+        }
+    }
+
+    @Test("the token file is read again when asked: the old token and its tickets are void; a bad file changes nothing")
+    func reload() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/token"
+        try Data("first\n".utf8).write(to: URL(filePath: path))
+        try await RunningService.with {
+            $0.tokenFile = path
+        } _: { running in
+            func status(_ token: String) async throws -> Int {
+                try await running.send("GET", "/stats", fields: [("Authorization", "Bearer \(token)")]).status
+            }
+            #expect(try await status("first") == 200)
+            let ticket = try #require(
+                try await running.send("POST", "/tickets", fields: [("Authorization", "Bearer first")]).json["ticket"]?.string)
+            try Data("second\n".utf8).write(to: URL(filePath: path))
+            #expect(try await status("first") == 200)
+            running.service.reloadToken()
+            #expect(try await status("first") == 401)
+            #expect(try await status("second") == 200)
+            #expect(try await running.send("GET", "/downloads/events?ticket=\(ticket)").status == 401)
+            for contents in ["", "two words\n"] {
+                try Data(contents.utf8).write(to: URL(filePath: path))
+                running.service.reloadToken()
+                #expect(try await status("second") == 200)
+            }
+            try FileManager.default.removeItem(atPath: path)
+            running.service.reloadToken()
+            #expect(try await status("second") == 200)
+        }
+    }
+
+    @Test("a service that is about to end is not ready, and still answers")
+    func retiring() async throws {
+        try await RunningService.with { running in
+            #expect(try await running.send("GET", "/readyz").status == 200)
+            running.service.retire()
+            let probe = try await running.send("GET", "/readyz")
+            #expect(probe.status == 503)
+            #expect(probe.code == "unavailable")
+            #expect(try await running.send("GET", "/healthz").status == 200)
+            _ = try await running.add("/entity?size=1")
         }
     }
 

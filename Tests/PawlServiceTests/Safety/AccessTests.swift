@@ -112,6 +112,28 @@ struct AccessTests {
         #expect(policy.allowsChange(by: fields) == isAllowed)
     }
 
+    @Test(
+        "what only reads comes from a program, from our own pages, from an allowed origin, or from a link that is followed",
+        arguments: [
+            ([:], true), (["Sec-Fetch-Site": "same-origin"], true), (["Sec-Fetch-Site": "none"], true),
+            (["Sec-Fetch-Site": "cross-site"], false), (["Sec-Fetch-Site": "same-site"], false),
+            (["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"], false),
+            (["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"], true),
+            (["Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"], false),
+            (["Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"], false),
+            (["Sec-Fetch-Site": "cross-site", "Origin": "https://friend.example"], true),
+        ] as [([String: String], Bool)])
+    func reads(sent: [String: String], isAllowed: Bool) throws {
+        var fields = Fields()
+        for (name, value) in sent { fields.append(try #require(FieldName(name)), value) }
+        let policy = CrossOriginPolicy([.origin("https://friend.example")])
+        #expect(policy.allowsRead(by: fields, isFile: false) == isAllowed)
+        // An allowed page's player does not name its page.
+        #expect(policy.allowsRead(by: fields, isFile: true))
+        #expect(CrossOriginPolicy([.any]).allowsRead(by: fields, isFile: false))
+        #expect(CrossOriginPolicy([]).allowsRead(by: fields, isFile: true) == (isAllowed && sent["Origin"] == nil))
+    }
+
     @Test("our own page on the scheme's port may leave the port out")
     func ownDefaultPort() {
         let policy = CrossOriginPolicy([])

@@ -1,0 +1,21 @@
+internal import HTTPCore
+internal import HTTPServer
+internal import JSON
+
+/// Access for browsers.
+extension API {
+    /// `POST /tickets`.
+    func issueTicket(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
+        try RequestBody.checkEmpty(request)
+        let ticket = access.tickets.issue(now: .now)
+        response.fields.append(.cacheControl, "no-store")
+        response.fill(.created) { writer in
+            writer.beginObject()
+            writer.member("ticket", ticket)
+            writer.member("expiresInSeconds", Tickets.lifetime.components.seconds)
+            writer.endObject()
+        }
+        return .ready
+    }
+}

@@ -1,0 +1,46 @@
+internal import HTTPServer
+internal import Synchronization
+internal import Threading
+
+/// How much a single client may ask: wrong tokens always, requests only if the user wants a limit.
+final class RateLimits: Sendable {
+    /// Wrong tokens from one client: ten at once, then one every six seconds. Nobody mistypes more; trying them all takes for ever.
+    static let guesses = TokenBucket.Size(burst: 10, perSecond: 1.0 / 6)
+
+    private let failures = Locked(ClientAllowances(guesses))
+    /// Whether anybody ever sent a wrong token: most services never look further.
+    private let hasFailures = Atomic<Bool>(false)
+    private let requests: Locked<ClientAllowances>?
+
+    /// - Parameter requestsPerSecond: from one client, with twice as many at once; 0 is no limit.
+    init(requestsPerSecond: Int) {
+        requests =
+            requestsPerSecond > 0
+            ? Locked(
+                ClientAllowances(
+                    TokenBucket.Size(burst: Double(requestsPerSecond) * 2, perSecond: Double(requestsPerSecond)))) : nil
+    }
+
+    /// Counts a request, and complains of one too many.
+    func checkRequest(of peer: borrowing SocketAddress) throws(Problem) {
+        guard let requests else { return }
+        let host = peer.host
+        guard let wait = requests.withLock({ $0.take(host, now: .now) }) else { return }
+        throw Problem(.rateLimited, "more requests from this address than --rate-limit allows", waiting: wait)
+    }
+
+    /// Complains of a client that sent too many wrong tokens, before it is told whether this one is right.
+    func checkGuesses(of peer: borrowing SocketAddress) throws(Problem) {
+        guard hasFailures.load(ordering: .relaxed) else { return }
+        let host = peer.host
+        guard let wait = failures.withLock({ $0.wait(host, now: .now) }) else { return }
+        throw Problem(.rateLimited, "too many wrong tokens from this address", waiting: wait)
+    }
+
+    /// Counts a wrong token.
+    func noteWrongGuess(of peer: borrowing SocketAddress) {
+        hasFailures.store(true, ordering: .relaxed)
+        let host = peer.host
+        _ = failures.withLock { $0.take(host, now: .now) }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Glibc
+import JSON
+import TestSupport
+import Testing
+
+/// What an operator does with a service, and sees of it.
+@Suite("Operation", .timeLimit(.minutes(5)))
+@OffPool
+struct OperationTests {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    private func demo(_ flags: [String] = [], environment: [String: String] = [:]) throws -> PawlProcess {
+        try PawlProcess(
+            ["demo", "--port", "0", "--data-dir", directory.path + "/data"] + flags, in: directory, environment: environment)
+    }
+
+    /// The address of the demo's upstream.
+    private func origin(_ pawl: PawlProcess) throws -> String {
+        let url = try #require(
+            try pawl.get("/search?term=prelude")["results"]?.array?.first?["downloadUrl"]?.string.flatMap { URL(string: $0) })
+        return "http://127.0.0.1:\(try #require(url.port))"
+    }
+
+    @Test("each line of a JSON log is an object, with one for each request and each transition")
+    func jsonLog() throws {
+        let pawl = try demo(["--log-format", "json", "--log-level", "debug"])
+        let named = try pawl.client.send("GET", "/stats?secret=1", fields: [("X-Request-Id", "mine-1")])
+        #expect(named["x-request-id"] == "mine-1")
+        let unnamed = try pawl.client.send("GET", "/downloads")
+        let url = try origin(pawl) + "/entity?size=1000"
+        let id = try #require(try pawl.post("/downloads", #"{"url":"\#(url)"}"#)["id"]?.string)
+        _ = try pawl.follow(id) { $0["state"]?.string == "completed" }
+        #expect(pawl.terminate() == 0)
+
+        // What the demo suggests comes before the log's lines.
+        let lines = try pawl.log().split(separator: "\n").drop { $0.hasPrefix("curl") }.filter { !$0.hasPrefix("curl") }
+        let entries = try lines.map { try JSONValue(parsing: Array($0.utf8)) }
+        for entry in entries {
+            #expect(entry["time"]?.string?.hasSuffix("Z") == true)
+            #expect(["debug", "info", "warning", "error"].contains(entry["level"]?.string))
+            #expect(entry["message"]?.string?.isEmpty == false)
+        }
+        let requests = entries.filter { $0["message"]?.string == "request" }
+        let first = try #require(requests.first { $0["requestId"]?.string == "mine-1" })
+        #expect(first["level"]?.string == "debug")
+        #expect(first["path"]?.string == "/stats")
+        #expect(first["status"]?.integer == 400)
+        #expect(requests.contains { $0["requestId"]?.string == unnamed["x-request-id"] })
+        let transitions = entries.filter { $0["id"]?.string == id }
+        #expect(transitions.allSatisfy { $0["level"]?.string == "info" })
+        let messages = transitions.compactMap { $0["message"]?.string }
+        #expect(messages == ["download is queued", "download is downloading", "download is completed"], "\(messages)")
+    }
+
+    @Test("SIGHUP has the token file read again")
+    func reload() throws {
+        let file = directory.path + "/token"
+        try Data("first\n".utf8).write(to: URL(filePath: file))
+        let pawl = try demo(["--token-file", file])
+        func status(_ token: String) throws -> Int {
+            try pawl.client.send("GET", "/stats", fields: [("Authorization", "Bearer \(token)")]).status
+        }
+        #expect(try status("first") == 200)
+        try Data("second\n".utf8).write(to: URL(filePath: file))
+        pawl.signal(SIGHUP)
+        while try !pawl.log().contains("the token file is read again") {}
+        #expect(try status("second") == 200)
+        #expect(try status("first") == 401)
+        #expect(pawl.terminate() == 0)
+    }
+
+    @Test("without a token file, SIGHUP ends the service in order")
+    func hangUp() throws {
+        let pawl = try demo()
+        pawl.signal(SIGHUP)
+        #expect(pawl.waitForExit() == 0)
+        #expect(try pawl.log().contains("stopped"))
+    }
+
+    @Test("before it ends, a service says that it is not ready, for as long as it is told to")
+    func draining() throws {
+        let pawl = try demo(["--drain-delay", "60"])
+        pawl.signal(SIGTERM)
+        while try pawl.client.send("GET", "/readyz").status != 503 {}
+        #expect(try pawl.client.send("GET", "/downloads").status == 200)
+        // The second one ends it at once.
+        pawl.signal(SIGTERM)
+        #expect(pawl.waitForExit() == 128 + SIGTERM)
+    }
+
+    @Test(
+        "a service that ends while a file is being verified loses nothing, and fetches nothing again",
+        arguments: [SIGTERM, SIGKILL])
+    func endWhileFinishing(signal: Int32) throws {
+        let size = 24_000_000
+        var pawl = try demo()
+        let url = try origin(pawl) + "/entity?size=\(size)&seed=7&pace=0"
+        let id = try #require(try pawl.post("/downloads", #"{"url":"\#(url)"}"#)["id"]?.string)
+        // A file that was begun before a restart is hashed from its first byte when it is whole, which takes a while.
+        _ = try pawl.follow(id) { ($0["bytesReceived"]?.integer ?? 0) > 1_000_000 }
+        pawl.kill()
+        pawl = try demo()
+        _ = try pawl.follow(id) { $0["bytesReceived"]?.integer == Int64(size) || $0["state"]?.string == "completed" }
+        pawl.signal(signal)
+        let status = pawl.waitForExit()
+        #expect(signal == SIGKILL || status == 0)
+
+        pawl = try demo()
+        let done = try pawl.follow(id) { ["completed", "failed"].contains($0["state"]?.string) }
+        #expect(done["state"]?.string == "completed")
+        #expect(done["bytesReceived"]?.integer == Int64(size))
+        if signal == SIGTERM {
+            // At most a question whether there is more: every byte had arrived.
+            let asked = try pawl.log().split(separator: "\n").filter { $0.contains("upstream: GET /entity") }
+            #expect(!asked.contains { $0.contains("→ 200") || $0.contains("→ 206") }, "\(asked)")
+        }
+        let again = try #require(
+            try pawl.post("/downloads", #"{"url":"\#(url)","onDuplicate":"new"}"#)["id"]?.string)
+        let other = try pawl.follow(again) { $0["state"]?.string == "completed" }
+        #expect(done["sha256"]?.string == other["sha256"]?.string)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path + "/data/incomplete") == [])
+        #expect(pawl.terminate() == 0)
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// A run with a secret in every place that takes one, at the most talkative level, and then a look at everything it said.
+@Suite("Secrets", .timeLimit(.minutes(5)))
+@OffPool
+struct SecretsTests {
+    let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// What must not be seen anywhere.
+    private static let hidden = [
+        "token-s3cret", "webhook-s3cret", "header-s3cret", "cookie-s3cret", "password-s3cret", "guess-s3cret",
+    ]
+    /// What clients are told, since it is part of the URL they gave, but no log or metric is.
+    private static let unlogged = hidden + ["signature-s3cret"]
+
+    @Test("appear in no answer, log or metric", arguments: ["text", "json"])
+    func nowhere(format: String) throws {
+        let tokenFile = directory.path + "/token"
+        try Data("token-s3cret\n".utf8).write(to: URL(filePath: tokenFile))
+        let pawl = try PawlProcess(
+            [
+                "demo", "--port", "0", "--data-dir", directory.path + "/data", "--token-file", tokenFile, "--log-level", "debug",
+                "--log-format", format, "--allow-private",
+            ], in: directory, environment: ["PAWL_WEBHOOK_SECRET": "webhook-s3cret", "PAWL_PASSWORD": "password-s3cret"])
+        var heard = ""
+        func send(_ method: String, _ path: String, _ json: String? = nil, token: String? = "token-s3cret") throws -> JSONValue {
+            var fields = token.map { [("Authorization", "Bearer \($0)")] } ?? []
+            if json != nil { fields.append(("Content-Type", "application/json")) }
+            let answer = try pawl.client.send(method, path, fields: fields, body: json.map { Array($0.utf8) })
+            heard += "\(answer.fields)\n" + answer.text
+            return (try? JSONValue(parsing: answer.body)) ?? .null
+        }
+
+        let source = try #require(try send("GET", "/search?term=prelude")["results"]?.array?.first?["downloadUrl"]?.string)
+        let origin = try #require(URL(string: source).flatMap { url in url.port.map { "127.0.0.1:\($0)" } })
+        let members =
+            #""headers":{"Authorization":"Bearer header-s3cret","Cookie":"cookie-s3cret"},"onDuplicate":"new""#
+        var ids: [String] = []
+        for path in [
+            "/entity?size=1000&signature=signature-s3cret", "/entity?size=10&fault=403&signature=signature-s3cret",
+            "/entity?size=4000&fault=reset@2000&signature=signature-s3cret",
+        ] {
+            let withUser = #"{"url":"http://user:password-s3cret@\#(origin)\#(path)","headers":{"Cookie":"cookie-s3cret"}}"#
+            let withFields = #"{"url":"http://\#(origin)\#(path)",\#(members)}"#
+            for order in [withUser, withFields] {
+                ids.append(try #require(try send("POST", "/downloads", order)["id"]?.string))
+            }
+        }
+        for id in ids {
+            while !["completed", "failed", "retrying"].contains(try send("GET", "/downloads/\(id)")["state"]?.string) {}
+        }
+        for id in ids {
+            for command in ["pause", "resume", "retry"] { _ = try send("POST", "/downloads/\(id)/\(command)") }
+            _ = try send("GET", "/downloads/\(id)/file?signature=signature-s3cret")
+        }
+        for path in ["/downloads", "/stats", "/settings", "/", "/docs", "/openapi.yaml", "/nothing", "/downloads?q=user"] {
+            _ = try send("GET", path)
+        }
+        // Wrong, in every way there is.
+        _ = try send("GET", "/stats", token: "guess-s3cret")
+        _ = try send("GET", "/downloads/events?ticket=guess-s3cret", token: nil)
+        _ = try send("POST", "/downloads", #"{"url":"http://x/","headers":{"X":"header-s3cret\n"}}"#)
+        _ = try send("POST", "/downloads", #"{"url":"ftp://user:password-s3cret@x/"}"#)
+        let metrics = try pawl.client.send("GET", "/metrics", fields: [("Authorization", "Bearer token-s3cret")]).text
+        #expect(metrics.contains("pawl_downloads"))
+        #expect(pawl.terminate() == 0)
+
+        // The demo's upstream, which is an origin, tells what it was asked for.
+        let log = try pawl.log().split(separator: "\n").filter { !$0.contains("upstream: ") }.joined(separator: "\n")
+        #expect(log.contains("download is completed"))
+        #expect(log.contains("request"))
+        #expect(log.contains("PAWL_PASSWORD"))
+        for secret in Self.hidden { #expect(!heard.contains(secret), "\(secret) in an answer") }
+        for secret in Self.unlogged {
+            #expect(!log.contains(secret), "\(secret) in the log: \(line(of: secret, in: log))")
+            #expect(!metrics.contains(secret), "\(secret) in the metrics")
+        }
+    }
+
+    private func line(of text: String, in log: String) -> Substring {
+        log.split(separator: "\n").first { $0.contains(text) } ?? ""
+    }
+}

@@ -1,0 +1,80 @@
+import Testing
+
+@testable import PawlService
+
+@Suite("Allowances")
+struct AllowanceTests {
+    private let size = TokenBucket.Size(burst: 3, perSecond: 0.5)
+    private let start = ContinuousClock.now
+
+    @Test("so many at once, then one at a time, and never more than the burst")
+    func bucket() {
+        var bucket = TokenBucket(size, now: start)
+        for _ in 0..<3 { #expect(bucket.take(size, now: start) == nil) }
+        #expect(bucket.take(size, now: start) == .seconds(2))
+        #expect(bucket.take(size, now: start + .seconds(1)) == .seconds(1))
+        #expect(bucket.take(size, now: start + .seconds(2)) == nil)
+        #expect(bucket.wait(size, now: start + .seconds(2)) == .seconds(2))
+        #expect(!bucket.isFull(size, now: start + .seconds(7)))
+        #expect(bucket.isFull(size, now: start + .seconds(8)))
+        let later = start + .seconds(3600)
+        for _ in 0..<3 { #expect(bucket.take(size, now: later) == nil) }
+        #expect(bucket.take(size, now: later) != nil)
+    }
+
+    @Test("a clock that stands still or goes back gives nothing away")
+    func clock() {
+        var bucket = TokenBucket(size, now: start)
+        for _ in 0..<3 { _ = bucket.take(size, now: start) }
+        #expect(bucket.take(size, now: start - .seconds(100)) == .seconds(2))
+    }
+
+    @Test("each client has its own")
+    func clients() {
+        var allowances = ClientAllowances(size)
+        for _ in 0..<3 { #expect(allowances.take("10.0.0.1", now: start) == nil) }
+        #expect(allowances.take("10.0.0.1", now: start) != nil)
+        #expect(allowances.wait("10.0.0.1", now: start) != nil)
+        #expect(allowances.wait("10.0.0.2", now: start) == nil)
+        #expect(allowances.take("10.0.0.2", now: start) == nil)
+    }
+
+    @Test(
+        "whoever has a network of IPv6 is one client",
+        arguments: [
+            ("2001:db8::1", "2001:db8::ffff:1", true), ("2001:db8::1", "2001:db8:0:1::1", false),
+            ("::ffff:10.0.0.1", "::ffff:10.0.0.2", false), ("10.0.0.1", "10.0.0.2", false), ("10.0.0.1", "10.0.0.1", true),
+        ])
+    func networks(left: String, right: String, areOne: Bool) {
+        #expect((ClientAllowances.client(left) == ClientAllowances.client(right)) == areOne)
+    }
+
+    @Test("however many there are, memory is bounded, and those who have everything back go first")
+    func capacity() {
+        var allowances = ClientAllowances(size)
+        let later = start + .seconds(2)
+        for number in 0..<ClientAllowances.capacity / 2 { _ = allowances.take("early \(number)", now: start) }
+        for number in 0..<ClientAllowances.capacity / 2 { _ = allowances.take("late \(number)", now: later) }
+        _ = allowances.take("one more", now: later)
+        #expect(allowances.count == ClientAllowances.capacity / 2 + 1)
+        for number in 0..<3 * ClientAllowances.capacity { _ = allowances.take("more \(number)", now: later) }
+        #expect(allowances.count <= ClientAllowances.capacity)
+    }
+
+    @Test("a ticket is good for its time, and only so many are")
+    func tickets() {
+        let tickets = Tickets()
+        let first = tickets.issue(now: start)
+        #expect(first.utf8.count == 26)
+        #expect(tickets.accepts(first, now: start))
+        #expect(tickets.accepts(first, now: start + Tickets.lifetime - .seconds(1)))
+        #expect(!tickets.accepts(first, now: start + Tickets.lifetime))
+        #expect(!tickets.accepts("", now: start))
+        let others = (0..<Tickets.capacity).map { _ in tickets.issue(now: start) }
+        #expect(Set(others).count == others.count)
+        #expect(!tickets.accepts(first, now: start))
+        #expect(others.allSatisfy { tickets.accepts($0, now: start) })
+        tickets.revoke()
+        #expect(!others.contains { tickets.accepts($0, now: start) })
+    }
+}
