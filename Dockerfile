@@ -14,7 +14,7 @@ RUN swift build -c release --static-swift-stdlib --product pawl \
 FROM debian:bookworm-slim
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates libcurl4 libsqlite3-0 \
-    && rm -rf /var/lib/apt/lists/* \
+    && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* \
     && install -d -o 10001 -g 10001 -m 0700 /data
 COPY --from=build /out/pawl /usr/bin/pawl
 USER 10001:10001
