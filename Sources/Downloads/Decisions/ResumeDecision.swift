@@ -13,11 +13,13 @@ struct ResumeDecision: Sendable, Equatable {
         var offset: Int64 = 0
         /// The value of `If-Range`.
         var ifRange: String?
+        /// Whether a range is asked for although it starts at 0: there are bytes further on that are worth keeping.
+        var keepsLaterBytes = false
         /// Whether the bytes there are have become worthless: the part file is emptied and the entity forgotten first.
         var discardsBytes = false
 
         /// The value of `Range`.
-        var range: String? { offset > 0 ? "bytes=\(offset)-" : nil }
+        var range: String? { offset > 0 || keepsLaterBytes ? "bytes=\(offset)-" : nil }
     }
 
     /// A body to take.
@@ -74,8 +76,11 @@ struct ResumeDecision: Sendable, Equatable {
     private(set) var hasRestarted = false
     /// Whether the origin has been seen to answer ranges with the whole file, so that asking for them is of no use.
     private(set) var ignoresRanges = false
+    /// Whether segments have contradicted each other, so that one connection has to bring everything.
+    private(set) var usesOneStream = false
     private var entity = SavedEntity()
     private var offset: Int64 = 0
+    private var hasLaterBytes = false
     private var question = Question.whole
     private var body: Body?
 
@@ -90,9 +95,11 @@ extension ResumeDecision {
     /// - Parameters:
     ///   - entity: What the bytes belong to; `nil`: there are none.
     ///   - offset: How many bytes from the file's start are known to be on disk.
-    mutating func begin(entity: SavedEntity?, offset: Int64) -> Beginning {
+    ///   - hasLaterBytes: Whether there are more behind the gap that begins there.
+    mutating func begin(entity: SavedEntity?, offset: Int64, hasLaterBytes: Bool = false) -> Beginning {
         self.entity = entity ?? SavedEntity()
         self.offset = entity == nil ? 0 : max(offset, 0)
+        self.hasLaterBytes = hasLaterBytes && entity != nil
         body = nil
         if self.offset > 0, let total = self.entity.total {
             if self.offset == total { return .complete }
@@ -104,10 +111,10 @@ extension ResumeDecision {
 
     /// Asks for what is missing, if the bytes can be vouched for, and otherwise for everything.
     private mutating func askRest() -> Ask {
-        guard offset > 0 else { return askWhole(discardsBytes: false) }
+        guard offset > 0 || hasLaterBytes else { return askWhole(discardsBytes: false) }
         guard !ignoresRanges, let validator = Validator(of: entity) else { return askWhole(discardsBytes: true) }
         question = .conditionalRange
-        return Ask(offset: offset, ifRange: validator.fieldValue)
+        return Ask(offset: offset, ifRange: validator.fieldValue, keepsLaterBytes: hasLaterBytes)
     }
 
     private mutating func askWhole(discardsBytes: Bool) -> Ask {
@@ -115,8 +122,15 @@ extension ResumeDecision {
         if discardsBytes {
             entity = SavedEntity()
             offset = 0
+            hasLaterBytes = false
         }
         return Ask(discardsBytes: discardsBytes)
+    }
+
+    /// Starts over because connections brought parts that do not belong together; from then on there is only one of them.
+    mutating func restartAsOneStream(because reason: String, httpStatus: Int) -> Verdict {
+        usesOneStream = true
+        return restart(because: reason, httpStatus: httpStatus)
     }
 
     /// Starts over, once: an origin that contradicts itself a second time is not asked a third.
@@ -139,7 +153,7 @@ extension ResumeDecision {
         case 200, 203: verdict = judgeWhole(head)
         case 206: verdict = judgePart(head)
         case 416: verdict = judgeUnsatisfied(head)
-        default: verdict = .fail(Self.refusal(head))
+        default: verdict = .fail(.refusal(head))
         }
         if case .append(let body) = verdict { self.body = body }
         if case .restart(let body) = verdict { self.body = body }
@@ -154,12 +168,13 @@ extension ResumeDecision {
             // The validator still holds, so RFC 9110 §13.1.5 wants a 206: this origin does not know If-Range. It may know
             // Range, and what it then sends is verified.
             question = .plainRange
-            return .askAgain(Ask(offset: offset))
+            return .askAgain(Ask(offset: offset, keepsLaterBytes: hasLaterBytes))
         }
         // Another entity, or an origin that does not know ranges: RFC 9110 §14.2 lets it ignore them.
         if question == .plainRange { ignoresRanges = true }
         entity = head.entity
         offset = 0
+        hasLaterBytes = false
         let isResumable = !ignoresRanges && Validator(of: entity) != nil && !head.refusesRanges
         return .restart(Body(offset: 0, end: entity.total, entity: entity, isResumable: isResumable))
     }
@@ -203,7 +218,7 @@ extension ResumeDecision {
 
     /// 416: nothing there.
     private mutating func judgeUnsatisfied(_ head: AnswerHead) -> Verdict {
-        guard question != .whole else { return .fail(Self.refusal(head)) }
+        guard question != .whole else { return .fail(.refusal(head)) }
         let range = head.contentRange.flatMap(ContentRange.init(parsing:))
         if let range, range.start == nil, let total = range.total, total == offset, total == entity.total {
             return .complete
@@ -222,8 +237,11 @@ extension ResumeDecision {
             .unsupportedEncoding, "the origin sends the file with content coding '\(coding)' although none was acceptable",
             httpStatus: head.status)
     }
+}
 
-    private static func refusal(_ head: AnswerHead) -> DownloadFailure {
+extension DownloadFailure {
+    /// What a client is told of an answer without the file in it.
+    static func refusal(_ head: AnswerHead) -> DownloadFailure {
         let status = HTTPStatus(head.status)
         let words = status.reason.isEmpty ? "\(head.status)" : "\(head.status) \(status.reason)"
         return DownloadFailure(.httpStatus, "the origin answered \(words)", httpStatus: head.status)
@@ -245,6 +263,7 @@ extension ResumeDecision {
         // RFC 9110 §15.3.7: a part may be less than was asked for.
         entity = body.entity
         offset = position
+        hasLaterBytes = false
         self.body = nil
         return .askAgain(askRest())
     }

@@ -25,6 +25,7 @@ public final class DownloadBoard: Sendable {
             current.bytesReceived = counters.received
             current.bytesPerSecond = counters.bytesPerSecond
             current.stalled = counters.isStalled
+            if counters.connections > 0 { current.segments = counters.connections }
             return current
         }
     }

@@ -4,9 +4,9 @@ internal import HTTPCore
 /// One download that has not completed, as the service holds it: its record, and what its transfer is doing.
 struct DownloadJob {
     var record: DownloadRecord
-    /// Bytes at the start of the part file that belong to the record's entity, whether synced or not.
-    var offset: Int64 = 0
-    /// The hash of the first bytes of the part file; what it lacks up to `offset` is read back when the file is finished.
+    /// Bytes of the part file that belong to the record's entity, whether synced or not.
+    var written = Coverage()
+    /// The hash of the first bytes of the part file; what it lacks is read back when the file is finished.
     var digest = SHA256()
     /// The part file that the present transfer writes to.
     var part: PartFile?
@@ -114,7 +114,7 @@ struct DownloadJob {
             forgetBytes()
         case .forgetFailures:
             record.download.error = nil
-            budget = RetryBudget(furthest: offset)
+            budget = RetryBudget(furthest: written.byteCount)
             resume = ResumeDecision()
         case .clearError:
             record.download.error = nil
@@ -129,7 +129,7 @@ struct DownloadJob {
 
     /// Gives up the partial bytes and what was learnt of their entity.
     mutating func forgetBytes() {
-        offset = 0
+        written = Coverage()
         part = nil
         disownsBytes = true
         isPublished = false
@@ -144,8 +144,8 @@ struct DownloadJob {
         record.download.filename = record.requestedFilename
     }
 
-    /// Notes that the first `count` bytes of the part file are on the disk.
-    mutating func noteSynced(_ count: Int64) {
-        record.segments = count > 0 ? [SyncedSegment(start: 0, end: record.download.bytesTotal, synced: count)] : []
+    /// Notes that these bytes of the part file are on the disk.
+    mutating func noteSynced(_ synced: Coverage) {
+        record.segments = synced.segments(total: record.download.bytesTotal)
     }
 }

@@ -89,7 +89,7 @@ extension DownloadService {
             transition(id) { job in
                 job.retryTimer = nil
                 job.record.download.state = .queued
-                job.record.download.bytesReceived = job.offset
+                job.record.download.bytesReceived = job.written.byteCount
             }
             enqueue(id)
         case .paused, .completed, .failed, .cancelled, nil: break
@@ -123,7 +123,7 @@ extension DownloadService {
         if actions.contains(.stopTransfer) { stopTransfer(id) }
         var commit = transition(id) { job in
             job.record.download.state = state
-            job.record.download.bytesReceived = job.attempt?.counters.received ?? job.offset
+            job.record.download.bytesReceived = job.attempt?.counters.received ?? job.written.byteCount
             for action in actions { job.apply(action) }
             change(&job)
         }
@@ -133,7 +133,7 @@ extension DownloadService {
         if actions.contains(.stopTransfer), jobs[id]?.record.download.state == state {
             // The bytes are synced now, and the record says how many.
             commit = transition(id) { job in
-                job.record.download.bytesReceived = job.offset
+                job.record.download.bytesReceived = job.written.byteCount
                 // The stopped attempt has brought back what it learnt.
                 if actions.contains(.forgetFailures) { job.resume = ResumeDecision() }
             }

@@ -2,7 +2,7 @@ extension DownloadService {
     /// Has a complete part file verified and published.
     func finish(_ id: DownloadID) {
         guard let job = jobs[id] else { return }
-        let length = job.offset
+        let length = job.written.prefix
         let part: PartFile
         if let open = job.part {
             part = open

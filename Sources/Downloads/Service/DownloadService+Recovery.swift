@@ -32,21 +32,21 @@ extension DownloadService {
     private func reconcile(_ job: inout DownloadJob, _ published: inout PublishedFiles) {
         let id = job.record.id
         guard let part = FileSystem.status(of: directory.part(id)) else {
-            job.noteSynced(0)
+            job.noteSynced(Coverage())
             job.record.download.bytesReceived = 0
             return
         }
         if part.links > 1, let name = published.name(of: part, likely: job.record.download.filename) {
             // Published, but the crash came before the record said so: publication happens only to whole, synced, verified files.
-            job.offset = part.size
+            job.written = Coverage(prefix: part.size)
             job.isPublished = true
             job.record.download.filename = name
         } else {
-            job.offset = min(part.size, job.record.syncedBytes)
+            job.written = Coverage(job.record.segments).clipped(to: part.size)
         }
-        job.noteSynced(job.offset)
-        job.record.download.bytesReceived = job.offset
-        job.budget = RetryBudget(furthest: job.offset)
+        job.noteSynced(job.written)
+        job.record.download.bytesReceived = job.written.byteCount
+        job.budget = RetryBudget(furthest: job.written.byteCount)
     }
 
     /// Removes files in `incomplete` that no record counts on.
@@ -54,7 +54,7 @@ extension DownloadService {
         attempt("tidy \(directory.incompletePath)") { () throws(FileError) in
             for name in try FileSystem.entries(of: directory.incompletePath) {
                 let id = name.hasSuffix(".part") ? DownloadID(String(name.dropLast(5))) : nil
-                if let id, let job = jobs[id], job.offset > 0 { continue }
+                if let id, let job = jobs[id], job.written.byteCount > 0 { continue }
                 try FileSystem.remove("\(directory.incompletePath)/\(name)")
             }
         }

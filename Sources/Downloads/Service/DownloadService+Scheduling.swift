@@ -37,7 +37,10 @@ extension DownloadService {
         jobs[id]?.queuedAt = nil
         var resume = job.resume
         let beginning: ResumeDecision.Beginning =
-            job.isPublished ? .complete : resume.begin(entity: job.record.entity, offset: job.offset)
+            job.isPublished
+            ? .complete
+            : resume.begin(
+                entity: job.record.entity, offset: job.written.prefix, hasLaterBytes: job.written.end > job.written.prefix)
         jobs[id]?.resume = resume
         var attempt: TransferAttempt?
         if case .ask(let ask) = beginning {
@@ -54,36 +57,36 @@ extension DownloadService {
             job.lastCheckpoint = .now
             job.record.download.state = lifecycle.state
             job.record.download.attempts += 1
-            job.record.download.segments = 1
+            job.record.download.segments = max(1, job.record.download.segments)
             job.record.download.startedAt = job.record.download.startedAt ?? .now()
-            job.record.download.bytesReceived = job.offset
+            job.record.download.bytesReceived = job.written.byteCount
         }
         guard let attempt, case .ask(let ask) = beginning else {
             finish(id)
             return
         }
         running.insert(id)
-        attempt.start(client, request(for: job, ask))
+        attempt.start(ask)
     }
 
     /// The same attempt goes on with another question to the origin; the slot stays.
     func askAgain(_ id: DownloadID, _ ask: ResumeDecision.Ask) {
         discardBytes(id, for: ask)
-        guard let job = jobs[id], let attempt = makeAttempt(id) else { return }
+        guard let attempt = makeAttempt(id) else { return }
         jobs[id]?.generation += 1
         jobs[id]?.activity = .transferring(attempt)
         jobs[id]?.disownsBytes = false
         running.insert(id)
         if let job = jobs[id] { tell(job) }
-        attempt.start(client, request(for: job, ask))
+        attempt.start(ask)
     }
 
     /// Bytes that are not asked to be continued are not counted any more. The store still counts on them until others have
     /// taken their place, so they stay where they are.
     private func discardBytes(_ id: DownloadID, for ask: ResumeDecision.Ask) {
-        guard ask.discardsBytes || ask.offset == 0 else { return }
-        if let offset = jobs[id]?.offset, offset > 0 { log(.startedOver(id, "\(offset) bytes cannot be continued")) }
-        jobs[id]?.offset = 0
+        guard ask.discardsBytes || ask.range == nil else { return }
+        if let count = jobs[id]?.written.byteCount, count > 0 { log(.startedOver(id, "\(count) bytes cannot be continued")) }
+        jobs[id]?.written = Coverage()
         jobs[id]?.digest = SHA256()
         // A checkpoint under way speaks of the bytes that are given up.
         jobs[id]?.part = nil
@@ -91,18 +94,20 @@ extension DownloadService {
 
     private func makeAttempt(_ id: DownloadID) -> TransferAttempt? {
         jobs[id].map { job in
-            TransferAttempt(
-                id: id, generation: job.generation + 1, directory: directory, resume: job.resume, offset: job.offset,
-                hasRecordedBytes: job.record.syncedBytes > 0 || job.mayBeCountedOn, digest: job.digest,
-                requestedMediaType: job.record.requestedMediaType, reporter: reporter)
+            let order = TransferAttempt.Order(
+                id: id, generation: job.generation + 1, directory: directory,
+                hasRecordedBytes: job.record.syncedBytes > 0 || job.mayBeCountedOn,
+                requestedMediaType: job.record.requestedMediaType,
+                connections: job.record.requestedSegments ?? configuration.segments, request: request(for: job))
+            return TransferAttempt(
+                order, client: client, resume: job.resume, written: job.written, digest: job.digest, reporter: reporter)
         }
     }
 
-    private func request(for job: DownloadJob, _ ask: ResumeDecision.Ask) -> ClientRequest {
+    /// What every request of a download has in common.
+    private func request(for job: DownloadJob) -> ClientRequest {
         var request = ClientRequest(url: job.url)
         request.fields = job.record.headers.map { ($0.name, $0.value) }
-        request.range = ask.range
-        request.ifRange = ask.ifRange
         request.guarding = configuration.destinationGuard
         request.connectTimeout = configuration.connectTimeout
         request.headTimeout = configuration.headTimeout
@@ -152,12 +157,18 @@ extension DownloadService {
         }
     }
 
+    /// Keeps the number of connections, for when there are none any more.
+    private func noteConnections(_ id: DownloadID, _ count: Int) {
+        if count > 0, jobs[id]?.record.download.segments != count { jobs[id]?.record.download.segments = count }
+    }
+
     /// Measures speeds and begins checkpoints that are due.
     /// - Returns: whether transfers still run.
     private func beat() -> Bool {
         let now = ContinuousClock.now
         for id in running {
             guard let job = jobs[id], let attempt = job.attempt else { continue }
+            noteConnections(id, attempt.counters.connections)
             let counters = attempt.counters
             jobs[id]?.meter.sample(bytes: counters.received, at: now)
             if let meter = jobs[id]?.meter {

@@ -25,8 +25,8 @@ extension DownloadService {
             jobs[id]?.disownsBytes = true
             if accepted.isReplacement {
                 discard(accepted.part)
-            } else if accepted.body.offset == 0 {
-                jobs[id]?.offset = 0
+            } else if accepted.written.byteCount == 0 {
+                jobs[id]?.written = Coverage()
                 jobs[id]?.digest = SHA256()
             }
             return
@@ -36,12 +36,12 @@ extension DownloadService {
         let commit = transition(id) { job in
             job.part = accepted.part
             job.record.entity = accepted.body.entity
-            if accepted.body.offset == 0 { job.noteSynced(0) }
+            if accepted.written.byteCount == 0 { job.noteSynced(Coverage()) }
             job.record.download.filename = name
             job.record.download.mediaType = accepted.mediaType
             job.record.download.bytesTotal = accepted.body.entity.total
             job.record.download.resumable = accepted.body.isResumable
-            job.record.download.bytesReceived = accepted.body.offset
+            job.record.download.bytesReceived = accepted.written.byteCount
             if accepted.isReplacement { job.swap = DownloadJob.Swap() }
         }
         if accepted.isReplacement {
@@ -72,7 +72,7 @@ extension DownloadService {
             jobs[id]?.swapFailure = DownloadFailure(failure)
             jobs[id]?.disownsBytes = true
             jobs[id]?.part = nil
-            jobs[id]?.offset = 0
+            jobs[id]?.written = Coverage()
             jobs[id]?.digest = SHA256()
             if !isRecorded { jobs[id]?.mayBeCountedOn = true }
             discard(part)
@@ -103,7 +103,7 @@ extension DownloadService {
         running.remove(id)
         // Given up meanwhile, or never the record's: see `disownsBytes`.
         if !job.disownsBytes {
-            jobs[id]?.offset = ending.offset
+            jobs[id]?.written = ending.written
             jobs[id]?.digest = ending.digest
             jobs[id]?.resume = ending.resume
         }
@@ -131,7 +131,7 @@ extension DownloadService {
         var random = SystemRandom()
         var budget = job.budget
         let verdict = budget.verdict(
-            on: failure, bytesReceived: job.offset, retryAfter: retryAfter, policy: retryPolicy, using: &random)
+            on: failure, bytesReceived: job.written.byteCount, retryAfter: retryAfter, policy: retryPolicy, using: &random)
         var lifecycle = DownloadLifecycle(job.record.download.state)
         guard case .moved(let actions) = lifecycle.handle(.attemptFailed(verdict)) else {
             settle(id)
@@ -142,7 +142,7 @@ extension DownloadService {
             job.budget = budget
             job.record.download.state = lifecycle.state
             job.record.download.error = failure
-            job.record.download.bytesReceived = job.offset
+            job.record.download.bytesReceived = job.written.byteCount
             for action in actions { job.apply(action) }
         }
         for case .scheduleRetry(let delay) in actions {
@@ -157,17 +157,17 @@ extension DownloadService {
     func settle(_ id: DownloadID) {
         guard let job = jobs[id] else { return }
         running.remove(id)
-        guard let part = job.part, job.offset > job.record.syncedBytes else {
+        guard let part = job.part, job.written.byteCount > job.record.syncedBytes else {
             cameToRest(id)
             return
         }
         jobs[id]?.activity = .settling
-        let offset = job.offset
+        let written = job.written
         Task {
             if let error = await checkpointer.synchronize(part) {
                 self.log(.warning(error.message))
             } else {
-                self.noteSynced(id, part, offset)
+                self.noteSynced(id, part, written)
             }
             self.cameToRest(id)
         }
@@ -192,21 +192,21 @@ extension DownloadService {
     func checkpoint(_ id: DownloadID) {
         guard let job = jobs[id], let attempt = job.attempt, let part = job.part, job.swap == nil else { return }
         jobs[id]?.lastCheckpoint = .now
-        let offset = attempt.counters.received
-        guard offset > job.record.syncedBytes else { return }
+        let written = attempt.written
+        guard written.byteCount > job.record.syncedBytes else { return }
         Task {
             if let error = await checkpointer.synchronize(part) {
                 self.log(.warning(error.message))
             } else {
-                self.noteSynced(id, part, offset)
+                self.noteSynced(id, part, written)
             }
         }
     }
 
     /// Records bytes that are on the disk, if the part file is still the one they are in.
-    private func noteSynced(_ id: DownloadID, _ part: PartFile, _ offset: Int64) {
-        guard let job = jobs[id], job.part === part, offset > job.record.syncedBytes else { return }
-        jobs[id]?.noteSynced(offset)
-        store.note(StoredProgress(id: id, bytesReceived: offset, segments: jobs[id]?.record.segments ?? []))
+    private func noteSynced(_ id: DownloadID, _ part: PartFile, _ written: Coverage) {
+        guard let job = jobs[id], job.part === part, written.byteCount > job.record.syncedBytes else { return }
+        jobs[id]?.noteSynced(written)
+        store.note(StoredProgress(id: id, bytesReceived: written.byteCount, segments: jobs[id]?.record.segments ?? []))
     }
 }

@@ -2,185 +2,230 @@ internal import HTTPClient
 internal import HTTPCore
 internal import Threading
 
-/// One request for a download's bytes: judges the head, places the bytes as they come, and reports how it ended.
+/// One attempt at a download's bytes: judges the answer, places the bytes as they come, over one connection or several, and reports how
+/// it ended.
 ///
-/// When the origin answers with another version than the one whose bytes are kept, the new bytes go to a replacement beside the
-/// part file, and the service swaps the two only after the store has recorded that the old bytes are given up. Until then
-/// a crash finds the old bytes untouched under the old validators; at no moment do records of one version point at bytes of another.
-final class TransferAttempt: TransferSink {
-    /// Bytes received, for everybody to read.
-    let counters: TransferCounters
-
-    private struct State {
-        var resume: ResumeDecision
-        var digest: SHA256
-        var offset: Int64
-        /// Where the last byte ends; nothing is written beyond it.
-        var end: Int64?
-        var part: PartFile?
-        /// The outcome that was decided while the transfer ran; without one the transfer's own result counts.
-        var decided: TransferReport.Outcome?
-        var handle: TransferHandle?
-        var isCancelled = false
+/// The first connection's answer tells what the file is (`+Heads`); if it is large and comes in ranges, others are opened besides,
+/// as `SegmentPlan` says. When the origin answers with another version than the one whose bytes are kept, the new bytes go to a
+/// replacement beside the part file, and the service swaps the two only after the store has recorded that the old bytes are given up. Until
+/// then a crash finds the old bytes untouched under the old validators; at no moment do records of one version point at bytes of another.
+final class TransferAttempt: Sendable {
+    /// What does not change while the attempt runs.
+    struct Order: Sendable {
+        let id: DownloadID
+        let generation: UInt64
+        let directory: DataDirectory
+        /// Whether the store counts on bytes of the part file, so that it must not be overwritten unasked.
+        let hasRecordedBytes: Bool
+        let requestedMediaType: String?
+        /// The most connections.
+        let connections: Int
+        /// The request, but for its range and condition.
+        let request: ClientRequest
     }
 
-    private let id: DownloadID
-    private let generation: UInt64
-    private let directory: DataDirectory
-    private let hasRecordedBytes: Bool
-    private let requestedMediaType: String?
+    struct State {
+        /// Has asked what the first connection sends, and judges its answer.
+        var resume: ResumeDecision
+        var plan: SegmentPlan
+        var digest: SHA256
+        /// What the bytes are of, once an answer was accepted.
+        var entity: SavedEntity?
+        var part: PartFile?
+        /// The outcome that was decided while connections ran; without one their own results count.
+        var decided: TransferReport.Outcome?
+        var isCancelled = false
+        /// Those that have not ended.
+        var connections: [Int: SegmentConnection] = [:]
+        /// Answers that were of no use, by connection, until those have ended.
+        var refusals: [Int: Trouble] = [:]
+        /// What went wrong last: the reason if nothing else is left to try.
+        var trouble: Trouble?
+
+        struct Trouble {
+            let failure: DownloadFailure
+            var retryAfter: Duration?
+        }
+
+        /// Settles the outcome and stops whatever still runs.
+        mutating func decide(_ outcome: TransferReport.Outcome) {
+            if decided == nil { decided = outcome }
+            for connection in connections.values { connection.cancel() }
+        }
+    }
+
+    let order: Order
+    /// Bytes received, for everybody to read.
+    let counters: TransferCounters
+    let state: Locked<State>
+    private let client: HTTPClient
     private let reporter: AsyncStream<TransferReport>.Continuation
-    /// Uncontended but for `cancel`: the sink's functions are called by one thread.
-    private let state: Locked<State>
 
     /// - Parameters:
-    ///   - resume: has asked what is sent, and judges the answer.
-    ///   - offset: how many bytes of the part file are valid.
-    ///   - hasRecordedBytes: whether the store counts on bytes of the part file, so that it must not be overwritten unasked.
-    ///   - digest: the hash of the first bytes.
+    ///   - resume: has asked what is sent first, and judges the answer.
+    ///   - written: which bytes of the part file are valid.
+    ///   - digest: the hash of the first of them.
     init(
-        id: DownloadID, generation: UInt64, directory: DataDirectory, resume: ResumeDecision,
-        offset: Int64, hasRecordedBytes: Bool, digest: SHA256, requestedMediaType: String?,
+        _ order: Order, client: HTTPClient, resume: ResumeDecision, written: Coverage, digest: SHA256,
         reporter: AsyncStream<TransferReport>.Continuation
     ) {
-        self.id = id
-        self.generation = generation
-        self.directory = directory
-        self.hasRecordedBytes = hasRecordedBytes
-        self.requestedMediaType = requestedMediaType
+        self.order = order
+        self.client = client
         self.reporter = reporter
-        counters = TransferCounters(received: offset)
-        state = Locked(State(resume: resume, digest: digest, offset: offset))
+        counters = TransferCounters(received: written.byteCount)
+        let plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: max(1, order.connections)))
+        state = Locked(State(resume: resume, plan: plan, digest: digest))
     }
 
     /// Begins; the end is reported even if it comes at once.
-    func start(_ client: HTTPClient, _ request: ClientRequest) {
-        let handle = client.start(request, sink: self)
+    func start(_ ask: ResumeDecision.Ask) {
+        let connection = SegmentConnection(number: SegmentPlan.first, range: nil, of: self)
         let isCancelled = state.withLock { state in
-            state.handle = handle
+            state.connections[connection.number] = connection
             return state.isCancelled
         }
-        if isCancelled { handle.cancel() }
+        if isCancelled { connection.cancel() }
+        var request = order.request
+        request.range = ask.range
+        request.ifRange = ask.ifRange
+        connection.start(client, request)
     }
-
-    /// Whether it waits for a speed limit, rather than for the origin.
-    var isHeldBack: Bool { state.withLock { $0.handle }?.isHeldBack ?? false }
 
     /// Stops; the end is still reported.
     func cancel() {
-        let handle = state.withLock { state in
+        let connections = state.withLock { state in
             state.isCancelled = true
-            return state.handle
+            return state.connections.values
         }
-        handle?.cancel()
+        for connection in connections { connection.cancel() }
     }
 
-    // MARK: - Sink
+    /// Which bytes have been written to the part file so far.
+    var written: Coverage { state.withLock { $0.plan.written } }
 
-    func received(_ head: ClientResponseHead) -> SinkDecision {
-        state.withLock { state in
-            if state.isCancelled { return .stop }
-            let answer = AnswerHead(status: head.status, fields: head.fields, contentLength: head.contentLength)
-            switch state.resume.judge(answer) {
-            case .append(let body), .restart(let body):
-                return accept(head, body, &state)
-            case .complete:
-                state.decided = .whole
-            case .askAgain(let ask):
-                state.decided = .askAgain(ask)
-            case .fail(let failure):
-                state.decided = .failed(failure, retryAfter: answer.retryDelay(now: .now()))
+    /// Whether it waits for a speed limit, rather than for the origin.
+    var isHeldBack: Bool { state.withLock { $0.connections.values }.contains { $0.isHeldBack } }
+
+    func report(_ event: TransferReport.Event) {
+        reporter.yield(TransferReport(id: order.id, generation: order.generation, event: event))
+    }
+
+    // MARK: - Bytes
+
+    /// Bytes came on a connection. They are written without the lock, so that connections do not wait for each other's disk.
+    func received(_ bytes: RawSpan, on connection: SegmentConnection) -> SinkDecision {
+        let place = state.withLock { state -> (SegmentPlan.Placement, PartFile)? in
+            guard let part = state.part, !state.isCancelled, state.decided == nil,
+                let placement = state.plan.place(connection.number, bytes.byteCount)
+            else { return nil }
+            if placement.isOverlong {
+                let failure = DownloadFailure(.transferBroken, "the origin sent more than it announced")
+                state.decide(.failed(failure, retryAfter: nil))
+                return nil
             }
-            return .stop
+            for number in placement.superseded { state.connections[number]?.cancel() }
+            return (placement, part)
         }
-    }
-
-    func received(_ bytes: RawSpan) -> SinkDecision {
-        state.withLock { state in
-            guard let part = state.part, !state.isCancelled else { return .stop }
-            if let end = state.end, state.offset + Int64(bytes.byteCount) > end {
-                state.decided = .failed(
-                    DownloadFailure(.transferBroken, "the origin sent more than the \(end) bytes it announced"), retryAfter: nil)
-                return .stop
-            }
-            do throws(FileError) {
-                try part.write(bytes, at: state.offset)
-            } catch {
-                state.decided = .failed(DownloadFailure(error), retryAfter: nil)
-                return .stop
-            }
-            if state.digest.length == state.offset { state.digest.update(bytes) }
-            state.offset += Int64(bytes.byteCount)
-            counters.add(bytes.byteCount)
-            return .proceed
-        }
-    }
-
-    func finished(_ outcome: Result<TransferSummary, ClientError>) {
-        let ending = state.withLock { state in
-            let outcome = conclude(outcome, &state)
-            return TransferReport.Ending(
-                outcome: outcome, offset: state.offset, digest: state.digest, resume: state.resume)
-        }
-        report(.ended(ending))
-    }
-
-    // MARK: - Parts
-
-    private func accept(
-        _ head: ClientResponseHead, _ body: ResumeDecision.Body, _ state: inout State
-    ) -> SinkDecision {
-        let mediaType = head.fields[.contentType].flatMap { MediaType(parsing: $0)?.essence }
-        if let requestedMediaType, mediaType.flatMap({ MediaType(parsing: $0)?.matches(pattern: requestedMediaType) }) != true {
-            let found = mediaType ?? "no media type"
-            state.decided = .failed(
-                DownloadFailure(.mediaTypeMismatch, "the origin sent \(found), and \(requestedMediaType) was asked for"),
-                retryAfter: nil)
-            return .stop
-        }
-        let offset = body.offset
-        let isReplacement = offset == 0 && hasRecordedBytes
-        let startedOver = offset == 0 && state.offset > 0
+        guard let (placement, part) = place else { return .stop }
+        let piece = bytes.extracting(first: placement.count)
         do throws(FileError) {
-            let path = isReplacement ? directory.replacement(id) : directory.part(id)
-            let part = try PartFile(path: path, truncating: offset == 0)
-            // Bytes behind the offset were never vouched for: they are cut before room is reserved anew.
-            if offset > 0 { try part.truncate(to: offset) }
-            if let total = body.entity.total { try part.preallocate(total) }
-            state.part = part
-            state.end = body.end
-            state.offset = offset
-            if offset == 0 { state.digest = SHA256() }
-            counters.received = offset
-            report(
-                .accepted(
-                    TransferReport.Accepted(
-                        body: body, startedOver: startedOver, part: part, isReplacement: isReplacement,
-                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition])))
-            return .proceed
+            try part.write(piece, at: placement.offset)
         } catch {
-            state.decided = .failed(DownloadFailure(error), retryAfter: nil)
+            state.withLock { $0.decide(.failed(DownloadFailure(error), retryAfter: nil)) }
             return .stop
         }
+        state.withLock { state in
+            guard state.plan.wrote(connection.number, placement.offset..<placement.offset + Int64(placement.count)) else {
+                return
+            }
+            if state.digest.length == placement.offset { state.digest.update(piece) }
+            counters.received = state.plan.written.byteCount
+        }
+        // A body that ends where its segment does is let end by itself: then its connection can be used again.
+        return placement.isLast && placement.count < bytes.byteCount ? .stop : .proceed
+    }
+
+    // MARK: - Ends
+
+    /// A connection has ended.
+    func finished(_ outcome: Result<TransferSummary, ClientError>, on connection: SegmentConnection) {
+        let (opened, ending) = state.withLock { state in
+            state.connections[connection.number] = nil
+            let opened = follow(outcome, of: connection.number, &state)
+            counters.connections = state.connections.count
+            return (opened, state.connections.isEmpty ? end(outcome, &state) : nil)
+        }
+        start(opened)
+        if let ending { report(.ended(ending)) }
+    }
+
+    /// Gives what an ended connection has left undone to others; returns new ones.
+    private func follow(
+        _ outcome: Result<TransferSummary, ClientError>, of number: Int, _ state: inout State
+    ) -> [SegmentConnection] {
+        let trouble = state.refusals.removeValue(forKey: number) ?? Self.trouble(outcome, state.plan.segments[number])
+        if let trouble { state.trouble = trouble }
+        guard state.part != nil else { return [] }
+        let consequence = state.plan.ended(number, trouble == nil ? .orderly : .broken)
+        guard state.decided == nil, !state.isCancelled, case .goOn(let openings) = consequence else { return [] }
+        return prepare(openings, &state)
+    }
+
+    /// What went wrong with a connection; nil if nothing that matters.
+    private static func trouble(
+        _ outcome: Result<TransferSummary, ClientError>, _ segment: SegmentPlan.Segment?
+    ) -> State.Trouble? {
+        switch outcome {
+        case .success:
+            guard let segment, let end = segment.end, segment.position < end else { return nil }
+            let message = "the transfer ended at byte \(segment.position) of \(end)"
+            return State.Trouble(failure: DownloadFailure(.transferBroken, message))
+        case .failure(.cancelled), .failure(.stopped):
+            return nil
+        case .failure(let error):
+            // Once a segment is whole, nothing that happens to the rest of its body matters.
+            if let segment, segment.end != nil, segment.remainder == 0 { return nil }
+            return State.Trouble(failure: DownloadFailure(error))
+        }
+    }
+
+    /// What the attempt has come to, now that no connection is left.
+    private func end(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Ending {
+        TransferReport.Ending(
+            outcome: conclude(outcome, &state), written: state.plan.written, digest: state.digest, resume: state.resume)
     }
 
     private func conclude(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Outcome {
         if let decided = state.decided { return decided }
-        switch outcome {
-        case .success:
-            switch state.resume.ended(at: state.offset) {
-            case .complete: return .whole
-            case .askAgain(let ask): return .askAgain(ask)
-            case .fail(let failure): return .failed(failure, retryAfter: nil)
-            }
-        case .failure(.cancelled), .failure(.stopped):
-            return .cancelled
-        case .failure(let error):
-            return .failed(DownloadFailure(error), retryAfter: nil)
+        if state.part != nil, state.plan.isWhole { return .whole }
+        if let trouble = state.trouble { return .failed(trouble.failure, retryAfter: trouble.retryAfter) }
+        guard case .success = outcome else { return .cancelled }
+        switch state.resume.ended(at: state.plan.written.prefix) {
+        case .complete: return .whole
+        case .askAgain(let ask): return .askAgain(ask)
+        case .fail(let failure): return .failed(failure, retryAfter: nil)
         }
     }
 
-    private func report(_ event: TransferReport.Event) {
-        reporter.yield(TransferReport(id: id, generation: generation, event: event))
+    // MARK: - More connections
+
+    /// Makes connections that the plan wants; the caller starts them without the lock.
+    func prepare(_ openings: [SegmentPlan.Opening], _ state: inout State) -> [SegmentConnection] {
+        let opened = openings.map { SegmentConnection(number: $0.connection, range: $0.range, of: self) }
+        for connection in opened { state.connections[connection.number] = connection }
+        counters.connections = state.connections.count
+        return opened
+    }
+
+    /// Asks for segments, each with the validator that the file had when the attempt began.
+    func start(_ opened: [SegmentConnection]) {
+        guard !opened.isEmpty, let entity = state.withLock({ $0.entity }) else { return }
+        for connection in opened {
+            guard let range = connection.range else { continue }
+            var request = order.request
+            request.range = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
+            request.ifRange = Validator(of: entity)?.fieldValue
+            connection.start(client, request)
+        }
     }
 }

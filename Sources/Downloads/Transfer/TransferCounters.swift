@@ -5,6 +5,7 @@ final class TransferCounters: Sendable {
     private let receivedBytes: Atomic<Int64>
     private let speed = Atomic<Int64>(0)
     private let stalledFlag = Atomic<Bool>(false)
+    private let openConnections = Atomic<Int>(1)
 
     /// - Parameter received: bytes already in the part file.
     init(received: Int64) {
@@ -29,8 +30,9 @@ final class TransferCounters: Sendable {
         set { stalledFlag.store(newValue, ordering: .relaxed) }
     }
 
-    /// Counts bytes that were written to the part file; only the transfer's own thread calls it.
-    func add(_ count: Int) {
-        receivedBytes.store(receivedBytes.load(ordering: .relaxed) &+ Int64(count), ordering: .relaxed)
+    /// Connections that are open or being opened.
+    var connections: Int {
+        get { openConnections.load(ordering: .relaxed) }
+        set { openConnections.store(newValue, ordering: .relaxed) }
     }
 }

@@ -17,6 +17,8 @@ struct TransferReport: Sendable {
     /// What the head said of the entity.
     struct Accepted: Sendable {
         let body: ResumeDecision.Body
+        /// The bytes of it that there are already.
+        let written: Coverage
         /// Whether earlier bytes were given up for these.
         let startedOver: Bool
         let part: PartFile
@@ -28,9 +30,9 @@ struct TransferReport: Sendable {
 
     struct Ending: Sendable {
         let outcome: Outcome
-        /// Bytes at the start of the part file that are valid.
-        let offset: Int64
-        /// Their hash, as far as it was computed as they came.
+        /// Bytes of the part file that are valid.
+        let written: Coverage
+        /// The hash of the first of them, as far as it was computed as they came.
         let digest: SHA256
         /// What was learnt for the next question.
         let resume: ResumeDecision

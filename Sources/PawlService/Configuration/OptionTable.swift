@@ -61,7 +61,7 @@ enum OptionTable {
             "max-per-host", 1...1000, default: "4", "of those, downloads per origin host and port",
             commands: [.serve, .demo, .get], \.maxPerHost),
         .number(
-            "segments", 1...16, default: "4", "most connections for one large file; so far every file uses one",
+            "segments", 1...16, default: "4", "most connections for one large file; files under 8 MiB use one",
             commands: [.serve, .demo, .get], \.segments),
         .number(
             "speed-limit", 0...Int64.max, default: "0", "bytes per second over all downloads; 0 is none",

@@ -94,7 +94,7 @@ struct BoardTests {
         let counters = TransferCounters(received: 10)
         var download = Download(id: ids[4], url: "http://example.com/4", state: .downloading, createdAt: ids[4].createdAt)
         board.publish(download, counters: counters, sequence: 10)
-        counters.add(5)
+        counters.received += 5
         counters.bytesPerSecond = 7
         #expect(board.download(ids[4])?.bytesReceived == 15)
         #expect(board.statistics().bytesPerSecond == 7)

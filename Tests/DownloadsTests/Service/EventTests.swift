@@ -187,7 +187,7 @@ struct EventTests {
         let reader = hub.subscribe(scope: nil, after: nil, interval: .milliseconds(250)) {}
         _ = reader.next(now: start)
         _ = reader.next(now: start)
-        counters.add(10)
+        counters.received += 10
         #expect(reader.next(now: start + .milliseconds(100)) == nil)
         let due = try #require(reader.nextDue(now: start + .milliseconds(100)))
         #expect(due <= start + .milliseconds(250))
@@ -197,7 +197,7 @@ struct EventTests {
         }
         #expect(first.bytesReceived == 10)
         #expect(reader.next(now: start + .milliseconds(600)) == nil)
-        counters.add(10)
+        counters.received += 10
         running.state = .paused
         publish(hub, running)
         guard case .download(_, let second)? = reader.next(now: start + .milliseconds(601)) else {

@@ -1,0 +1,83 @@
+/// Which bytes of a file are there: ranges in order of position, of which no two touch. Pure.
+struct Coverage: Sendable, Equatable {
+    /// The ranges, none of them empty.
+    private(set) var ranges: [Range<Int64>] = []
+
+    /// Nothing.
+    init() {}
+
+    /// The first `count` bytes.
+    init(prefix count: Int64) {
+        if count > 0 { ranges = [0..<count] }
+    }
+
+    /// What segments hold on disk. What cannot be (a negative position, an end before its start) holds nothing.
+    init(_ segments: [SyncedSegment]) {
+        for segment in segments where segment.start >= 0 && segment.synced > segment.start {
+            insert(segment.start..<segment.synced)
+        }
+    }
+
+    /// How many bytes there are.
+    var byteCount: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+
+    /// How many bytes there are from the first one on without a gap.
+    var prefix: Int64 {
+        guard let first = ranges.first, first.lowerBound == 0 else { return 0 }
+        return first.upperBound
+    }
+
+    /// Where the last byte that is there ends.
+    var end: Int64 { ranges.last?.upperBound ?? 0 }
+
+    /// The ranges as they are recorded once they have been synced.
+    func segments(total: Int64?) -> [SyncedSegment] {
+        ranges.enumerated().map { index, range in
+            let next = index + 1 < ranges.count ? ranges[index + 1].lowerBound : total
+            return SyncedSegment(start: range.lowerBound, end: next, synced: range.upperBound)
+        }
+    }
+
+    /// What is missing before `total`.
+    func gaps(upTo total: Int64) -> [Range<Int64>] {
+        var gaps: [Range<Int64>] = []
+        var position: Int64 = 0
+        for range in ranges where position < total {
+            if range.lowerBound > position { gaps.append(position..<min(range.lowerBound, total)) }
+            position = range.upperBound
+        }
+        if position < total { gaps.append(position..<total) }
+        return gaps
+    }
+
+    /// The part of it that lies before `end`.
+    func clipped(to end: Int64) -> Coverage {
+        var clipped = Coverage()
+        clipped.ranges = ranges.filter { $0.lowerBound < end }.map { $0.lowerBound..<min($0.upperBound, end) }
+        return clipped
+    }
+
+    /// Adds bytes that have arrived.
+    mutating func insert(_ new: Range<Int64>) {
+        guard !new.isEmpty else { return }
+        // Bytes come one after another, so nearly always one range only grows.
+        if let index = ranges.firstIndex(where: { $0.upperBound == new.lowerBound }),
+            index + 1 == ranges.count || ranges[index + 1].lowerBound > new.upperBound
+        {
+            ranges[index] = ranges[index].lowerBound..<new.upperBound
+            return
+        }
+        var merged = new
+        var others: [Range<Int64>] = []
+        for range in ranges {
+            if range.upperBound < merged.lowerBound || range.lowerBound > merged.upperBound {
+                others.append(range)
+            } else {
+                merged = min(range.lowerBound, merged.lowerBound)..<max(range.upperBound, merged.upperBound)
+            }
+        }
+        let index = others.firstIndex { $0.lowerBound > merged.lowerBound } ?? others.count
+        others.insert(merged, at: index)
+        ranges = others
+    }
+}

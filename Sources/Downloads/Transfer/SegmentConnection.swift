@@ -1,0 +1,52 @@
+internal import HTTPClient
+internal import Threading
+
+/// One connection of an attempt: hands what comes to it, and can be stopped at any time.
+final class SegmentConnection: TransferSink {
+    /// Its number in the attempt's plan.
+    let number: Int
+    /// What was asked for; nil for the first connection, whose answer tells what there is.
+    let range: Range<Int64>?
+    private let attempt: TransferAttempt
+
+    private struct State {
+        var handle: TransferHandle?
+        var isCancelled = false
+    }
+
+    private let state = Locked(State())
+
+    init(number: Int, range: Range<Int64>?, of attempt: TransferAttempt) {
+        self.number = number
+        self.range = range
+        self.attempt = attempt
+    }
+
+    /// Whether it waits for a speed limit, rather than for the origin.
+    var isHeldBack: Bool { state.withLock { $0.handle }?.isHeldBack ?? false }
+
+    /// Begins. The end is told even if it comes at once, or before this returns.
+    func start(_ client: HTTPClient, _ request: ClientRequest) {
+        let handle = client.start(request, sink: self)
+        let isCancelled = state.withLock { state in
+            state.handle = handle
+            return state.isCancelled
+        }
+        if isCancelled { handle.cancel() }
+    }
+
+    /// Stops; the end is still told.
+    func cancel() {
+        let handle = state.withLock { state in
+            state.isCancelled = true
+            return state.handle
+        }
+        handle?.cancel()
+    }
+
+    func received(_ head: ClientResponseHead) -> SinkDecision { attempt.received(head, on: self) }
+
+    func received(_ bytes: RawSpan) -> SinkDecision { attempt.received(bytes, on: self) }
+
+    func finished(_ outcome: Result<TransferSummary, ClientError>) { attempt.finished(outcome, on: self) }
+}

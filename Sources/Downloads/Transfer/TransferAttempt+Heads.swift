@@ -1,0 +1,120 @@
+internal import HTTPClient
+internal import HTTPCore
+internal import Threading
+
+extension TransferAttempt {
+    /// The head of a connection's answer.
+    func received(_ head: ClientResponseHead, on connection: SegmentConnection) -> SinkDecision {
+        let answer = AnswerHead(status: head.status, fields: head.fields, contentLength: head.contentLength)
+        let (decision, opened) = state.withLock { state -> (SinkDecision, [SegmentConnection]) in
+            if state.isCancelled || state.decided != nil { return (.stop, []) }
+            if let range = connection.range {
+                return (judge(answer, of: connection.number, range, &state), [])
+            }
+            return judgeFirst(head, answer, &state)
+        }
+        start(opened)
+        return decision
+    }
+
+    // MARK: - The first answer
+
+    private func judgeFirst(
+        _ head: ClientResponseHead, _ answer: AnswerHead, _ state: inout State
+    ) -> (SinkDecision, [SegmentConnection]) {
+        switch state.resume.judge(answer) {
+        case .append(let body):
+            return accept(head, body, &state)
+        case .restart(let body):
+            let startedOver = state.plan.written.byteCount > 0
+            state.plan = SegmentPlan(limits: state.plan.limits)
+            state.digest = SHA256()
+            return accept(head, body, startedOver: startedOver, &state)
+        case .complete:
+            state.decided = .whole
+        case .askAgain(let ask):
+            state.decided = .askAgain(ask)
+        case .fail(let failure):
+            state.decided = .failed(failure, retryAfter: answer.retryDelay(now: .now()))
+        }
+        return (.stop, [])
+    }
+
+    private func accept(
+        _ head: ClientResponseHead, _ body: ResumeDecision.Body, startedOver: Bool = false, _ state: inout State
+    ) -> (SinkDecision, [SegmentConnection]) {
+        let mediaType = head.fields[.contentType].flatMap { MediaType(parsing: $0)?.essence }
+        if let failure = mediaTypeFailure(mediaType) {
+            state.decided = .failed(failure, retryAfter: nil)
+            return (.stop, [])
+        }
+        let openings = state.plan.begin(
+            at: body.offset, end: body.end, total: body.entity.total,
+            dividing: body.isResumable && !state.resume.usesOneStream)
+        let written = state.plan.written
+        let isReplacement = written.byteCount == 0 && order.hasRecordedBytes
+        do throws(FileError) {
+            let path = isReplacement ? order.directory.replacement(order.id) : order.directory.part(order.id)
+            let part = try PartFile(path: path, truncating: written.byteCount == 0)
+            // Bytes behind the last one that is counted were never vouched for: they are cut before room is reserved anew.
+            if written.byteCount > 0 { try part.truncate(to: written.end) }
+            if let total = body.entity.total { try part.preallocate(total) }
+            state.part = part
+            state.entity = body.entity
+            counters.received = written.byteCount
+            report(
+                .accepted(
+                    TransferReport.Accepted(
+                        body: body, written: written, startedOver: startedOver, part: part, isReplacement: isReplacement,
+                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition])))
+            return (.proceed, prepare(openings, &state))
+        } catch {
+            state.decided = .failed(DownloadFailure(error), retryAfter: nil)
+            return (.stop, [])
+        }
+    }
+
+    private func mediaTypeFailure(_ mediaType: String?) -> DownloadFailure? {
+        guard let requested = order.requestedMediaType,
+            mediaType.flatMap({ MediaType(parsing: $0)?.matches(pattern: requested) }) != true
+        else { return nil }
+        let found = mediaType ?? "no media type"
+        return DownloadFailure(.mediaTypeMismatch, "the origin sent \(found), and \(requested) was asked for")
+    }
+
+    // MARK: - Answers for segments
+
+    private func judge(_ answer: AnswerHead, of number: Int, _ range: Range<Int64>, _ state: inout State) -> SinkDecision {
+        guard let entity = state.entity else { return .stop }
+        switch SegmentAnswer(answer, range: range, entity: entity, now: .now()) {
+        case .part(let end):
+            state.plan.accepted(number, end: end)
+            return .proceed
+        case .refusal(let failure, let retryAfter):
+            state.refusals[number] = State.Trouble(failure: failure, retryAfter: retryAfter)
+        case .whole:
+            continueAsOneStream(&state)
+        case .contradiction(let reason):
+            restartAsOneStream(because: reason, httpStatus: answer.status, &state)
+        }
+        return .stop
+    }
+
+    /// The origin does no ranges after all: what the first connection brings is enough, if it still runs.
+    private func continueAsOneStream(_ state: inout State) {
+        guard let stream = state.plan.continueAsOneStream() else {
+            return restartAsOneStream(because: "the origin has stopped sending ranges", httpStatus: 200, &state)
+        }
+        for connection in state.connections.values where connection.number != stream { connection.cancel() }
+        counters.received = state.plan.written.byteCount
+    }
+
+    /// Nothing tells which of the bytes belong together: all are fetched anew, over one connection.
+    private func restartAsOneStream(because reason: String, httpStatus: Int, _ state: inout State) {
+        switch state.resume.restartAsOneStream(because: reason, httpStatus: httpStatus) {
+        case .askAgain(let ask): state.decide(.askAgain(ask))
+        case .fail(let failure): state.decide(.failed(failure, retryAfter: nil))
+        case .append, .restart, .complete: break
+        }
+    }
+}

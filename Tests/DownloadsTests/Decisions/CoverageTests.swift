@@ -1,0 +1,55 @@
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+struct CoverageTests {
+    @Test(
+        "ranges are merged where they touch",
+        arguments: [
+            ([0..<10], [0..<10]),
+            ([0..<10, 10..<20], [0..<20]),
+            ([10..<20, 0..<10], [0..<20]),
+            ([0..<10, 20..<30], [0..<10, 20..<30]),
+            ([0..<10, 20..<30, 10..<20], [0..<30]),
+            ([0..<10, 20..<30, 5..<25], [0..<30]),
+            ([20..<30, 0..<5, 10..<15, 4..<21], [0..<30]),
+            ([5..<5], []),
+            ([0..<10, 2..<4], [0..<10]),
+        ] as [([Range<Int64>], [Range<Int64>])])
+    func merges(inserted: [Range<Int64>], expected: [Range<Int64>]) {
+        var coverage = Coverage()
+        for range in inserted { coverage.insert(range) }
+        #expect(coverage.ranges == expected)
+        #expect(coverage.byteCount == expected.reduce(0) { $0 + Int64($1.count) })
+    }
+
+    @Test("gaps are what is missing")
+    func gaps() {
+        var coverage = Coverage()
+        #expect(coverage.gaps(upTo: 100) == [0..<100])
+        #expect(coverage.gaps(upTo: 0) == [])
+        coverage.insert(10..<20)
+        coverage.insert(50..<100)
+        #expect(coverage.gaps(upTo: 100) == [0..<10, 20..<50])
+        #expect(coverage.gaps(upTo: 60) == [0..<10, 20..<50])
+        #expect(coverage.gaps(upTo: 120) == [0..<10, 20..<50, 100..<120])
+        #expect(coverage.prefix == 0)
+        #expect(coverage.end == 100)
+        coverage.insert(0..<10)
+        #expect(coverage.prefix == 20)
+        #expect(coverage.clipped(to: 55).ranges == [0..<20, 50..<55])
+        #expect(coverage.clipped(to: 0) == Coverage())
+    }
+
+    @Test("what is recorded comes back, and what cannot be is not believed")
+    func recorded() {
+        var coverage = Coverage(prefix: 10)
+        coverage.insert(40..<60)
+        let segments = coverage.segments(total: 100)
+        #expect(segments == [SyncedSegment(start: 0, end: 40, synced: 10), SyncedSegment(start: 40, end: 100, synced: 60)])
+        #expect(Coverage(segments) == coverage)
+        #expect(
+            Coverage([SyncedSegment(start: -5, end: nil, synced: 10), SyncedSegment(start: 9, end: 20, synced: 3)]) == Coverage())
+    }
+}

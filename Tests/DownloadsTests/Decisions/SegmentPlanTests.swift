@@ -1,0 +1,264 @@
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+struct SegmentPlanTests {
+    static let mib: Int64 = 1 << 20
+
+    /// A plan whose first answer is the whole file.
+    static func plan(_ total: Int64, connections: Int, dividing: Bool = true) -> (SegmentPlan, [SegmentPlan.Opening]) {
+        var plan = SegmentPlan(limits: SegmentPlan.Limits(connections: connections))
+        let openings = plan.begin(at: 0, end: total, total: total, dividing: dividing)
+        return (plan, openings)
+    }
+
+    @Test("a large file is divided evenly")
+    func evenly() {
+        let (plan, openings) = Self.plan(64 * Self.mib, connections: 4)
+        #expect(plan.segments[0]?.end == 16 * Self.mib)
+        #expect(
+            Set(openings.map(\.range)) == [
+                16 * Self.mib..<32 * Self.mib, 32 * Self.mib..<48 * Self.mib, 48 * Self.mib..<64 * Self.mib,
+            ])
+    }
+
+    @Test(
+        "one connection brings what cannot be divided",
+        arguments: [
+            (8 << 20 - 1, 4, true), (64 << 20, 1, true), (64 << 20, 4, false),
+        ] as [(Int64, Int, Bool)])
+    func undivided(total: Int64, connections: Int, dividing: Bool) {
+        let (plan, openings) = Self.plan(total, connections: connections, dividing: dividing)
+        #expect(openings == [])
+        #expect(plan.segments[0]?.end == total)
+    }
+
+    @Test("a file of unknown length ends where its body does")
+    func unknownLength() {
+        var plan = SegmentPlan(limits: SegmentPlan.Limits(connections: 4))
+        #expect(plan.begin(at: 0, end: nil, total: nil, dividing: true) == [])
+        let placement = plan.place(0, 1000)
+        #expect(placement == SegmentPlan.Placement(offset: 0, count: 1000, isLast: false, isOverlong: false))
+        let counts = plan.wrote(0, 0..<1000)
+        #expect(counts)
+        #expect(plan.ended(0, .orderly) == .complete)
+        #expect(plan.written.prefix == 1000)
+    }
+
+    @Test("what is there already is not fetched again")
+    func resumed() {
+        var written = Coverage(prefix: 4 * Self.mib)
+        written.insert(16 * Self.mib..<20 * Self.mib)
+        written.insert(32 * Self.mib..<64 * Self.mib)
+        var plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: 2))
+        let openings = plan.begin(at: 4 * Self.mib, end: 64 * Self.mib, total: 64 * Self.mib, dividing: true)
+        #expect(plan.segments[0]?.position == 4 * Self.mib)
+        #expect(plan.segments[0]?.end == 16 * Self.mib)
+        #expect(openings.map(\.range) == [20 * Self.mib..<32 * Self.mib])
+    }
+
+    @Test("a finished connection takes half of what the slowest has left")
+    func steals() {
+        var (plan, openings) = Self.plan(32 * Self.mib, connections: 2)
+        #expect(openings.map(\.range) == [16 * Self.mib..<32 * Self.mib])
+        plan.accepted(openings[0].connection, end: 32 * Self.mib)
+        _ = plan.place(0, 4 << 20)
+        _ = plan.wrote(0, 0..<4 * Self.mib)
+        _ = plan.place(openings[0].connection, 16 << 20)
+        _ = plan.wrote(openings[0].connection, 16 * Self.mib..<32 * Self.mib)
+        let consequence = plan.ended(openings[0].connection, .orderly)
+        #expect(consequence == .goOn([SegmentPlan.Opening(connection: 2, range: 10 * Self.mib..<16 * Self.mib)]))
+        #expect(plan.segments[0]?.end == 10 * Self.mib)
+    }
+
+    @Test("refused connections give their ranges back to the body that runs on over them")
+    func refused() {
+        var (plan, openings) = Self.plan(64 * Self.mib, connections: 4)
+        for opening in openings { #expect(plan.ended(opening.connection, .broken) == .goOn([])) }
+        #expect(plan.segments[0]?.end == 64 * Self.mib)
+        #expect(plan.gaps == [])
+        #expect(plan.limits.connections == 1)
+        openings = []
+    }
+
+    @Test("a body that runs on takes over from a connection that has not been answered")
+    func takesOver() {
+        let (initial, openings) = Self.plan(32 * Self.mib, connections: 2)
+        var plan = initial
+        let placement = plan.place(0, 17 << 20)
+        #expect(placement?.count == 17 << 20)
+        #expect(placement?.superseded == [openings[0].connection])
+        #expect(plan.segments[0]?.end == 32 * Self.mib)
+        let late = plan.place(openings[0].connection, 10)
+        #expect(late == nil)
+        #expect(plan.ended(openings[0].connection, .orderly) == .goOn([]))
+    }
+
+    @Test("a connection that broke off after bringing something is replaced, the last one is not")
+    func broken() {
+        let (initial, openings) = Self.plan(32 * Self.mib, connections: 2)
+        var plan = initial
+        let other = openings[0].connection
+        plan.accepted(other, end: 32 * Self.mib)
+        _ = plan.place(other, 1 << 20)
+        _ = plan.wrote(other, 16 * Self.mib..<17 * Self.mib)
+        #expect(plan.ended(other, .broken) == .goOn([SegmentPlan.Opening(connection: 2, range: 17 * Self.mib..<32 * Self.mib)]))
+        #expect(plan.ended(2, .broken) == .goOn([]))
+        #expect(plan.ended(0, .broken) == .stuck)
+    }
+
+    @Test("an origin without ranges goes on as one stream, which brings the rest again")
+    func oneStream() {
+        let (initial, openings) = Self.plan(64 * Self.mib, connections: 4)
+        var plan = initial
+        _ = plan.place(0, 1000)
+        _ = plan.wrote(0, 0..<1000)
+        let other = openings[0]
+        plan.accepted(other.connection, end: other.range.upperBound)
+        _ = plan.place(other.connection, 1000)
+        _ = plan.wrote(other.connection, other.range.lowerBound..<other.range.lowerBound + 1000)
+        #expect(plan.continueAsOneStream() == 0)
+        #expect(plan.written == Coverage(prefix: 1000))
+        #expect(plan.segments[0]?.end == 64 * Self.mib)
+        #expect(plan.place(other.connection, 10) == nil)
+        let counts = plan.wrote(other.connection, 5000..<5010)
+        #expect(!counts)
+    }
+
+    @Test("without the first body there is no stream to go on with")
+    func noStream() {
+        var (plan, _) = Self.plan(64 * Self.mib, connections: 4)
+        _ = plan.ended(0, .broken)
+        #expect(plan.continueAsOneStream() == nil)
+    }
+
+    @Test("more bytes than announced are noticed, and more than the segment's belong to others")
+    func surplus() {
+        let (initial, openings) = Self.plan(64 * Self.mib, connections: 4)
+        var plan = initial
+        for opening in openings { plan.accepted(opening.connection, end: opening.range.upperBound) }
+        let most = plan.place(0, 15 << 20)
+        #expect(most?.isLast == false)
+        let rest = plan.place(0, 2 << 20)
+        #expect(rest == SegmentPlan.Placement(offset: 15 * Self.mib, count: 1 << 20, isLast: true, isOverlong: false))
+        var (single, _) = Self.plan(100, connections: 1)
+        #expect(single.place(0, 101)?.isOverlong == true)
+    }
+
+    // MARK: - Simulation
+
+    /// An origin and its connections as chance has them; every byte's writers are counted by 1024.
+    struct Simulation {
+        var random: SplitMix
+        var plan: SegmentPlan
+        let total: Int64
+        /// Position, end of body and whether the head has come, for each open connection.
+        var open: [Int: (range: Range<Int64>, isAccepted: Bool)] = [:]
+        var writers: [UInt8]
+        /// How many attempts are made before it has to be done.
+        var attempts = 0
+        /// How many of a hundred connections are refused, and of pieces that break a connection off.
+        var refusals = 20
+        var breaks = 1
+
+        init(seed: UInt64) {
+            random = SplitMix(seed: seed)
+            total = Int64(Int.random(in: 8 << 10...40 << 10, using: &random)) * 1024
+            writers = [UInt8](repeating: 0, count: Int(total / 1024))
+            plan = SegmentPlan(limits: SegmentPlan.Limits(connections: 1))
+        }
+
+        mutating func run() -> Bool {
+            var written = Coverage()
+            while attempts < 200 {
+                attempts += 1
+                let limit = Int.random(in: 1...8, using: &random)
+                plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: limit))
+                let start = written.prefix
+                open = [SegmentPlan.first: (start..<total, true)]
+                note(plan.begin(at: start, end: total, total: total, dividing: true))
+                while let connection = open.keys.sorted().randomElement(using: &random) {
+                    if step(connection) { return plan.isWhole && plan.gaps == [] }
+                }
+                written = plan.written
+            }
+            return false
+        }
+
+        private mutating func note(_ openings: [SegmentPlan.Opening]) {
+            for opening in openings { open[opening.connection] = (opening.range, false) }
+        }
+
+        /// Something happens to a connection; returns whether all is done.
+        private mutating func step(_ connection: Int) -> Bool {
+            guard let (range, isAccepted) = open[connection] else { return false }
+            let chance = Int.random(in: 0..<100, using: &random)
+            if !isAccepted {
+                if chance < refusals { return end(connection, .broken) }
+                // Sometimes less than was asked for.
+                let end =
+                    chance < refusals + 10
+                    ? range.lowerBound + max(1024, (range.upperBound - range.lowerBound) / 2048 * 1024) : range.upperBound
+                open[connection] = (range.lowerBound..<min(end, range.upperBound), true)
+                plan.accepted(connection, end: min(end, range.upperBound))
+                return false
+            }
+            if chance < breaks { return end(connection, .broken) }
+            let left = range.upperBound - range.lowerBound
+            let count = min(left, Int64(Int.random(in: 1...512, using: &random)) * 1024)
+            guard count > 0, let placement = plan.place(connection, Int(count)), !placement.isOverlong else {
+                return end(connection, .orderly)
+            }
+            for other in placement.superseded where end(other, .orderly) { return true }
+            for index in placement.offset / 1024..<(placement.offset + Int64(placement.count)) / 1024 { writers[Int(index)] += 1 }
+            _ = plan.wrote(connection, placement.offset..<placement.offset + Int64(placement.count))
+            open[connection] = (range.lowerBound + Int64(placement.count)..<range.upperBound, true)
+            if placement.isLast || count == left { return end(connection, .orderly) }
+            return false
+        }
+
+        private mutating func end(_ connection: Int, _ ending: SegmentPlan.Ending) -> Bool {
+            open[connection] = nil
+            switch plan.ended(connection, ending) {
+            case .goOn(let openings): note(openings)
+            case .complete: return true
+            case .stuck: break
+            }
+            return false
+        }
+    }
+
+    /// SplitMix64: reproducible.
+    struct SplitMix: RandomNumberGenerator {
+        var state: UInt64
+        init(seed: UInt64) { state = seed }
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    @Test("whatever breaks, every byte is written exactly once", arguments: 1...150 as ClosedRange<UInt64>)
+    func everyByteOnce(seed: UInt64) {
+        var simulation = Simulation(seed: seed)
+        let isDone = simulation.run()
+        #expect(isDone)
+        let wrong = simulation.writers.filter { $0 != 1 }.count
+        #expect(wrong == 0)
+    }
+
+    @Test("where all others are refused the first body brings everything", arguments: 1...50 as ClosedRange<UInt64>)
+    func refusedForEver(seed: UInt64) {
+        var simulation = Simulation(seed: seed)
+        (simulation.refusals, simulation.breaks) = (100, 0)
+        let isDone = simulation.run()
+        #expect(isDone)
+        #expect(simulation.attempts == 1)
+        let wrong = simulation.writers.filter { $0 != 1 }.count
+        #expect(wrong == 0)
+    }
+}
