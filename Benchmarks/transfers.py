@@ -39,7 +39,7 @@ def transfer(executable):
                 clean()
                 before = pawl.cpu()
                 start = harness.time.monotonic()
-                made = pawl.post("/downloads", {"url": url, "onDuplicate": "new"})
+                made = pawl.post("/downloads", {"url": url, "onDuplicate": "new", "segments": 1})
                 done = pawl.wait_for(made["id"], "completed", "failed")
                 rounds["pawl (hashed, synced, published)"] = (harness.time.monotonic() - start, pawl.cpu() - before)
                 if done["state"] != "completed":
@@ -59,6 +59,42 @@ def transfer(executable):
             pawl.stop()
             origin.stop()
             harness.discard(directory)
+
+
+def segments(executable):
+    """A large file from an origin that paces each connection: what more connections bring."""
+    size, pace = 256 << 20, 8
+    directory = harness.scratch("/dev/shm")
+    with open(os.path.join(directory, "paced.bin"), "wb") as file:
+        for _ in range(size >> 20):
+            file.write(os.urandom(1 << 20))
+    origin = Nginx(directory, paced=f"{pace}m")
+    pawl = Pawl(executable, directory)
+    url = origin.base + "/slow/paced.bin"
+    results = {1: [], 4: [], "aria2c": []}
+    try:
+        for _ in range(min(ROUNDS, 3)):
+            for connections in (1, 4):
+                before = pawl.cpu()
+                start = harness.time.monotonic()
+                made = pawl.post("/downloads", {"url": url, "onDuplicate": "new", "segments": connections})
+                done = pawl.wait_for(made["id"], "completed", "failed")
+                if done["state"] != "completed":
+                    raise SystemExit(f"the download failed: {done['error']}")
+                results[connections].append((harness.time.monotonic() - start, pawl.cpu() - before))
+                subprocess.run(["curl", "-s", "-X", "DELETE", f"{pawl.base}/downloads/{made['id']}?deleteFile=true"],
+                               check=True)
+            results["aria2c"].append(harness.timed(
+                ["aria2c", "-q", "-x4", "-s4", "-k1M", "--allow-overwrite=true", "-d", directory, "-o", "out.bin", url]))
+        one, four, peer = (medians(results[key]) for key in (1, 4, "aria2c"))
+        print(f"segments: 256 MiB at {pace} MiB/s per connection, medians of {min(ROUNDS, 3)} rounds")
+        print(f"  pawl, 1 connection          {one[0]:6.2f} s wall {one[1]:5.2f} s CPU")
+        print(f"  pawl, 4 connections         {four[0]:6.2f} s wall {four[1]:5.2f} s CPU   {one[0] / four[0]:.2f} x as fast")
+        print(f"  aria2c -x4 -s4              {peer[0]:6.2f} s wall {peer[1]:5.2f} s CPU   {one[0] / peer[0]:.2f} x as fast")
+    finally:
+        pawl.stop()
+        origin.stop()
+        harness.discard(directory)
 
 
 def memory(executable):

@@ -19,4 +19,19 @@ void pawl_sha256_final(pawl_sha256 *digest, uint8_t out[32]);
 int pawl_sha256_is_accelerated(void);
 void pawl_sha256_force_portable(int portable);
 
+// The other digests that files are published with, incremental.
+typedef enum { PAWL_SHA512, PAWL_SHA1, PAWL_MD5 } pawl_digest_kind;
+
+typedef struct {
+    uint64_t state[8];
+    uint64_t length;
+    uint8_t block[128];
+    pawl_digest_kind kind;
+} pawl_digest;
+
+void pawl_digest_init(pawl_digest *digest, pawl_digest_kind kind);
+void pawl_digest_update(pawl_digest *digest, const void *bytes, size_t count);
+// Ends the digest; returns how many bytes of `out` it takes: 64, 20 or 16.
+size_t pawl_digest_final(pawl_digest *digest, uint8_t out[64]);
+
 #endif

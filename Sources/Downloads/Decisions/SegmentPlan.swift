@@ -51,6 +51,8 @@ struct SegmentPlan: Sendable {
         let isOverlong: Bool
         /// Connections whose segments this one has taken over, since they had not been answered yet: they are to be closed.
         var superseded: [Int] = []
+        /// Whether its body ends there, too.
+        var endsBody = false
     }
 
     /// How a connection ended.
@@ -154,11 +156,12 @@ extension SegmentPlan {
         guard var segment = segments[connection] else { return nil }
         let room = segment.end.map { $0 - segment.position } ?? .max
         let taken = Int(min(Int64(count), max(0, room)))
-        let placement = Placement(
+        var placement = Placement(
             offset: segment.position, count: taken, isLast: Int64(taken) == room,
             isOverlong: segment.reach.map { segment.position + Int64(count) > $0 } ?? false, superseded: superseded)
         segment.position += Int64(taken)
         segment.count += Int64(taken)
+        placement.endsBody = segment.position == segment.reach
         segments[connection] = segment
         return placement
     }

@@ -4,11 +4,20 @@ public struct Checksum: Sendable, Equatable {
     public enum Algorithm: String, Sendable, CaseIterable {
         /// SHA-256 (FIPS 180-4).
         case sha256 = "sha-256"
+        /// SHA-512 (FIPS 180-4).
+        case sha512 = "sha-512"
+        /// SHA-1 (FIPS 180-4): tells damage, not malice.
+        case sha1 = "sha-1"
+        /// MD5 (RFC 1321): tells damage, not malice.
+        case md5 = "md5"
 
         /// How many bytes a digest has.
         public var length: Int {
             switch self {
             case .sha256: 32
+            case .sha512: 64
+            case .sha1: 20
+            case .md5: 16
             }
         }
     }

@@ -6,8 +6,16 @@ struct DownloadJob {
     var record: DownloadRecord
     /// Bytes of the part file that belong to the record's entity, whether synced or not.
     var written = Coverage()
-    /// The hash of the first bytes of the part file; what it lacks is read back when the file is finished.
-    var digest = SHA256()
+    /// Hashes the first bytes of the part file as they arrive; what it lacks is read back when the file is finished.
+    var hasher: HashFollower
+    /// Whether mirrors have brought some of the bytes.
+    var hasMixedSources = false
+    /// The bytes that mirrors brought did not match the checksum.
+    var distrustsMirrors = false
+    /// Bytes that were written could not be synced, so nobody knows whether they are on the disk.
+    var syncFailure: DownloadFailure?
+    /// What the origin said that the whole file hashes to.
+    var originDigest: Checksum?
     /// The part file that the present transfer writes to.
     var part: PartFile?
     /// Set while the bytes of a new version wait to take the old ones' place.
@@ -84,6 +92,7 @@ struct DownloadJob {
         self.record = record
         self.url = url
         resume = ResumeDecision()
+        hasher = HashFollower([record.download.checksum].compactMap { $0?.algorithm })
         speedLimiter = SpeedLimiter(bytesPerSecond: record.download.speedLimit)
     }
 
@@ -98,7 +107,7 @@ struct DownloadJob {
         self.url = url
         record.download.url = url.string
         resume = ResumeDecision()
-        budget = RetryBudget(furthest: offset)
+        budget = RetryBudget(furthest: written.byteCount)
     }
 
     /// Where the queue counts this download: host and port of its origin.
@@ -127,13 +136,19 @@ struct DownloadJob {
         }
     }
 
+    /// Forgets the hash of bytes that are given up.
+    mutating func restartHash() {
+        hasher = HashFollower([record.download.checksum].compactMap { $0?.algorithm })
+        originDigest = nil
+    }
+
     /// Gives up the partial bytes and what was learnt of their entity.
     mutating func forgetBytes() {
         written = Coverage()
         part = nil
         disownsBytes = true
         isPublished = false
-        digest = SHA256()
+        restartHash()
         record.entity = nil
         record.segments = []
         record.download.bytesReceived = 0

@@ -20,7 +20,8 @@ extension DownloadService {
             ?? reserve(FileNaming.name(requested: job.record.requestedFilename, contentDisposition: nil, url: job.url), for: id)
         jobs[id]?.activity = .finishing
         let order = Finisher.Order(
-            id: id, part: part, digest: job.digest, length: length, name: name, expected: job.record.download.checksum)
+            id: id, part: part, hasher: job.hasher, length: length, name: name,
+            expected: [job.record.download.checksum, job.originDigest].compactMap(\.self))
         Task {
             let outcome = await finisher.finish(order)
             await self.finished(id, order, outcome)
@@ -63,13 +64,29 @@ extension DownloadService {
             cameToRest(id)
             jobs[id] = nil
             schedule()
+        case .failure(.checksum(let expected, let actual)) where job.hasMixedSources && !job.distrustsMirrors:
+            log(.warning("\(id) is \(actual) and should be \(expected): its mirrors are dropped"))
+            jobs[id]?.distrustsMirrors = true
+            startOver(id)
         case .failure(.checksum(let expected, let actual)):
             // Bytes that are known to be wrong are of no use to a later attempt.
             jobs[id]?.forgetBytes()
             attempt("remove the part file of \(id)") { () throws(FileError) in try FileSystem.remove(directory.part(id)) }
-            fail(id, DownloadFailure(.checksumMismatch, "the file is \(actual), and \(expected) was asked for"), retryAfter: nil)
+            fail(id, DownloadFailure(.checksumMismatch, "the file is \(actual), and should be \(expected)"), retryAfter: nil)
         case .failure(.file(let error)):
             fail(id, DownloadFailure(error), retryAfter: nil)
         }
+    }
+
+    /// Fetches a file anew from its own URL alone.
+    private func startOver(_ id: DownloadID) {
+        jobs[id]?.forgetBytes()
+        jobs[id]?.hasMixedSources = false
+        // The store does not know yet that they are given up.
+        jobs[id]?.mayBeCountedOn = true
+        var resume = ResumeDecision()
+        guard case .ask(let ask) = resume.begin(entity: nil, offset: 0) else { return }
+        jobs[id]?.resume = resume
+        askAgain(id, ask)
     }
 }

@@ -51,6 +51,7 @@ extension DownloadService {
             job.startsWhenIdle = false
             job.disownsBytes = false
             job.swapFailure = nil
+            job.syncFailure = nil
             job.generation += 1
             job.activity = attempt.map { .transferring($0) } ?? .finishing
             job.meter = ProgressMeter()
@@ -87,7 +88,7 @@ extension DownloadService {
         guard ask.discardsBytes || ask.range == nil else { return }
         if let count = jobs[id]?.written.byteCount, count > 0 { log(.startedOver(id, "\(count) bytes cannot be continued")) }
         jobs[id]?.written = Coverage()
-        jobs[id]?.digest = SHA256()
+        jobs[id]?.restartHash()
         // A checkpoint under way speaks of the bytes that are given up.
         jobs[id]?.part = nil
     }
@@ -97,17 +98,24 @@ extension DownloadService {
             let order = TransferAttempt.Order(
                 id: id, generation: job.generation + 1, directory: directory,
                 hasRecordedBytes: job.record.syncedBytes > 0 || job.mayBeCountedOn,
-                requestedMediaType: job.record.requestedMediaType,
-                connections: job.record.requestedSegments ?? configuration.segments, request: request(for: job))
+                requestedMediaType: job.record.requestedMediaType, checksum: job.record.download.checksum,
+                reservations: reservations,
+                connections: job.record.requestedSegments ?? configuration.segments, sources: requests(for: job))
             return TransferAttempt(
-                order, client: client, resume: job.resume, written: job.written, digest: job.digest, reporter: reporter)
+                order, client: client, resume: job.resume, written: job.written, hasher: job.hasher, reporter: reporter)
         }
     }
 
-    /// What every request of a download has in common.
-    private func request(for job: DownloadJob) -> ClientRequest {
-        var request = ClientRequest(url: job.url)
-        request.fields = job.record.headers.map { ($0.name, $0.value) }
+    /// The requests to a download's URL and to its mirrors.
+    private func requests(for job: DownloadJob) -> [ClientRequest] {
+        let mirrors = job.distrustsMirrors ? [] : job.record.mirrors.compactMap { HTTPURL($0) }
+        return ([job.url] + mirrors).map { request(for: job, to: $0) }
+    }
+
+    private func request(for job: DownloadJob, to url: HTTPURL) -> ClientRequest {
+        var request = ClientRequest(url: url)
+        // Fields of the caller may be secrets, and are for the origin that they were given for.
+        if url.origin == job.url.origin { request.fields = job.record.headers.map { ($0.name, $0.value) } }
         request.guarding = configuration.destinationGuard
         request.connectTimeout = configuration.connectTimeout
         request.headTimeout = configuration.headTimeout

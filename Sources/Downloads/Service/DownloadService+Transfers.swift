@@ -6,6 +6,7 @@ extension DownloadService {
         guard let job = jobs[report.id], job.generation == report.generation else { return }
         switch report.event {
         case .accepted(let accepted): accept(accepted, report.id)
+        case .warning(let warning): log(.warning(warning))
         case .ended(let ending):
             // While the store records that old bytes are given up, the end of the new transfer waits.
             if jobs[report.id]?.swap != nil {
@@ -27,7 +28,7 @@ extension DownloadService {
                 discard(accepted.part)
             } else if accepted.written.byteCount == 0 {
                 jobs[id]?.written = Coverage()
-                jobs[id]?.digest = SHA256()
+                jobs[id]?.restartHash()
             }
             return
         }
@@ -36,6 +37,8 @@ extension DownloadService {
         let commit = transition(id) { job in
             job.part = accepted.part
             job.record.entity = accepted.body.entity
+            // The answer for a rest need not repeat what the first one said.
+            job.originDigest = accepted.digest ?? (accepted.written.byteCount == 0 ? nil : job.originDigest)
             if accepted.written.byteCount == 0 { job.noteSynced(Coverage()) }
             job.record.download.filename = name
             job.record.download.mediaType = accepted.mediaType
@@ -73,7 +76,7 @@ extension DownloadService {
             jobs[id]?.disownsBytes = true
             jobs[id]?.part = nil
             jobs[id]?.written = Coverage()
-            jobs[id]?.digest = SHA256()
+            jobs[id]?.restartHash()
             if !isRecorded { jobs[id]?.mayBeCountedOn = true }
             discard(part)
             jobs[id]?.attempt?.cancel()
@@ -104,15 +107,18 @@ extension DownloadService {
         // Given up meanwhile, or never the record's: see `disownsBytes`.
         if !job.disownsBytes {
             jobs[id]?.written = ending.written
-            jobs[id]?.digest = ending.digest
+            jobs[id]?.hasher = ending.hasher
             jobs[id]?.resume = ending.resume
+            if ending.hasMixedSources { jobs[id]?.hasMixedSources = true }
+            if job.syncFailure != nil { trustOnlySynced(id) }
         }
 
         guard job.record.download.state == .downloading, !isShuttingDown, !leaving.contains(id) else {
             settle(id)
             return
         }
-        switch job.swapFailure.map({ .failed($0, retryAfter: nil) }) ?? ending.outcome {
+        let failure = job.swapFailure ?? job.syncFailure
+        switch failure.map({ .failed($0, retryAfter: nil) }) ?? ending.outcome {
         case .whole:
             finish(id)
         case .askAgain(let ask):
@@ -166,6 +172,7 @@ extension DownloadService {
         Task {
             if let error = await checkpointer.synchronize(part) {
                 self.log(.warning(error.message))
+                self.trustOnlySynced(id)
             } else {
                 self.noteSynced(id, part, written)
             }
@@ -196,11 +203,27 @@ extension DownloadService {
         guard written.byteCount > job.record.syncedBytes else { return }
         Task {
             if let error = await checkpointer.synchronize(part) {
-                self.log(.warning(error.message))
+                self.syncFailed(id, part, error)
             } else {
                 self.noteSynced(id, part, written)
             }
         }
+    }
+
+    /// Ends a transfer whose bytes do not reach the disk. The system reports such a failure once and then forgets it, so that
+    /// a later sync would seem to succeed.
+    private func syncFailed(_ id: DownloadID, _ part: PartFile, _ error: FileError) {
+        log(.warning(error.message))
+        guard jobs[id]?.part === part else { return }
+        jobs[id]?.syncFailure = DownloadFailure(error)
+        jobs[id]?.attempt?.cancel()
+    }
+
+    /// Gives up bytes of which nobody knows whether they are on the disk.
+    private func trustOnlySynced(_ id: DownloadID) {
+        guard let job = jobs[id] else { return }
+        jobs[id]?.written = Coverage(job.record.segments)
+        jobs[id]?.restartHash()
     }
 
     /// Records bytes that are on the disk, if the part file is still the one they are in.

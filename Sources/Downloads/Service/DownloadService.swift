@@ -18,6 +18,7 @@ public actor DownloadService {
     let directory: DataDirectory
     let finisher: Finisher
     let checkpointer = Checkpointer()
+    let reservations = DiskReservations()
     let probe: StoreProbe
     /// Holds the speed limit over all downloads; each has its own besides, in its job.
     let speedLimiter: SpeedLimiter

@@ -6,7 +6,7 @@ extension DownloadFailure {
         if error.isOutOfSpace {
             self.init(.insufficientStorage, "no space left for this file (\(error.message)); resume it once there is room")
         } else {
-            self.init(.ioError, error.message)
+            self.init(.ioError, error.message, retryable: error.isTransient)
         }
     }
 

@@ -3,20 +3,21 @@ internal import Threading
 
 /// Turns complete part files into published files: hash, check, sync, link, sync the directory.
 ///
-/// One thread takes everything that waits, so that many small files share one sync of the file system and one of the directory.
+/// What a large file needs is done for several at once, on the pool. Then one thread takes everything that waits, so that many
+/// small files share one sync of the file system and one of the directory.
 final class Finisher: Sendable {
     /// What is to be published.
     struct Order: Sendable {
         let id: DownloadID
         let part: PartFile
-        /// The hash of the bytes so far, from the first on; what it lacks is read back.
-        var digest: SHA256
+        /// Has hashed the file's first bytes; what is missing is read back.
+        let hasher: HashFollower
         /// Bytes of the whole file.
         let length: Int64
         /// The name that was reserved.
         let name: String
-        /// What the SHA-256 must be, if the client said so.
-        let expected: Checksum?
+        /// What the file must match: what the client said, and the origin.
+        let expected: [Checksum]
     }
 
     struct Published: Sendable, Equatable {
@@ -34,8 +35,14 @@ final class Finisher: Sendable {
     /// From so many files on, one sync of the file system costs less than one for each.
     static let sharedSyncThreshold = 5
 
+    private struct Entry {
+        let order: Order
+        let sha256: String
+        let reply: CheckedContinuation<Result<Published, Failure>, Never>
+    }
+
     private struct Waiting {
-        var orders: [(order: Order, reply: CheckedContinuation<Result<Published, Failure>, Never>)] = []
+        var entries: [Entry] = []
         var isRunning = false
     }
 
@@ -49,74 +56,105 @@ final class Finisher: Sendable {
 
     /// Publishes a file; durable when it returns.
     func finish(_ order: Order) async -> Result<Published, Failure> {
-        await withCheckedContinuation { reply in
-            let starts = waiting.withLock { waiting in
-                waiting.orders.append((order, reply))
-                defer { waiting.isRunning = true }
-                return !waiting.isRunning
+        switch await verified(order) {
+        case .failure(let failure): .failure(failure)
+        case .success(let sha256):
+            await withCheckedContinuation { reply in
+                let starts = waiting.withLock { waiting in
+                    waiting.entries.append(Entry(order: order, sha256: sha256, reply: reply))
+                    defer { waiting.isRunning = true }
+                    return !waiting.isRunning
+                }
+                if starts { queue.async { self.run() } }
             }
-            if starts { queue.async { self.run() } }
         }
     }
+
+    // MARK: - Each by itself
+
+    /// The file's SHA-256, if it matches all that is expected of it.
+    private func verified(_ order: Order) async -> Result<String, Failure> {
+        do throws(FileError) {
+            let digest = try await order.hasher.complete(order.part, upTo: order.length)
+            for expected in order.expected {
+                let actual = try await checksum(expected.algorithm, of: order, digest)
+                if actual != expected {
+                    return .failure(.checksum(expected: expected.description, actual: actual?.description ?? "unknown"))
+                }
+            }
+            // Large files are written back here, so that those behind them in the row do not wait for them.
+            if order.length > HashFollower.smallFile { try await synchronize(order.part) }
+            return .success(digest.hexadecimal)
+        } catch {
+            return .failure(.file(error))
+        }
+    }
+
+    /// A digest of the whole file. One that was not computed as the bytes came is computed from the file.
+    private func checksum(
+        _ algorithm: Checksum.Algorithm, of order: Order, _ digest: FileDigest
+    ) async throws(FileError) -> Checksum? {
+        if let checksum = digest.checksum(algorithm) { return checksum }
+        return try await HashFollower([algorithm]).complete(order.part, upTo: order.length).checksum(algorithm)
+    }
+
+    private func synchronize(_ part: PartFile) async throws(FileError) {
+        let failure: FileError? = await withCheckedContinuation { reply in
+            HashPool.shared.run {
+                do throws(FileError) {
+                    try part.synchronize()
+                    reply.resume(returning: nil)
+                } catch {
+                    reply.resume(returning: error)
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    // MARK: - All that wait together
 
     private func run() {
         while true {
             let batch = waiting.withLock { waiting in
-                defer { waiting.orders = [] }
-                if waiting.orders.isEmpty { waiting.isRunning = false }
-                return waiting.orders
+                defer { waiting.entries = [] }
+                if waiting.entries.isEmpty { waiting.isRunning = false }
+                return waiting.entries
             }
             if batch.isEmpty { return }
-            for (outcome, entry) in zip(publish(batch.map(\.order)), batch) { entry.reply.resume(returning: outcome) }
+            for (outcome, entry) in zip(publish(batch), batch) { entry.reply.resume(returning: outcome) }
         }
     }
 
-    private func publish(_ orders: [Order]) -> [Result<Published, Failure>] {
-        var outcomes = orders.map { order in verified(order) }
-        if orders.count >= Finisher.sharedSyncThreshold, let first = orders.first {
-            do throws(FileError) {
-                try first.part.synchronizeFileSystem()
-            } catch {
-                outcomes = outcomes.map { $0.flatMap { _ in .failure(.file(error)) } }
-            }
-        } else {
-            for (index, order) in orders.enumerated() where (try? outcomes[index].get()) != nil {
-                do throws(FileError) {
-                    try order.part.synchronize()
-                } catch {
-                    outcomes[index] = .failure(.file(error))
-                }
+    private func publish(_ batch: [Entry]) -> [Result<Published, Failure>] {
+        let sharesSync = batch.count >= Finisher.sharedSyncThreshold
+        var outcomes = batch.map { entry in
+            Self.attempt { () throws(FileError) in
+                try entry.order.part.truncate(to: entry.order.length)
+                if !sharesSync { try entry.order.part.synchronize() }
+                return Published(name: entry.order.name, sha256: entry.sha256)
             }
         }
-        for (index, order) in orders.enumerated() {
-            guard case .success(let published) = outcomes[index] else { continue }
-            do throws(FileError) {
-                outcomes[index] = .success(Published(name: try link(order), sha256: published.sha256))
-            } catch {
-                outcomes[index] = .failure(.file(error))
+        if sharesSync, let first = batch.first {
+            let synced = Self.attempt { () throws(FileError) in try first.order.part.synchronizeFileSystem() }
+            outcomes = outcomes.map { outcome in outcome.flatMap { value in synced.map { value } } }
+        }
+        for (index, entry) in batch.enumerated() {
+            guard case .success = outcomes[index] else { continue }
+            outcomes[index] = Self.attempt { () throws(FileError) in
+                Published(name: try link(entry.order), sha256: entry.sha256)
             }
         }
-        do throws(FileError) {
-            try FileSystem.synchronize(directory.filesPath)
-        } catch {
-            outcomes = outcomes.map { $0.flatMap { _ in .failure(.file(error)) } }
-        }
-        return outcomes
+        let synced = Self.attempt { () throws(FileError) in try FileSystem.synchronize(directory.filesPath) }
+        return outcomes.map { outcome in outcome.flatMap { value in synced.map { value } } }
     }
 
-    private func verified(_ order: Order) -> Result<Published, Failure> {
-        var digest = order.digest
+    private static func attempt<Value>(_ body: () throws(FileError) -> Value) -> Result<Value, Failure> {
         do throws(FileError) {
-            try order.part.truncate(to: order.length)
-            try order.part.hash(upTo: order.length, into: &digest)
+            return .success(try body())
         } catch {
             return .failure(.file(error))
         }
-        let actual = digest.hexadecimal()
-        if let expected = order.expected, expected != (try? Checksum(parsing: "sha-256:" + actual)) {
-            return .failure(.checksum(expected: expected.description, actual: "sha-256:" + actual))
-        }
-        return .success(Published(name: order.name, sha256: actual))
     }
 
     private func link(_ order: Order) throws(FileError) -> String {

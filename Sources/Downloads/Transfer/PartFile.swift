@@ -11,13 +11,16 @@ struct FileError: Error, Sendable, Equatable {
     /// Whether the file system has no room (or the quota is used up).
     var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 
+    /// Whether it is about what the process may have at one time: another time there may be enough.
+    var isTransient: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN].contains(code) }
+
     var message: String { "\(operation) \(path): \(unsafe String(cString: strerror(code)))" }
 }
 
 /// The file that holds a download's bytes until it is published; closed when the value goes away.
 final class PartFile: Sendable {
     let path: String
-    private let descriptor: Int32
+    let descriptor: Int32
 
     /// Opens the file, creating it where it is missing.
     /// - Parameter truncating: whether bytes that are there are discarded.
@@ -51,16 +54,17 @@ final class PartFile: Sendable {
     }
 
     /// Reserves blocks up to `length` bytes, so that a full disk shows before the transfer and writes need no allocation.
-    /// File systems that cannot are left alone.
-    func preallocate(_ length: Int64) throws(FileError) {
-        guard length > 0 else { return }
+    /// - Returns: whether the room is taken; false on file systems that cannot.
+    func preallocate(_ length: Int64) throws(FileError) -> Bool {
+        guard length > 0 else { return true }
         while pawl_preallocate(descriptor, 0, length) != 0 {
             switch errno {
             case EINTR: continue
-            case EOPNOTSUPP, ENOSYS, EINVAL: return
+            case EOPNOTSUPP, ENOSYS, EINVAL: return false
             default: throw FileError(operation: "reserve space for", path: path, code: errno)
             }
         }
+        return true
     }
 
     /// Cuts or extends the file to `length` bytes.
@@ -88,9 +92,10 @@ final class PartFile: Sendable {
         return Int64(status.st_size)
     }
 
-    /// Feeds `digest` the bytes from its own length up to `end`, reading them back in 1 MiB pieces.
-    func hash(upTo end: Int64, into digest: inout SHA256) throws(FileError) {
-        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    /// Feeds `digest` the bytes from its own length up to `end`, reading them back in pieces that stay in the
+    /// processor's cache.
+    func hash(upTo end: Int64, into digest: inout FileDigest) throws(FileError) {
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
         while digest.length < end {
             let wanted = Int(min(Int64(buffer.count), end - digest.length))
             let position = off_t(digest.length)

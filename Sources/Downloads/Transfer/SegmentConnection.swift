@@ -7,6 +7,8 @@ final class SegmentConnection: TransferSink {
     let number: Int
     /// What was asked for; nil for the first connection, whose answer tells what there is.
     let range: Range<Int64>?
+    /// Which of the attempt's sources it is to.
+    let source: Int
     private let attempt: TransferAttempt
 
     private struct State {
@@ -16,9 +18,10 @@ final class SegmentConnection: TransferSink {
 
     private let state = Locked(State())
 
-    init(number: Int, range: Range<Int64>?, of attempt: TransferAttempt) {
+    init(number: Int, range: Range<Int64>?, source: Int, of attempt: TransferAttempt) {
         self.number = number
         self.range = range
+        self.source = source
         self.attempt = attempt
     }
 

@@ -9,7 +9,9 @@ extension TransferAttempt {
         let (decision, opened) = state.withLock { state -> (SinkDecision, [SegmentConnection]) in
             if state.isCancelled || state.decided != nil { return (.stop, []) }
             if let range = connection.range {
-                return (judge(answer, of: connection.number, range, &state), [])
+                return connection.source == state.sources.first
+                    ? (judge(answer, of: connection.number, range, &state), [])
+                    : (judgeMirror(answer, of: connection, range, &state), [])
             }
             return judgeFirst(head, answer, &state)
         }
@@ -28,7 +30,8 @@ extension TransferAttempt {
         case .restart(let body):
             let startedOver = state.plan.written.byteCount > 0
             state.plan = SegmentPlan(limits: state.plan.limits)
-            state.digest = SHA256()
+            state.hasher = HashFollower(
+                [order.checksum, OriginDigests.strongest(head.fields)].compactMap { $0?.algorithm })
             return accept(head, body, startedOver: startedOver, &state)
         case .complete:
             state.decided = .whole
@@ -56,17 +59,19 @@ extension TransferAttempt {
         do throws(FileError) {
             let path = isReplacement ? order.directory.replacement(order.id) : order.directory.part(order.id)
             let part = try PartFile(path: path, truncating: written.byteCount == 0)
-            // Bytes behind the last one that is counted were never vouched for: they are cut before room is reserved anew.
-            if written.byteCount > 0 { try part.truncate(to: written.end) }
-            if let total = body.entity.total { try part.preallocate(total) }
+            if let total = body.entity.total {
+                try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
+            }
             state.part = part
             state.entity = body.entity
+            state.sources.note(body.entity, of: state.sources.first)
             counters.received = written.byteCount
             report(
                 .accepted(
                     TransferReport.Accepted(
                         body: body, written: written, startedOver: startedOver, part: part, isReplacement: isReplacement,
-                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition])))
+                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition],
+                        digest: OriginDigests.strongest(head.fields))))
             return (.proceed, prepare(openings, &state))
         } catch {
             state.decided = .failed(DownloadFailure(error), retryAfter: nil)
@@ -97,6 +102,30 @@ extension TransferAttempt {
         case .contradiction(let reason):
             restartAsOneStream(because: reason, httpStatus: answer.status, &state)
         }
+        return .stop
+    }
+
+    /// A mirror's answer: what is wrong with it is the mirror's fault, and the others go on.
+    private func judgeMirror(
+        _ answer: AnswerHead, of connection: SegmentConnection, _ range: Range<Int64>, _ state: inout State
+    ) -> SinkDecision {
+        let expected = state.sources.expectation(of: connection.source, answer, total: state.entity?.total)
+        let reason: String
+        switch SegmentAnswer(answer, range: range, entity: expected, now: .now()) {
+        case .part(let end):
+            // Without either nobody would notice that two of its answers are of different versions.
+            guard Validator(of: expected) != nil || order.checksum != nil else {
+                reason = "it has no validator, and the download no checksum"
+                break
+            }
+            state.sources.note(expected, of: connection.source)
+            state.plan.accepted(connection.number, end: end)
+            return .proceed
+        case .refusal(let failure, _): reason = failure.message
+        case .whole: reason = "it does no ranges"
+        case .contradiction(let contradiction): reason = contradiction
+        }
+        state.refusals[connection.number] = State.Trouble(failure: DownloadFailure(.transferBroken, reason))
         return .stop
     }
 

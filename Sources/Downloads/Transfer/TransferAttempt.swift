@@ -18,17 +18,21 @@ final class TransferAttempt: Sendable {
         /// Whether the store counts on bytes of the part file, so that it must not be overwritten unasked.
         let hasRecordedBytes: Bool
         let requestedMediaType: String?
+        /// The digest that the client named, if it did.
+        let checksum: Checksum?
+        let reservations: DiskReservations
         /// The most connections.
         let connections: Int
-        /// The request, but for its range and condition.
-        let request: ClientRequest
+        /// The request to the download's URL and to each mirror, but for range and condition.
+        let sources: [ClientRequest]
     }
 
     struct State {
         /// Has asked what the first connection sends, and judges its answer.
         var resume: ResumeDecision
         var plan: SegmentPlan
-        var digest: SHA256
+        var sources: SourceTable
+        var hasher: HashFollower
         /// What the bytes are of, once an answer was accepted.
         var entity: SavedEntity?
         var part: PartFile?
@@ -64,9 +68,9 @@ final class TransferAttempt: Sendable {
     /// - Parameters:
     ///   - resume: has asked what is sent first, and judges the answer.
     ///   - written: which bytes of the part file are valid.
-    ///   - digest: the hash of the first of them.
+    ///   - hasher: follows the first of them.
     init(
-        _ order: Order, client: HTTPClient, resume: ResumeDecision, written: Coverage, digest: SHA256,
+        _ order: Order, client: HTTPClient, resume: ResumeDecision, written: Coverage, hasher: HashFollower,
         reporter: AsyncStream<TransferReport>.Continuation
     ) {
         self.order = order
@@ -74,20 +78,24 @@ final class TransferAttempt: Sendable {
         self.reporter = reporter
         counters = TransferCounters(received: written.byteCount)
         let plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: max(1, order.connections)))
-        state = Locked(State(resume: resume, plan: plan, digest: digest))
+        state = Locked(State(resume: resume, plan: plan, sources: SourceTable(count: order.sources.count), hasher: hasher))
     }
 
     /// Begins; the end is reported even if it comes at once.
     func start(_ ask: ResumeDecision.Ask) {
-        let connection = SegmentConnection(number: SegmentPlan.first, range: nil, of: self)
+        let connection = SegmentConnection(number: SegmentPlan.first, range: nil, source: 0, of: self)
         let isCancelled = state.withLock { state in
             state.connections[connection.number] = connection
             return state.isCancelled
         }
         if isCancelled { connection.cancel() }
-        var request = order.request
-        request.range = ask.range
-        request.ifRange = ask.ifRange
+        send(connection, range: ask.range, ifRange: ask.ifRange)
+    }
+
+    private func send(_ connection: SegmentConnection, range: String? = nil, ifRange: String? = nil) {
+        var request = order.sources[connection.source]
+        request.range = range
+        request.ifRange = ifRange
         connection.start(client, request)
     }
 
@@ -114,7 +122,7 @@ final class TransferAttempt: Sendable {
 
     /// Bytes came on a connection. They are written without the lock, so that connections do not wait for each other's disk.
     func received(_ bytes: RawSpan, on connection: SegmentConnection) -> SinkDecision {
-        let place = state.withLock { state -> (SegmentPlan.Placement, PartFile)? in
+        let place = state.withLock { state -> (SegmentPlan.Placement, PartFile, isSmall: Bool)? in
             guard let part = state.part, !state.isCancelled, state.decided == nil,
                 let placement = state.plan.place(connection.number, bytes.byteCount)
             else { return nil }
@@ -124,9 +132,9 @@ final class TransferAttempt: Sendable {
                 return nil
             }
             for number in placement.superseded { state.connections[number]?.cancel() }
-            return (placement, part)
+            return (placement, part, state.plan.total.map { $0 <= HashFollower.smallFile } ?? false)
         }
-        guard let (placement, part) = place else { return .stop }
+        guard let (placement, part, isSmall) = place else { return .stop }
         let piece = bytes.extracting(first: placement.count)
         do throws(FileError) {
             try part.write(piece, at: placement.offset)
@@ -134,39 +142,49 @@ final class TransferAttempt: Sendable {
             state.withLock { $0.decide(.failed(DownloadFailure(error), retryAfter: nil)) }
             return .stop
         }
-        state.withLock { state in
-            guard state.plan.wrote(connection.number, placement.offset..<placement.offset + Int64(placement.count)) else {
-                return
+        let (hasher, prefix) = state.withLock { state -> (HashFollower, Int64) in
+            if state.plan.wrote(connection.number, placement.offset..<placement.offset + Int64(placement.count)) {
+                counters.received = state.plan.written.byteCount
             }
-            if state.digest.length == placement.offset { state.digest.update(piece) }
-            counters.received = state.plan.written.byteCount
+            return (state.hasher, state.plan.written.prefix)
         }
+        if isSmall { hasher.take(piece, at: placement.offset) } else { hasher.follow(part, upTo: prefix) }
         // A body that ends where its segment does is let end by itself: then its connection can be used again.
-        return placement.isLast && placement.count < bytes.byteCount ? .stop : .proceed
+        return placement.isLast && !placement.endsBody ? .stop : .proceed
     }
 
     // MARK: - Ends
 
     /// A connection has ended.
     func finished(_ outcome: Result<TransferSummary, ClientError>, on connection: SegmentConnection) {
-        let (opened, ending) = state.withLock { state in
+        let (opened, ending) = state.withLock { state -> ([SegmentConnection], TransferReport.Ending?) in
             state.connections[connection.number] = nil
-            let opened = follow(outcome, of: connection.number, &state)
+            let opened = follow(outcome, of: connection, &state) + tryMirror(&state)
             counters.connections = state.connections.count
             return (opened, state.connections.isEmpty ? end(outcome, &state) : nil)
         }
         start(opened)
-        if let ending { report(.ended(ending)) }
+        guard let ending else { return }
+        order.reservations.release(order.id)
+        report(.ended(ending))
     }
 
     /// Gives what an ended connection has left undone to others; returns new ones.
     private func follow(
-        _ outcome: Result<TransferSummary, ClientError>, of number: Int, _ state: inout State
+        _ outcome: Result<TransferSummary, ClientError>, of connection: SegmentConnection, _ state: inout State
     ) -> [SegmentConnection] {
+        let number = connection.number
         let trouble = state.refusals.removeValue(forKey: number) ?? Self.trouble(outcome, state.plan.segments[number])
-        if let trouble { state.trouble = trouble }
+        let isMirror = connection.source != state.sources.first
+        let count = state.plan.segments[number]?.count ?? 0
+        if let trouble {
+            state.trouble = trouble
+            // What a mirror brings well is kept; one that brings nothing is of no use, and no reason to ask others for less.
+            if isMirror, count < state.plan.limits.worthwhile { dropMirror(connection.source, trouble.failure.message, &state) }
+        }
         guard state.part != nil else { return [] }
-        let consequence = state.plan.ended(number, trouble == nil ? .orderly : .broken)
+        let isRefused = trouble != nil && !(isMirror && count < state.plan.limits.worthwhile)
+        let consequence = state.plan.ended(number, isRefused ? .broken : .orderly)
         guard state.decided == nil, !state.isCancelled, case .goOn(let openings) = consequence else { return [] }
         return prepare(openings, &state)
     }
@@ -192,7 +210,8 @@ final class TransferAttempt: Sendable {
     /// What the attempt has come to, now that no connection is left.
     private func end(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Ending {
         TransferReport.Ending(
-            outcome: conclude(outcome, &state), written: state.plan.written, digest: state.digest, resume: state.resume)
+            outcome: conclude(outcome, &state), written: state.plan.written, hasher: state.hasher, resume: state.resume,
+            hasMixedSources: state.sources.hasMixed)
     }
 
     private func conclude(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Outcome {
@@ -211,21 +230,61 @@ final class TransferAttempt: Sendable {
 
     /// Makes connections that the plan wants; the caller starts them without the lock.
     func prepare(_ openings: [SegmentPlan.Opening], _ state: inout State) -> [SegmentConnection] {
-        let opened = openings.map { SegmentConnection(number: $0.connection, range: $0.range, of: self) }
-        for connection in opened { state.connections[connection.number] = connection }
+        let opened = openings.map { opening in
+            let source = state.sources.next(busy: state.connections.values.map(\.source))
+            let connection = SegmentConnection(number: opening.connection, range: opening.range, source: source, of: self)
+            state.connections[connection.number] = connection
+            return connection
+        }
         counters.connections = state.connections.count
         return opened
     }
 
-    /// Asks for segments, each with the validator that the file had when the attempt began.
+    /// Asks for segments, each with the validator that the file had when its source was first asked.
     func start(_ opened: [SegmentConnection]) {
-        guard !opened.isEmpty, let entity = state.withLock({ $0.entity }) else { return }
         for connection in opened {
-            guard let range = connection.range else { continue }
-            var request = order.request
-            request.range = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
-            request.ifRange = Validator(of: entity)?.fieldValue
-            connection.start(client, request)
+            guard let range = connection.range else {
+                send(connection)
+                continue
+            }
+            let entity = state.withLock { $0.sources.entity(of: connection.source) }
+            send(
+                connection, range: "bytes=\(range.lowerBound)-\(range.upperBound - 1)",
+                ifRange: entity.flatMap(Validator.init(of:))?.fieldValue)
         }
+    }
+
+    /// If nothing has come of the first source, and there is nothing that only it could continue, a mirror takes its place.
+    private func tryMirror(_ state: inout State) -> [SegmentConnection] {
+        guard state.connections.isEmpty, state.part == nil, !state.isCancelled, state.plan.written.byteCount == 0 else {
+            return []
+        }
+        let failure: DownloadFailure
+        switch state.decided {
+        case .failed(let decided, _): failure = decided
+        case nil:
+            guard let trouble = state.trouble else { return [] }
+            failure = trouble.failure
+        case .whole, .askAgain, .cancelled: return []
+        }
+        let failed = state.sources.first
+        guard let next = state.sources.replaceFirst() else { return [] }
+        report(.warning("\(host(of: failed)) is of no use for \(order.id): \(failure.message)"))
+        state.decided = nil
+        state.trouble = nil
+        let connection = SegmentConnection(number: SegmentPlan.first, range: nil, source: next, of: self)
+        state.connections[connection.number] = connection
+        return [connection]
+    }
+
+    /// Asks a mirror no more, and says so.
+    func dropMirror(_ source: Int, _ reason: String, _ state: inout State) {
+        state.sources.drop(source)
+        report(.warning("the mirror \(host(of: source)) of \(order.id) is dropped: \(reason)"))
+    }
+
+    /// What of a URL may be shown: the rest may hold a secret.
+    private func host(of source: Int) -> String {
+        "\(order.sources[source].url.host):\(order.sources[source].url.port)"
     }
 }

@@ -10,6 +10,8 @@ struct TransferReport: Sendable {
     enum Event: Sendable {
         /// The head was judged and bytes will be placed.
         case accepted(Accepted)
+        /// Something worth a line in the log.
+        case warning(String)
         /// The attempt is over; its sink will not be called again.
         case ended(Ending)
     }
@@ -26,16 +28,20 @@ struct TransferReport: Sendable {
         let isReplacement: Bool
         let mediaType: String?
         let contentDisposition: String?
+        /// What the origin says that the whole file hashes to.
+        let digest: Checksum?
     }
 
     struct Ending: Sendable {
         let outcome: Outcome
         /// Bytes of the part file that are valid.
         let written: Coverage
-        /// The hash of the first of them, as far as it was computed as they came.
-        let digest: SHA256
+        /// Hashes them, from the first one on.
+        let hasher: HashFollower
         /// What was learnt for the next question.
         let resume: ResumeDecision
+        /// Whether mirrors have brought some of the bytes.
+        let hasMixedSources: Bool
     }
 
     enum Outcome: Sendable {

@@ -14,9 +14,10 @@ struct ChecksumTests {
     }
 
     @Test(arguments: [
-        ("", "checksum '' must be written <algorithm>:<hex>, with one of sha-256"),
-        (hex, "checksum '\(hex)' must be written <algorithm>:<hex>, with one of sha-256"),
-        ("crc32:00", "checksum algorithm 'crc32' is not one of sha-256"),
+        ("", "checksum '' must be written <algorithm>:<hex>, with one of sha-256, sha-512, sha-1, md5"),
+        (hex, "checksum '\(hex)' must be written <algorithm>:<hex>, with one of sha-256, sha-512, sha-1, md5"),
+        ("crc32:00", "checksum algorithm 'crc32' is not one of sha-256, sha-512, sha-1, md5"),
+        ("md5:\(hex)", "checksum digest '\(hex)' must be 32 hexadecimal digits"),
         ("sha-256:abc", "checksum digest 'abc' must be 64 hexadecimal digits"),
         ("sha-256:\(hex)00", "checksum digest '\(hex)00' must be 64 hexadecimal digits"),
         ("sha-256:z\(hex.dropFirst())", "checksum digest 'z\(hex.dropFirst())' must be 64 hexadecimal digits"),

@@ -22,7 +22,8 @@ struct FinisherTests {
         // As preallocation leaves it: longer than its content.
         try part.truncate(to: 10_000)
         return Finisher.Order(
-            id: id, part: part, digest: SHA256(), length: Int64(content.utf8.count), name: name, expected: checksum)
+            id: id, part: part, hasher: HashFollower(), length: Int64(content.utf8.count), name: name,
+            expected: [checksum].compactMap(\.self))
     }
 
     @Test("one file, and many that share a sync, appear whole under their names", arguments: [1, 4, 5, 40])

@@ -115,7 +115,7 @@ struct RouteTests {
                 (#"{"url":"http://a.example/","paused":"yes"}"#, 400, ["'paused'", "true or false"]),
                 (#"{"url":"http://a.example/","segments":0}"#, 400, ["'segments'", "1 to 16"]),
                 (#"{"url":"http://a.example/","speedLimit":-1}"#, 400, ["'speedLimit'"]),
-                (#"{"url":"http://a.example/","checksum":"md5:00"}"#, 400, ["'checksum'", "sha-256"]),
+                (#"{"url":"http://a.example/","checksum":"crc32:00"}"#, 400, ["'checksum'", "sha-256"]),
                 (#"{"url":"http://a.example/","checksum":"sha-256:00"}"#, 400, ["64 hexadecimal digits"]),
                 (#"{"url":"http://a.example/","mediaType":"audio"}"#, 400, ["'mediaType'", "audio/*"]),
                 (#"{"url":"http://a.example/","mirrors":["x"]}"#, 400, ["mirrors[0]"]),

@@ -1,0 +1,66 @@
+import HTTPCore
+
+/// The digests of a whole file that its origin sends along: `Repr-Digest` (RFC 9530 §3) and its predecessor `Digest` (RFC 3230 §4.3.2).
+/// Where both are without a content coding they say the same: what all bytes of the file together hash to, also on a part of it.
+enum OriginDigests {
+    /// The strongest cheap one: SHA-256, which is computed anyway, or else SHA-512. Others, and what cannot be read, are left alone:
+    /// a file is not refused for a field that nobody has to send.
+    static func strongest(_ fields: Fields) -> Checksum? {
+        var found: [Checksum] = []
+        if let name = FieldName("Repr-Digest"), let text = fields.combined(name) { found += members(text, isStructured: true) }
+        if let name = FieldName("Digest"), let text = fields.combined(name) { found += members(text, isStructured: false) }
+        return found.first { $0.algorithm == .sha256 } ?? found.first { $0.algorithm == .sha512 }
+    }
+
+    /// - Parameter isStructured: whether values are byte sequences of RFC 8941 §3.3.5, between colons.
+    private static func members(_ text: String, isStructured: Bool) -> [Checksum] {
+        text.split(separator: ",").compactMap { member in
+            let parts = member.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2, let algorithm = Checksum.Algorithm(rawValue: trimmed(parts[0]).lowercased()) else {
+                return nil
+            }
+            var value = trimmed(parts[1])
+            if isStructured {
+                // What follows the last colon are parameters, of which none is defined.
+                guard value.first == ":", let end = value.lastIndex(of: ":"), end > value.startIndex else { return nil }
+                value = value[value.index(after: value.startIndex)..<end]
+            }
+            return base64(value.utf8).flatMap { Checksum(algorithm, bytes: $0) }
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        let start = text.drop { $0 == " " || $0 == "\t" }
+        return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
+    }
+
+    /// RFC 4648 §4, with or without padding; nil for anything else.
+    private static func base64(_ text: Substring.UTF8View) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        var isPadded = false
+        for character in text {
+            let digit: UInt8
+            switch character {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = character - UInt8(ascii: "A")
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = character - UInt8(ascii: "a") + 26
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0") + 52
+            case UInt8(ascii: "+"): digit = 62
+            case UInt8(ascii: "/"): digit = 63
+            case UInt8(ascii: "="):
+                isPadded = true
+                continue
+            default: return nil
+            }
+            if isPadded { return nil }
+            bits = (bits << 6 | UInt32(digit)) & 0xff_ffff
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,81 @@
+internal import Glibc
+internal import Threading
+
+/// Keeps downloads that run at the same time from promising the same room twice.
+///
+/// Where the file system can, the room for a whole file is taken at once, and is gone for everybody. Where it cannot, what running
+/// downloads have not written yet is counted here. Either way a download that would not fit does not begin.
+final class DiskReservations: Sendable {
+    /// Room that is left to others, in bytes: the records need some, too.
+    private static let margin: Int64 = 4 << 20
+
+    private struct Claim {
+        let total: Int64
+        let counters: TransferCounters
+    }
+
+    private let claims = Locked<[DownloadID: Claim]>([:])
+
+    /// Takes the room for a whole file.
+    /// - Throws: ENOSPC, saying how much is wanted and how much there is.
+    func reserve(_ total: Int64, in part: PartFile, for id: DownloadID, counters: TransferCounters) throws(FileError) {
+        let space = try part.space()
+        let failure = claims.withLock { claims -> FileError? in
+            claims[id] = nil
+            let claimed = claims.values.reduce(Int64(0)) { $0 + max(0, $1.total - $1.counters.received) }
+            let wanted = max(0, total - space.allocated)
+            guard Self.suffices(free: space.free - claimed, wanted: wanted, size: space.size) else {
+                return FileError(
+                    operation: "reserve \(wanted) bytes, where \(max(0, space.free - claimed)) are free, for", path: part.path,
+                    code: ENOSPC)
+            }
+            claims[id] = Claim(total: total, counters: counters)
+            return nil
+        }
+        if let failure { throw failure }
+        do throws(FileError) {
+            // What the file system keeps needs no claim.
+            if try part.preallocate(total) { release(id) }
+        } catch {
+            release(id)
+            throw error
+        }
+    }
+
+    /// A download does not write any more.
+    func release(_ id: DownloadID) {
+        claims.withLock { $0[id] = nil }
+    }
+
+    /// Whether so many bytes may be taken of those that are free on a file system of that size.
+    static func suffices(free: Int64, wanted: Int64, size: Int64) -> Bool {
+        // Some file systems have no size; what they have room for only writing will tell.
+        wanted == 0 || size <= 0 || free - min(margin, size / 64) >= wanted
+    }
+}
+
+/// The room on a file system, in bytes.
+struct DiskSpace: Sendable, Equatable {
+    /// Of the whole file system.
+    let size: Int64
+    /// What users may take.
+    let free: Int64
+    /// What the file in question has taken already.
+    let allocated: Int64
+}
+
+extension PartFile {
+    /// The room on the file system that the file is on.
+    func space() throws(FileError) -> DiskSpace {
+        var system = statvfs()
+        var file = stat()
+        guard unsafe fstatvfs(descriptor, &system) == 0, unsafe fstat(descriptor, &file) == 0 else {
+            throw FileError(operation: "examine the file system of", path: path, code: errno)
+        }
+        let unit = Int64(clamping: system.f_frsize)
+        return DiskSpace(
+            size: unit.multipliedReportingOverflow(by: Int64(clamping: system.f_blocks)).partialValue,
+            free: unit.multipliedReportingOverflow(by: Int64(clamping: system.f_bavail)).partialValue,
+            allocated: Int64(file.st_blocks) * 512)
+    }
+}

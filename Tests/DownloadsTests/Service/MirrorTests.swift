@@ -1,0 +1,102 @@
+import DemoUpstream
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// Files of which several origins are said to have the same bytes. To the service another tag makes another target of the same origin.
+@Suite("Mirrors", .timeLimit(.minutes(3)))
+struct MirrorTests {
+    static let size = 12_000_000
+    /// The first connection stops for a while, so that others are needed.
+    static let origin = "size=\(size)&seed=80&etag=a&fault=stall@1000000;times=1"
+
+    private func finished(
+        _ fixture: ServiceFixture, _ query: String, mirrors: [String], checksum: Checksum? = nil
+    ) async throws -> Download {
+        let urls = try mirrors.map { try fixture.url($0) }
+        let made = try await fixture.add(query) { new in
+            new.mirrors = urls
+            new.checksum = checksum
+        }
+        return try await fixture.end(of: made.id)
+    }
+
+    private func expectExact(_ fixture: ServiceFixture, _ done: Download) throws {
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        let expected = try #require(DemoUpstream.content(of: "/entity?size=\(Self.size)&seed=80")?.bytes)
+        #expect(try fixture.file(done) == expected)
+    }
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let mirror: String
+        /// Whether it is asked more than once for bytes.
+        let isUsed: Bool
+        var testDescription: String { name }
+    }
+
+    @Test(
+        "what is wrong with a mirror is its own affair",
+        arguments: [
+            Case(name: "one with tags of its own shares the work", mirror: "size=\(size)&seed=80&etag=b", isUsed: true),
+            Case(name: "one with another length is dropped", mirror: "size=\(size + 1)&seed=80&etag=b", isUsed: false),
+            Case(name: "one without the file is dropped", mirror: "size=\(size)&seed=80&etag=b&fault=404", isUsed: false),
+            Case(
+                name: "one that does no ranges is dropped", mirror: "size=\(size)&seed=80&etag=b&fault=ignore-ranges",
+                isUsed: false),
+            Case(
+                name: "one that gives no validator is dropped", mirror: "size=\(size)&seed=80&fault=no-validator", isUsed: false),
+            Case(name: "one that hangs up is dropped", mirror: "size=\(size)&seed=80&etag=b&fault=reset@0", isUsed: false),
+            Case(
+                name: "one that changes in between is dropped",
+                mirror: "size=\(size)&seed=80&etag=b&fault=ignore-if-range,wrong-total;from=2", isUsed: false),
+        ])
+    func oneMirror(_ rule: Case) async throws {
+        let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
+        let done = try await finished(fixture, Self.origin, mirrors: [rule.mirror])
+        try expectExact(fixture, done)
+        let asked = fixture.requests().filter { $0.target.contains("etag=b") || $0.target.contains("no-validator") }
+        #expect(!asked.isEmpty)
+        if rule.isUsed { #expect(asked.contains { $0.status == 206 }) }
+        await fixture.service.shutdown()
+    }
+
+    @Test("a mirror takes the place of an origin that does not have the file")
+    func deadOrigin() async throws {
+        let fixture = try await ServiceFixture()
+        let done = try await finished(
+            fixture, "size=\(Self.size)&seed=80&fault=404", mirrors: ["size=\(Self.size)&seed=80&etag=b"])
+        try expectExact(fixture, done)
+        await fixture.service.shutdown()
+    }
+
+    @Test("bytes of a mirror that do not match the checksum are fetched anew without it")
+    func wrongBytes() async throws {
+        let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
+        let bytes = try #require(DemoUpstream.content(of: "/entity?size=\(Self.size)&seed=80")?.bytes)
+        let checksum = try Checksum(parsing: "sha-256:" + SHA256.hexadecimal(of: bytes))
+        let done = try await finished(fixture, Self.origin, mirrors: ["size=\(Self.size)&seed=81&etag=b"], checksum: checksum)
+        try expectExact(fixture, done)
+        await fixture.service.shutdown()
+    }
+
+    @Test("connections are spread over the sources that are left")
+    func spread() {
+        var table = SourceTable(count: 3)
+        #expect(table.next(busy: []) == 0)
+        #expect(table.next(busy: [0]) == 1)
+        #expect(table.next(busy: [0, 1]) == 2)
+        table.drop(1)
+        #expect(table.next(busy: [0]) == 2)
+        #expect(table.next(busy: [0, 2]) == 0)
+        table.drop(0)
+        #expect(table.next(busy: []) == 0)
+        let replacement = table.replaceFirst()
+        #expect(replacement == 2)
+        #expect(table.first == 2)
+        let nobody = table.replaceFirst()
+        #expect(nobody == nil)
+    }
+}

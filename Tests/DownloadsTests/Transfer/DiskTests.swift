@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+
+@testable import Downloads
+
+struct DiskTests {
+    @Test(
+        "room is left for others",
+        arguments: [
+            (100 << 20, 90 << 20, 1 << 40, true), (100 << 20, 97 << 20, 1 << 40, false), (100, 0, 100, true), (0, 100, 0, true),
+            (0, 0, 100, true),
+            (-5, 0, 100, true), (-5, 1, 100, false), (6 << 20, 5 << 20, 8 << 20, true),
+        ] as [(Int64, Int64, Int64, Bool)])
+    func room(free: Int64, wanted: Int64, size: Int64, suffices: Bool) {
+        #expect(DiskReservations.suffices(free: free, wanted: wanted, size: size) == suffices)
+    }
+
+    @Test(
+        "what failed at a file decides whether it is tried again",
+        arguments: [
+            (ENOSPC, .insufficientStorage, false), (EDQUOT, .insufficientStorage, false), (EIO, .ioError, false),
+            (EROFS, .ioError, false), (EMFILE, .ioError, true), (ENFILE, .ioError, true), (ENOMEM, .ioError, true),
+        ] as [(Int32, FailureCode, Bool)])
+    func causes(code: Int32, failure: FailureCode, isRetried: Bool) {
+        let told = DownloadFailure(FileError(operation: "write", path: "/x", code: code))
+        #expect(told.code == failure)
+        #expect(told.retryable == isRetried)
+    }
+}
