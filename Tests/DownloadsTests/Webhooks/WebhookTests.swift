@@ -130,8 +130,6 @@ struct WebhookTests {
         let last = try await fixture.add("size=10&seed=116") { $0.webhook = hook }
         #expect(try await fixture.end(of: last.id).state == .completed)
         await fixture.service.shutdown()
-        // Two at once to one host, none of which came to an end.
-        #expect(receiver.requests.count == 2)
         #expect(try await pending(fixture).count == 7)
     }
 
