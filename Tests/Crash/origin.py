@@ -58,7 +58,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             for start in range(first, last + 1, PIECE):
                 self.wfile.write(body[start:min(start + PIECE, last + 1)])
-                if pace:
+                if pace and start + PIECE <= last:
                     time.sleep(PIECE / pace)
         except OSError:
             self.close_connection = True
