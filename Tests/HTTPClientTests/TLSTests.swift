@@ -102,8 +102,9 @@ final class TLSServer: Sendable {
         port = try #require(line.split(separator: ":").last.flatMap { Int($0) })
     }
 
+    /// By SIGKILL: the process inherits the signal mask of the thread it was started from, which may hold SIGTERM back.
     func stop() {
-        process.terminate()
+        kill(process.processIdentifier, SIGKILL)
     }
 
     private static func run(_ command: String, _ arguments: String...) throws {
