@@ -44,16 +44,21 @@ let package = Package(
         room("Threading", ["CSystem"]),
         room("JSON"),
         room("HTTPCore"),
+        room("Terminal", ["Threading"]),
         room("HTTPServer", ["HTTPCore", "Threading", "CSystem"]),
         room("HTTPClient", ["HTTPCore", "Threading", "CCurl"]),
         room("Catalog", ["HTTPClient", "HTTPCore", "JSON", "Threading"]),
         room("Downloads", ["HTTPClient", "HTTPCore", "JSON", "Threading", "CSQLite", "CSystem"]),
         room("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "Threading"]),
         room(
-            "PawlService", ["HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "Threading", "CSystem"],
+            "PawlService",
+            [
+                "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "Terminal", "Threading", "CSystem",
+            ],
             resources: [.embedInCode("Resources")]),
+        room("PawlClient", ["PawlService", "HTTPClient", "HTTPCore", "JSON", "Terminal", "Threading"]),
         .executableTarget(
-            name: "pawl", dependencies: ["PawlService", "DemoUpstream"], swiftSettings: strict),
+            name: "pawl", dependencies: ["PawlService", "PawlClient", "DemoUpstream"], swiftSettings: strict),
 
         .target(name: "TestSupport", dependencies: ["CSystem"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
@@ -66,7 +71,9 @@ let package = Package(
         tests("Catalog", ["Catalog", "HTTPClient", "JSON"], resources: [.copy("Fixtures")]),
         tests("Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "CSystem"]),
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON"]),
-        tests("PawlService", ["PawlService", "DemoUpstream", "Downloads", "HTTPServer", "HTTPCore", "JSON"]),
+        tests("Terminal", ["Terminal"]),
+        tests("PawlService", ["PawlService", "DemoUpstream", "Downloads", "HTTPServer", "HTTPCore", "JSON", "Terminal"]),
+        tests("PawlClient", ["PawlClient", "PawlService", "DemoUpstream", "HTTPCore", "JSON", "Terminal"]),
         tests("BlackBox", ["JSON"]),
     ]
 )

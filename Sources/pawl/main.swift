@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PawlClient
 internal import PawlService
 
 SignalWatcher.prepare()
@@ -9,7 +10,7 @@ do throws(UsageError) {
     exit(await run(invocation))
 } catch {
     StandardStreams.writeError("\(error)\n")
-    exit(2)
+    exit(ExitStatus.usage.rawValue)
 }
 
 /// Carries out a command, and returns the process's exit status.
@@ -21,12 +22,16 @@ func run(_ invocation: Invocation) async -> Int32 {
     case .serve: return await Service.run(configuration, log: log)
     case .demo: return await DemoCommand.run(configuration, log: log)
     case .get: return await GetCommand.run(invocation)
+    case .search, .add, .list, .watch, .pause, .resume, .cancel, .retry, .rm: return await ClientCommand.run(invocation)
     case .health: return await HealthCommand.run(configuration)
-    case .help:
-        StandardStreams.writeOutput(Help.text(for: invocation.topic))
-        return 0
-    case .version:
-        StandardStreams.writeOutput(Help.versionLine + "\n")
-        return 0
+    case .completions: return write(Completions.script(for: invocation.operands.first ?? "") ?? "")
+    case .man: return write(ManualPage.text)
+    case .help: return write(Help.text(for: invocation.topic))
+    case .version: return write(Help.versionLine + "\n")
     }
+}
+
+func write(_ text: String) -> Int32 {
+    StandardStreams.writeOutput(text)
+    return ExitStatus.done.rawValue
 }

@@ -1,5 +1,4 @@
 internal import HTTPClient
-internal import HTTPCore
 
 /// Reads a command line and an environment. Pure: no file is opened, nothing is printed.
 public enum CommandLineParser {
@@ -74,8 +73,8 @@ public enum CommandLineParser {
             }
             if argument == "--help" || argument == "-h" { return .instead(Invocation(.help, topic: invocation.command)) }
             if argument == "--version" { return .instead(Invocation(.version)) }
-            let (flag, inlineValue) = split(argument)
-            guard let option = options.first(where: { $0.flag == flag }) else {
+            let (flag, inlineValue) = split(argument, options)
+            guard let option = options.first(where: { $0.flags.contains(flag) }) else {
                 throw unknownFlag(flag, of: invocation.command, options)
             }
             if let inlineValue {
@@ -128,44 +127,24 @@ public enum CommandLineParser {
     }
 
     private static func take(_ argument: String, into invocation: inout Invocation) throws(UsageError) {
-        guard invocation.command == .get else {
+        guard CommandTable.command(invocation.command).operands != .none else {
             throw UsageError("pawl: unexpected argument '\(argument)': pawl \(invocation.command.rawValue) takes options only")
         }
-        invocation.urls.append(argument)
+        invocation.operands.append(argument)
     }
 
     /// What no single option can tell.
     private static func check(_ invocation: Invocation) throws(UsageError) {
         let configuration = invocation.configuration
-        switch invocation.command {
-        case .serve, .demo:
+        if CommandName.services.contains(invocation.command) {
             let isGuarded = configuration.token != nil || configuration.tokenFile != nil || configuration.allowsAnonymous
             guard isGuarded || isLoopback(configuration.host) else {
                 throw UsageError(
                     "pawl: --host \(configuration.host) serves other machines: give --token TOKEN or --token-file PATH, or --no-auth"
                         + " to serve everybody")
             }
-        case .get:
-            guard !invocation.urls.isEmpty else {
-                throw UsageError("pawl: nothing to download: pawl get takes one or more http or https URLs")
-            }
-            for url in invocation.urls where HTTPURL(url) == nil { throw badURL(url) }
-            guard invocation.output == nil || invocation.urls.count == 1 else {
-                throw UsageError("pawl: --output names one file, so it takes exactly one URL; --directory takes any number")
-            }
-        case .health, .help, .version:
-            break
         }
-    }
-
-    private static func badURL(_ text: String) -> UsageError {
-        if let end = text.range(of: "://")?.lowerBound {
-            let scheme = text[..<end].lowercased()
-            if !scheme.isEmpty, scheme != "http", scheme != "https" {
-                return UsageError("pawl: '\(text)' is a URL of '\(scheme)': pawl get takes only http and https")
-            }
-        }
-        return UsageError("pawl: '\(text)' is not a URL: pawl get takes absolute http or https URLs")
+        try OperandCheck.check(invocation)
     }
 
     /// Whether only this machine reaches an address: 127.0.0.0/8 and ::1.
@@ -177,15 +156,15 @@ public enum CommandLineParser {
         }
     }
 
-    /// Splits `--flag=value`, and spells out the short flags of `get`.
-    private static func split(_ argument: String) -> (flag: String, value: String?) {
-        switch argument {
-        case "-o": return ("--output", nil)
-        case "-d": return ("--directory", nil)
-        default: break
+    /// Splits `--flag=value`, and `-xvalue` where `-x` takes one.
+    private static func split(_ argument: String, _ options: [Option]) -> (flag: String, value: String?) {
+        if argument.hasPrefix("--") {
+            guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+            return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
         }
-        guard argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
-        return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+        let short = String(argument.prefix(2))
+        let takesValue = options.contains { $0.placeholder != nil && $0.flags.contains(short) }
+        return argument.count > 2 && takesValue ? (short, String(argument.dropFirst(2))) : (argument, nil)
     }
 
     private static func unknownCommand(_ name: String) -> UsageError {
@@ -211,7 +190,7 @@ public enum CommandLineParser {
 
 extension Substring {
     /// Without white space around it.
-    fileprivate var trimmed: String {
+    var trimmed: String {
         var text = self
         while text.first?.isWhitespace == true { text.removeFirst() }
         while text.last?.isWhitespace == true { text.removeLast() }

@@ -65,7 +65,7 @@ public struct Configuration: Sendable {
         DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations)
     }
 
-    private static func constant(_ url: StaticString) -> HTTPURL {
+    static func constant(_ url: StaticString) -> HTTPURL {
         guard let url = HTTPURL(url.description) else { preconditionFailure("\(url) is not a URL") }
         return url
     }

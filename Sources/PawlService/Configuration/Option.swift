@@ -2,6 +2,15 @@ internal import Downloads
 
 /// One option: how it is written, what it takes, what it means. Flags, environment, help and errors all follow from it.
 struct Option: Sendable {
+    /// What a shell can offer for a value.
+    enum Completion: Sendable, Equatable {
+        /// Nothing: it is the user's to know.
+        case text
+        case file
+        case directory
+        case oneOf([String])
+    }
+
     /// The flag without its dashes, such as `max-concurrent`.
     let name: String
     /// What stands for the value in help; `nil` for a switch, which needs none.
@@ -20,6 +29,14 @@ struct Option: Sendable {
     let isInEnvironment: Bool
     /// The commands that have it.
     let commands: Set<CommandName>
+    /// The flag's short form, such as `o` for `-o`.
+    private(set) var short: Character?
+    /// Other names for it, which are taken and not advertised first.
+    private(set) var aliases: [String] = []
+    /// What a shell completes its value from.
+    private(set) var completion = Completion.text
+    /// The variable's name, where it does not follow from the option's.
+    private var variable: String?
     /// Takes one value; `false` if it is not acceptable.
     let apply: @Sendable (inout Invocation, String) -> Bool
 
@@ -43,6 +60,37 @@ struct Option: Sendable {
 
     var flag: String { "--" + name }
 
+    /// All ways to write it, the short one first: `-o`, `--output`.
+    var flags: [String] { (short.map { ["-\($0)"] } ?? []) + [flag] + aliases.map { "--" + $0 } }
+
+    /// The same option with a short form.
+    func short(_ letter: Character) -> Option {
+        var option = self
+        option.short = letter
+        return option
+    }
+
+    /// The same option, also under another name.
+    func alias(_ name: String) -> Option {
+        var option = self
+        option.aliases.append(name)
+        return option
+    }
+
+    /// The same option with something to offer for its value.
+    func completed(from completion: Completion) -> Option {
+        var option = self
+        option.completion = completion
+        return option
+    }
+
+    /// The same option, read from another variable than the one called after it.
+    func variable(_ name: String) -> Option {
+        var option = self
+        option.variable = name
+        return option
+    }
+
     /// The setting that it is the value of at the start, if it is one that can be changed at run time.
     var setting: ServiceSettings.Name? {
         switch name {
@@ -56,7 +104,8 @@ struct Option: Sendable {
 
     /// `PAWL_MAX_CONCURRENT` for `max-concurrent`.
     var environmentName: String {
-        "PAWL_" + String(decoding: name.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }, as: UTF8.self).uppercased()
+        variable ?? "PAWL_"
+            + String(decoding: name.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 }, as: UTF8.self).uppercased()
     }
 
     /// A switch: on when it is written alone, or followed by `=true`.
@@ -106,5 +155,6 @@ struct Option: Sendable {
             invocation.configuration[keyPath: property] = choice
             return true
         }
+        .completed(from: .oneOf(names))
     }
 }

@@ -8,7 +8,10 @@ enum OptionTable {
         all.filter { $0.commands.contains(command) }
     }
 
-    static let all: [Option] = [
+    static let all: [Option] = services + get + client
+
+    /// Those of services, and what `get` shares of them.
+    private static let services: [Option] = [
         Option(
             "host", "ADDRESS", accepts: "an IP address or localhost", default: "127.0.0.1",
             "address to bind; anything but loopback needs --token, --token-file or --no-auth",
@@ -27,10 +30,12 @@ enum OptionTable {
             guard isPath(value) else { return false }
             invocation.configuration.dataDirectory = value
             return true
-        },
+        }
+        .completed(from: .directory),
         Option(
             "token", "TOKEN", accepts: "1 to 4096 visible ASCII characters without spaces", default: "none",
-            "bearer token that every API request must carry", isSecret: true
+            "bearer token that every API request must carry", isSecret: true,
+            commands: CommandName.services.union(CommandName.clients)
         ) { invocation, value in
             guard let token = AccessToken(value) else { return false }
             invocation.configuration.token = token
@@ -38,13 +43,15 @@ enum OptionTable {
             return true
         },
         Option(
-            "token-file", "PATH", accepts: "a path", default: "none", "file whose first line is that token"
+            "token-file", "PATH", accepts: "a path", default: "none", "file whose first line is that token",
+            commands: CommandName.services.union(CommandName.clients)
         ) { invocation, value in
             guard isPath(value) else { return false }
             invocation.configuration.tokenFile = value
             invocation.configuration.token = nil
             return true
-        },
+        }
+        .completed(from: .file),
         .toggle("no-auth", "serve other machines without a token", \.allowsAnonymous),
         Option(
             "webhook-secret", "SECRET", accepts: "a text that is not empty", default: "none",
@@ -62,10 +69,16 @@ enum OptionTable {
             commands: [.serve, .demo, .get], \.maxPerHost),
         .number(
             "segments", 1...16, default: "4", "most connections for one large file; files under 8 MiB use one",
-            commands: [.serve, .demo, .get], \.segments),
-        .number(
-            "speed-limit", 0...Int64.max, default: "0", "bytes per second over all downloads; 0 is none",
-            commands: [.serve, .demo, .get], \.speedLimit),
+            commands: [.serve, .demo, .get], \.segments
+        )
+        .short("x"),
+        Option(
+            "speed-limit", "RATE", accepts: ByteRate.accepted, default: "0", "bytes per second over all downloads; 0 is none"
+        ) { invocation, value in
+            guard let rate = ByteRate(parsing: value) else { return false }
+            invocation.configuration.speedLimit = rate.bytesPerSecond
+            return true
+        },
         .toggle(
             "allow-private", "allow destinations on loopback, private, link-local and other special-use addresses",
             commands: [.serve, .demo, .get], \.allowsPrivate),
@@ -105,34 +118,17 @@ enum OptionTable {
         .base("posts-url", default: "https://jsonplaceholder.typicode.com", "base of the JSONPlaceholder API", \.postsURL),
         Option(
             "ca-file", "PATH", accepts: "a path", default: "the system's store", "PEM bundle for TLS verification",
-            commands: [.serve, .demo, .get]
+            commands: CommandName.services.union(CommandName.clients).union([.get])
         ) { invocation, value in
             guard isPath(value) else { return false }
             invocation.configuration.caFile = value
             return true
-        },
+        }
+        .completed(from: .file),
         .choice(
             "log-level", default: "info, or warning of pawl get", "least severe lines that are logged, to standard error",
             commands: [.serve, .demo, .get], \.logLevel),
         .choice("log-format", default: "text", "how a line of the log is written", \.logFormat),
-        Option(
-            "output", "FILE", accepts: "a path, for one URL", default: "the origin's name for it",
-            "file to write to, in a directory that is made if it is missing (-o)",
-            isInEnvironment: false, commands: [.get]
-        ) { invocation, value in
-            guard isPath(value), !value.hasSuffix("/") else { return false }
-            invocation.output = value
-            return true
-        },
-        Option(
-            "directory", "PATH", accepts: "a path", default: "the current one",
-            "directory to write into, made if it is missing (-d)",
-            isInEnvironment: false, commands: [.get]
-        ) { invocation, value in
-            guard isPath(value) else { return false }
-            invocation.directory = value
-            return true
-        },
     ]
 
     /// The address to bind, without brackets; `nil` for what is neither an IP address nor `localhost`.
@@ -142,7 +138,7 @@ enum OptionTable {
         return IPAddress(parsing: bare)?.description
     }
 
-    private static func isPath(_ text: String) -> Bool {
+    static func isPath(_ text: String) -> Bool {
         !text.isEmpty && !text.utf8.contains(0)
     }
 }

@@ -2,6 +2,7 @@ internal import Downloads
 internal import HTTPClient
 internal import HTTPCore
 internal import Synchronization
+internal import Terminal
 
 /// `pawl get`: downloads to where the user stands, through the same engine as the service.
 ///
@@ -14,8 +15,7 @@ public enum GetCommand {
     /// How often a terminal is redrawn.
     private static let redrawInterval: Duration = .milliseconds(200)
 
-    /// Downloads, and returns the process's exit status: 0 if every URL completed, 1 if not, 130 after Ctrl-C.
-    /// `SignalWatcher.prepare()` must have been called.
+    /// Downloads, and returns the process's exit status. `SignalWatcher.prepare()` must have been called.
     public static func run(_ invocation: Invocation) async -> Int32 {
         let (ticks, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let interruption = Interruption()
@@ -23,24 +23,43 @@ public enum GetCommand {
             interruption.signal.store(signal, ordering: .releasing)
             continuation.yield()
         }
-        var display = ProgressDisplay(
-            isTerminal: StandardStreams.outputIsTerminal, columns: StandardStreams.columns,
-            write: { StandardStreams.writeOutput($0) })
-        do throws(ServiceStartError) {
-            let session = try await GetSession(invocation)
-            let isComplete = await session.run(
-                ticks: ticks, wake: { continuation.yield() }, interval: redrawInterval, interruption: interruption,
-                display: &display)
-            await session.end()
-            if interruption.isRaised {
-                StandardStreams.writeError("pawl: interrupted; run the same command again to resume\n")
+        let begun = ContinuousClock.now
+        var display = display(of: invocation)
+        do throws(UsageError) {
+            let orders = try OrderList.orders(of: invocation)
+            do throws(ServiceStartError) {
+                let session = try await GetSession(invocation, urls: orders.compactMap(\.url))
+                let isComplete = await session.run(
+                    ticks: ticks, wake: { continuation.yield() }, interval: redrawInterval, interruption: interruption,
+                    display: &display)
+                display.end(isInterrupted: interruption.isRaised, after: .now - begun)
+                let kept = await session.end()
+                guard interruption.isRaised else { return (isComplete ? ExitStatus.done : .failed).rawValue }
+                StandardStreams.writeError("pawl: interrupted; run the same command again to resume\(kept)\n")
                 return 128 + interruption.signal.load(ordering: .acquiring)
+            } catch {
+                StandardStreams.writeError("pawl: \(error)\n")
+                return ExitStatus.failed.rawValue
             }
-            return isComplete ? 0 : 1
         } catch {
-            StandardStreams.writeError("pawl: \(error)\n")
-            return 1
+            StandardStreams.writeError("\(error)\n")
+            return ExitStatus.usage.rawValue
         }
+    }
+
+    private static func display(of invocation: Invocation) -> ProgressDisplay {
+        let isTerminal = TerminalDevice.isOutput
+        return ProgressDisplay(
+            mode: invocation.writesJSON ? .json : isTerminal ? .terminal : .lines, name: invocation.output,
+            appearance: Appearance(environment: ProcessEnvironment.variable, isTerminal: isTerminal),
+            size: { TerminalDevice.size }, write: { StandardStreams.writeOutput($0) })
+    }
+}
+
+extension Order {
+    /// The URL, if it is one.
+    fileprivate var url: HTTPURL? {
+        if case .url(let url) = self { url } else { nil }
     }
 }
 

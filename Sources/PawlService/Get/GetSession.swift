@@ -1,6 +1,7 @@
 internal import Downloads
 internal import HTTPClient
 internal import HTTPCore
+internal import Terminal
 
 /// One run of `pawl get`: its engine, and the downloads it is about.
 struct GetSession {
@@ -10,16 +11,20 @@ struct GetSession {
     private let client: HTTPClient
     private let downloads: DownloadService
     private let urls: [HTTPURL]
+    private let checksum: Checksum?
     /// The engine keeps its files to itself; what is put into the user's directory is as other programs would make it.
     private let fileMode: UInt32
 
     /// Opens the engine; nothing is downloaded yet.
-    init(_ invocation: Invocation) async throws(ServiceStartError) {
+    init(_ invocation: Invocation, urls given: [HTTPURL]) async throws(ServiceStartError) {
         var configuration = invocation.configuration
+        // Each run is told anew: what an interrupted one was told is not kept.
+        configuration.explicitSettings = Set(ServiceSettings.Name.allCases)
+        checksum = invocation.checksum.flatMap { try? Checksum(parsing: $0) }
         var urls: [HTTPURL] = []
-        for text in invocation.urls {
-            guard let url = HTTPURL(text) else { throw ServiceStartError("'\(text)' is not an http or https URL") }
-            if !urls.contains(url) { urls.append(url) }
+        var known: Set<HTTPURL> = []
+        for url in given where known.insert(url).inserted {
+            urls.append(url)
             // What the user names is meant; what it redirects to is judged as always.
             let host = url.host.contains(":") ? "[\(url.host)]" : url.host
             if let allowed = try? AllowedDestination(parsing: "\(host):\(url.port)") {
@@ -67,7 +72,8 @@ struct GetSession {
                 pending.append(try await begin(url))
             } catch {
                 isComplete = false
-                StandardStreams.writeError("pawl: \(Log.withoutSecrets(url.string)): \(Problem(error).detail)\n")
+                let problem = Problem(error)
+                tellFailure(of: url.string, name: nil, problem.code.rawValue, problem.detail, nil, &display)
             }
         }
         let subscription = downloads.events.subscribe(scope: nil, after: nil, interval: interval, wake: wake)
@@ -94,15 +100,23 @@ struct GetSession {
         return isComplete && pending.isEmpty
     }
 
-    /// Checkpoints and closes everything; if nothing is left to be resumed, leaves no trace.
-    func end() async {
+    /// Checkpoints and closes everything; if nothing is left to be resumed, leaves no trace. Returns what there is to resume from,
+    /// as the end of a sentence.
+    @discardableResult
+    func end() async -> String {
         await downloads.shutdown()
         client.shutdown()
-        guard downloads.board.page(ListQuery(limit: 1)).items.isEmpty else { return }
+        let left = downloads.board.page(ListQuery(limit: Int.max)).items
+        guard left.isEmpty else {
+            let wanted = Set(urls.map(\.withoutUserInfo.string))
+            let bytes = left.filter { wanted.contains($0.url) }.reduce(Int64(0)) { $0 &+ $1.bytesReceived }
+            return bytes > 0 ? ": \(HumanReadable.bytes(bytes)) are kept in \(work)" : ""
+        }
         for name in ["pawl.sqlite", "pawl.sqlite-wal", "pawl.sqlite-shm", "lock", "pawl.lock", "incomplete", "files"] {
             SmallFile.removeIfPossible(work + "/" + name)
         }
         SmallFile.removeIfPossible(work)
+        return ""
     }
 
     /// Leaves alone what earlier runs left unfinished and this one was not asked for.
@@ -118,12 +132,16 @@ struct GetSession {
         let shown = url.withoutUserInfo
         if let known = downloads.board.reference(toURL: shown.string) {
             switch known.state {
+            // What was begun without this digest, or with another, would end by it.
+            case _ where checksum != nil && downloads.board.download(known.id)?.checksum != checksum:
+                try await downloads.remove(known.id, deletingFile: true)
             case .queued, .downloading, .retrying, .completed: return known.id
             case .paused, .failed: return try await downloads.perform(.resume, on: known.id).id
             case .cancelled: try await downloads.remove(known.id, deletingFile: false)
             }
         }
         var new = NewDownload(url: shown, filename: nil)
+        new.checksum = checksum
         if let credentials = url.basicAuthorization { new.headers = [(name: "Authorization", value: credentials)] }
         return try await downloads.add(new).download.id
     }
@@ -131,24 +149,34 @@ struct GetSession {
     /// Puts a finished file to its place, or says why there is none.
     private func finish(_ download: Download, _ display: inout ProgressDisplay) async -> Bool {
         guard download.state == .completed, let name = download.filename else {
-            display.tell("\(ProgressDisplay.name(download)): \(download.state.rawValue)")
             let reason = download.error?.message ?? "it is \(download.state.rawValue)"
-            StandardStreams.writeError("pawl: \(Log.withoutSecrets(download.url)): \(reason)\n")
+            let code = download.error?.code.rawValue ?? download.state.rawValue
+            tellFailure(of: download.url, name: download.filename, code, reason, download.error?.httpStatus, &display)
             // Nothing to resume from.
             if download.bytesReceived == 0 { try? await downloads.remove(download.id, deletingFile: false) }
             return false
         }
         do throws(SmallFile.Failure) {
             let path = try place(work + "/files/" + name, as: name)
-            display.tell("saved \(path) (\(HumanReadable.bytes(download.bytesReceived)))")
+            display.saved(download, at: path)
         } catch {
-            StandardStreams.writeError("pawl: \(error)\n")
+            tellFailure(of: download.url, name: name, FailureCode.ioError.rawValue, error.description, nil, &display)
             // Gone from where it was: the next run fetches it again.
             if error.isMissing { try? await downloads.remove(download.id, deletingFile: false) }
             return false
         }
         try? await downloads.remove(download.id, deletingFile: false)
         return true
+    }
+
+    /// Tells of a failure among the progress, and on standard error unless both are the same terminal.
+    private func tellFailure(
+        of url: String, name: String?, _ code: String, _ reason: String, _ httpStatus: Int?, _ display: inout ProgressDisplay
+    ) {
+        let shown = Log.withoutSecrets(url)
+        display.failed(shown, name: name, code: code, reason: reason, httpStatus: httpStatus)
+        guard !display.isTerminal || !StandardStreams.errorIsTerminal else { return }
+        StandardStreams.writeError("\(UsageError("pawl: \(shown): \(reason)"))\n")
     }
 
     /// Moves a file into the directory. A name of the origin's choice never replaces anything; one of the user's does.

@@ -9,6 +9,9 @@ public struct AccessToken: Sendable {
         self.bytes = bytes
     }
 
+    /// The value of the `Authorization` field that carries this token: for requests of our own, and nothing else.
+    public var authorization: String { "Bearer " + String(decoding: bytes, as: UTF8.self) }
+
     /// Whether an `Authorization` field's value carries this token.
     ///
     /// The time taken depends on the length of what was sent only, not on how much of it is right.

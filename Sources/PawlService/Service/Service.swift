@@ -132,7 +132,8 @@ public struct ServiceStartError: Error, Sendable, CustomStringConvertible {
 
 extension Configuration {
     /// Reads the token's file, if there is one.
-    mutating func resolveToken() throws(ServiceStartError) {
+    /// - Throws: one line that says why there is no token in it.
+    public mutating func resolveToken() throws(ServiceStartError) {
         if let tokenFile { token = try AccessToken(readFrom: tokenFile) }
     }
 }

@@ -14,6 +14,11 @@ public enum ProcessEnvironment {
         return variables
     }
 
+    /// One variable; `nil` if it is not set.
+    public static func variable(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
     /// How many descriptors the process may have.
     static var descriptorLimit: Int {
         var limit = rlimit()

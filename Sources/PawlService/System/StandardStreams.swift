@@ -2,8 +2,9 @@ internal import Glibc
 
 /// Standard output and standard error, unbuffered, so that a line is out when it is written.
 public enum StandardStreams {
-    /// Writes to standard output.
-    public static func writeOutput(_ text: String) {
+    /// Writes to standard output. Returns whether somebody takes it: `false` once a pipe's reader has gone.
+    @discardableResult
+    public static func writeOutput(_ text: String) -> Bool {
         write(Array(text.utf8), to: STDOUT_FILENO)
     }
 
@@ -16,29 +17,21 @@ public enum StandardStreams {
         write(bytes, to: STDERR_FILENO)
     }
 
-    /// Whether standard output is a terminal.
-    static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
-
     /// Whether standard error is a terminal.
     static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// How many columns the terminal of standard output has.
-    static var columns: Int {
-        var size = winsize()
-        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
-
-    /// Writes all of it, or as much as whoever reads lets us.
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+    /// Writes all of it, or as much as whoever reads lets us; returns whether it was all.
+    @discardableResult
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if written > 0 {
                 rest = rest.dropFirst(written)
             } else if errno != EINTR {
-                return
+                return false
             }
         }
+        return true
     }
 }

@@ -138,6 +138,30 @@ struct CommandLineParserTests {
             (["help", "serv"], ["'serv'", "serve?"]),
             (["get", "--max-per-hots", "1", "http://a.example/"], ["--max-per-host?"]),
             (["health", "--token", "x"], ["--token"]),
+            (["get", "--checksum", "sha-256:12", "http://a.example/"], ["'sha-256:12'", "sha-512"]),
+            (
+                ["get", "--checksum", "md5:d41d8cd98f00b204e9800998ecf8427e", "http://a.example/1", "http://a.example/2"],
+                ["one URL"]
+            ),
+            (["get", "--limit", "fast", "http://a.example/"], ["'fast'", "such as 2M"]),
+            (["get", "-x", "17", "http://a.example/"], ["'17'", "1 to 16"]),
+            (["add"], ["nothing to add"]),
+            (["add", "0"], ["'0'", "3 or 2-4"]),
+            (["add", "4-2"], ["'4-2'"]),
+            (["add", "ftp://a.example/"], ["only http and https"]),
+            (["add", "-o", "a/b", "http://a.example/"], ["'a/b'", "without slashes"]),
+            (["list", "extra"], ["'extra'"]),
+            (["list", "--state", "done"], ["'done'", "completed"]),
+            (["list", "--server", "localhost:8080"], ["'localhost:8080'", "http or https"]),
+            (["list", "-l", "a", "-l", "b"], ["--label", "twice"]),
+            (["pause"], ["IDs", "--all"]),
+            (["rm"], ["IDs"]),
+            (["cancel", "--all", "01A"], ["not both"]),
+            (["cancel", "-l", "a", "01A"], ["--all"]),
+            (["search"], ["search for"]),
+            (["completions"], ["bash, zsh, fish"]),
+            (["completions", "tcsh"], ["bash, zsh, fish", "'tcsh'"]),
+            (["list"] + ["--all"], ["--all"]),
         ])
     func mistakes(arguments: [String], mentions: [String]) throws {
         let line = try #require(failure(arguments))
@@ -176,12 +200,44 @@ struct CommandLineParserTests {
             ["get", "-d", "dir", "http://a.example/1", "--segments=2", "http://a.example/2", "--", "http://a.example/-"],
             environment: [:])
         #expect(invocation.command == .get)
-        #expect(invocation.urls == ["http://a.example/1", "http://a.example/2", "http://a.example/-"])
+        #expect(invocation.operands == ["http://a.example/1", "http://a.example/2", "http://a.example/-"])
         #expect(invocation.directory == "dir")
         #expect(invocation.configuration.segments == 2)
         #expect(invocation.configuration.logLevel == .warning)
         #expect(
             try CommandLineParser.parse(["get", "http://a.example/1", "-o", "x"], environment: [:]).output == "x")
+    }
+
+    @Test("short flags take their value behind them or next")
+    func shortFlags() throws {
+        let invocation = try CommandLineParser.parse(
+            ["get", "-x8", "-dmusic", "-o", "x", "--limit=1.5M", "http://a.example/1"], environment: ["PAWL_SPEED_LIMIT": "1"])
+        #expect(invocation.configuration.segments == 8)
+        #expect(invocation.directory == "music")
+        #expect(invocation.output == "x")
+        #expect(invocation.configuration.speedLimit == 1_572_864)
+        #expect(
+            try CommandLineParser.parse(["get", "http://a.example/"], environment: ["PAWL_SPEED_LIMIT": "2k"]).configuration
+                .speedLimit == 2048)
+        #expect(
+            try CommandLineParser.parse(["get", "--speed-limit", "5", "http://a.example/"], environment: [:]).configuration
+                .speedLimit == 5)
+    }
+
+    @Test("the commands of a running service take its address and token from the environment")
+    func clients() throws {
+        let invocation = try CommandLineParser.parse(
+            ["add", "3", "2-4", "http://a.example/", "-l", "a", "-l", "b", "--priority", "-5", "--paused"],
+            environment: ["PAWL_SERVER": "https://pawl.example/base", "PAWL_TOKEN": "t0ken"])
+        #expect(invocation.client.server.string == "https://pawl.example/base")
+        #expect(invocation.configuration.token?.authorization == "Bearer t0ken")
+        #expect(invocation.client.labels == ["a", "b"])
+        #expect(invocation.client.priority == -5)
+        #expect(invocation.client.startsPaused)
+        let orders = try OrderList.orders(of: invocation)
+        #expect(orders.prefix(2) == [.results(3...3), .results(2...4)])
+        #expect(try CommandLineParser.parse(["list"], environment: [:]).client.server.string == "http://127.0.0.1:8080/")
+        #expect(try CommandLineParser.parse(["watch"], environment: [:]).operands.isEmpty)
     }
 
     @Test("help and version are found however they are asked for")

@@ -127,32 +127,6 @@ struct RenderingTests {
         #expect(!written.joined().contains("s3cret"))
     }
 
-    @Test(
-        "bytes and times read well",
-        arguments: [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (268_435_456, "256.0 MiB"), (Int64.max, "8.0 EiB")])
-    func bytes(count: Int64, text: String) {
-        #expect(HumanReadable.bytes(count) == text)
-    }
-
-    @Test(
-        "times have two units at most",
-        arguments: [(0.2, "1s"), (59, "59s"), (187, "3m07s"), (7500, "2h05m"), (.infinity, "long")])
-    func times(seconds: Double, text: String) {
-        #expect(HumanReadable.time(seconds: seconds) == text)
-    }
-
-    @Test("a line of progress fits its terminal", arguments: [20, 59, 60, 80, 200])
-    func progressLine(width: Int) throws {
-        var download = try sample()
-        download.filename = "a rather long name of a file that does not fit anywhere.m4a"
-        download.bytesTotal = 1_048_576
-        download.bytesReceived = 524_288
-        download.bytesPerSecond = 262_144
-        let line = ProgressLine.text(download, width: width)
-        #expect(line.contains("50% of 1.0 MiB, 256.0 KiB/s, 2s left"))
-        if width >= 60 { #expect(line.count <= width) }
-    }
-
     @Test("user names in URLs become a field, and are shown nowhere")
     func userInfo() throws {
         let url = try #require(HTTPURL("http://aladdin:open%20sesame@a.example:81/x?y=1"))

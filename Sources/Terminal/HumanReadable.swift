@@ -1,7 +1,7 @@
 /// Numbers as people read them in a terminal.
-enum HumanReadable {
+public enum HumanReadable {
     /// Bytes in binary units: `0 B`, `999 B`, `1.5 KiB`, `256.0 MiB`.
-    static func bytes(_ count: Int64) -> String {
+    public static func bytes(_ count: Int64) -> String {
         guard count >= 1024 else { return "\(max(0, count)) B" }
         var value = Double(count)
         var unit = "B"
@@ -14,12 +14,18 @@ enum HumanReadable {
     }
 
     /// A time in its two greatest units: `4s`, `3m07s`, `2h05m`.
-    static func time(seconds: Double) -> String {
+    public static func time(seconds: Double) -> String {
         guard seconds.isFinite, seconds < 360_000 else { return "long" }
         let whole = Int(max(0, seconds).rounded(.up))
         if whole < 60 { return "\(whole)s" }
         if whole < 3600 { return "\(whole / 60)m\(twoDigits(whole % 60))s" }
         return "\(whole / 3600)h\(twoDigits(whole % 3600 / 60))m"
+    }
+
+    /// Minutes and seconds of a recording: `3:07`, `61:40`.
+    public static func playingTime(milliseconds: Int64) -> String {
+        let seconds = max(0, milliseconds) / 1000
+        return "\(seconds / 60):\(twoDigits(Int(seconds % 60)))"
     }
 
     private static func twoDigits(_ number: Int) -> String {

@@ -1,0 +1,96 @@
+internal import HTTPCore
+internal import JSON
+internal import PawlService
+internal import Terminal
+
+/// `pawl list`, and the commands on downloads.
+extension ClientCommand {
+    /// Rows of a list, unless more are asked for.
+    private static let defaultCount = 50
+
+    /// Lists downloads.
+    func list() async throws(RemoteError) -> ExitStatus {
+        let options = invocation.client
+        var filters = options.states.map { QueryItem(name: "state", value: $0) }
+        if let label = options.labels.last { filters.append(QueryItem(name: "label", value: label)) }
+        if let text = options.text { filters.append(QueryItem(name: "q", value: text)) }
+        let listing = try await service.list(filters, limit: options.count ?? Self.defaultCount)
+        if options.writesIDsOnly {
+            let ids = listing.items.compactMap { $0["id"]?.string }
+            write(ids.map { TerminalLine(TerminalText($0)) })
+        } else if invocation.writesJSON {
+            for item in listing.items { write(item) }
+        } else if listing.items.isEmpty {
+            Self.complain("no downloads")
+        } else {
+            write(Self.table(of: listing.items.compactMap(RemoteDownload.init), isShort: isTerminal))
+        }
+        if listing.total > listing.items.count {
+            Self.complain("these are \(listing.items.count) of \(listing.total); --count \(listing.total) shows all")
+        }
+        return .done
+    }
+
+    /// - Parameter isShort: whether identifiers are cut to what tells these downloads apart.
+    static func table(of downloads: [RemoteDownload], isShort: Bool) -> TextTable {
+        var table = TextTable([
+            TextTable.Column("ID"), TextTable.Column("STATE"), TextTable.Column("DONE", isRight: true),
+            TextTable.Column("SIZE", isRight: true, dispensability: 1),
+            TextTable.Column("SPEED", isRight: true, dispensability: 2),
+            TextTable.Column("LEFT", isRight: true, dispensability: 3), TextTable.Column("NAME", least: 10),
+        ])
+        let length = isShort ? IDMatch.distinctLength(of: downloads.map(\.id)) : IDMatch.length
+        for download in downloads {
+            let status = download.status
+            let isMoving = status.state == .downloading
+            let left = isMoving ? status.secondsLeft.map { HumanReadable.time(seconds: $0) } : nil
+            let reason = status.state == .failed ? status.reason.map { ": " + $0.string } : nil
+            table.append([
+                TextTable.Cell(TerminalText(download.id.prefix(length)), .dim),
+                TextTable.Cell(
+                    TerminalText(status.isStalled && isMoving ? "stalled" : status.state.rawValue), status.state.style),
+                TextTable.Cell(TerminalText(status.percentage)), TextTable.Cell(TerminalText(status.size)),
+                TextTable.Cell(TerminalText(isMoving ? HumanReadable.bytes(status.bytesPerSecond) + "/s" : "")),
+                TextTable.Cell(TerminalText(left ?? "")),
+                TextTable.Cell(TerminalText(status.name.string + (reason ?? ""))),
+            ])
+        }
+        return table
+    }
+
+    /// Has a command carried out on each download that is named. One that fails does not keep the others.
+    func perform() async throws(RemoteError) -> ExitStatus {
+        var status = ExitStatus.done
+        for match in try await service.resolve(invocation.operands) {
+            do throws(RemoteError) {
+                let id = try match.id()
+                if invocation.command == .rm {
+                    try await service.remove(id, deletingFile: invocation.client.deletesFile)
+                    write([line(id, "removed", .good, "")])
+                } else if let download = RemoteDownload(try await service.perform(invocation.command.rawValue, on: id)) {
+                    write([line(id, download.status.state.rawValue, download.status.state.style, download.status.name)])
+                }
+            } catch {
+                // Without a service, the others would fare no better.
+                guard error.status == .failed else { throw error }
+                Self.complain(error.message)
+                status = .failed
+            }
+        }
+        return status
+    }
+
+    /// Has a command carried out on all downloads that it applies to.
+    func performOnAll() async throws(RemoteError) -> ExitStatus {
+        let query = invocation.client.labels.last.map { [QueryItem(name: "label", value: $0)] } ?? []
+        let answer = try await service.send("POST", "downloads/\(invocation.command.rawValue)", query: query)
+        let word =
+            switch invocation.command {
+            case .pause: "paused"
+            case .resume: "resumed"
+            default: "cancelled"
+            }
+        write([TerminalLine(TerminalText("\(word) \(answer["changed"]?.integer ?? 0)"))])
+        return .done
+    }
+}

@@ -1,0 +1,73 @@
+internal import HTTPCore
+internal import JSON
+public import PawlService
+internal import Terminal
+
+/// The commands that talk to a running service.
+public struct ClientCommand: Sendable {
+    let invocation: Invocation
+    let service: RemoteService
+    let appearance: Appearance
+    let isTerminal: Bool
+
+    /// Carries out a command, and returns the process's exit status. `SignalWatcher.prepare()` must have been called.
+    public static func run(_ invocation: Invocation) async -> Int32 {
+        do throws(RemoteError) {
+            let service = try RemoteService(invocation)
+            defer { service.close() }
+            let isTerminal = TerminalDevice.isOutput
+            let command = ClientCommand(
+                invocation: invocation, service: service,
+                appearance: Appearance(environment: ProcessEnvironment.variable, isTerminal: isTerminal), isTerminal: isTerminal)
+            return try await command.run()
+        } catch {
+            complain(error.message)
+            return error.status.rawValue
+        }
+    }
+
+    private func run() async throws(RemoteError) -> Int32 {
+        switch invocation.command {
+        case .search: try await search().rawValue
+        case .add: try await add().rawValue
+        case .list: try await list().rawValue
+        case .watch: try await WatchCommand(self).run()
+        case .pause, .resume, .cancel: try await invocation.client.meansAll ? performOnAll().rawValue : perform().rawValue
+        case .retry, .rm: try await perform().rawValue
+        default: throw .local("pawl \(invocation.command.rawValue) talks to no service")
+        }
+    }
+
+    // MARK: - Telling
+
+    /// One line on standard error.
+    static func complain(_ message: String) {
+        StandardStreams.writeError("pawl: \(TerminalText(message))\n")
+    }
+
+    /// Lines on standard output, as wide as the terminal, if it is one.
+    func write(_ table: TextTable) {
+        let width = isTerminal ? TerminalDevice.size.columns : nil
+        write(table.lines(width: width, appearance))
+    }
+
+    @discardableResult
+    func write(_ lines: [TerminalLine]) -> Bool {
+        StandardStreams.writeOutput(lines.map { $0.rendered(appearance) + "\n" }.joined())
+    }
+
+    /// A line of JSON on standard output.
+    func write(_ json: JSONValue) {
+        StandardStreams.writeOutput(String(decoding: json.serialized(), as: UTF8.self) + "\n")
+    }
+
+    /// A download in one line: its identifier, what became of it, its name.
+    func line(_ id: String, _ word: String, _ style: Style, _ name: TerminalText) -> TerminalLine {
+        var line = TerminalLine(TerminalText(id))
+        line.append("  ")
+        line.append(TerminalText(word).padded(to: 11), style)
+        line.append("  ")
+        line.append(name)
+        return line
+    }
+}

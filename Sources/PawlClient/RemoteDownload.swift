@@ -1,0 +1,28 @@
+internal import JSON
+internal import Terminal
+
+/// A download as a service tells of it.
+struct RemoteDownload: Sendable, Equatable {
+    /// Its identifier: sorts by creation.
+    let id: String
+    /// How it stands.
+    var status: TransferStatus
+    /// When anything but its bytes last changed; RFC 3339 with milliseconds, so that it sorts as text.
+    var updatedAt: String
+
+    /// Reads a resource; `nil` if it is none.
+    init?(_ value: JSONValue) {
+        guard let id = value["id"]?.string, let url = value["url"]?.string,
+            let state = value["state"]?.string.flatMap(TransferStatus.State.init(rawValue:))
+        else { return nil }
+        self.id = id
+        updatedAt = value["updatedAt"]?.string ?? ""
+        status = TransferStatus(name: TerminalText(value["filename"]?.string ?? url), state: state)
+        status.bytesReceived = value["bytesReceived"]?.integer ?? 0
+        status.bytesTotal = value["bytesTotal"]?.integer
+        status.bytesPerSecond = value["bytesPerSecond"]?.integer ?? 0
+        status.secondsLeft = value["etaSeconds"]?.number
+        status.isStalled = value["stalled"]?.bool ?? false
+        status.reason = value["error"]?["message"]?.string.map { TerminalText($0) }
+    }
+}

@@ -1,0 +1,39 @@
+internal import PawlService
+
+/// Why a service did not do what it was asked for.
+enum RemoteError: Error, Sendable, Equatable {
+    /// Nothing answers there; the reason is the client's.
+    case unreachable(server: String, reason: String)
+    /// What answers is no Pawl; the reason says by what that shows.
+    case notPawl(server: String, reason: String)
+    /// The token is wrong, or missing.
+    case unauthorized(server: String, hasToken: Bool)
+    /// A problem (RFC 9457), by the contract's code.
+    case problem(code: String, detail: String)
+    /// Something is wrong on this side.
+    case local(String)
+
+    /// One line that says what is wrong, and what can be done.
+    var message: String {
+        switch self {
+        case .unreachable(let server, let reason):
+            "no service at \(server): \(reason); 'pawl serve' starts one, --server or PAWL_SERVER names another"
+        case .notPawl(let server, let reason):
+            "what answers at \(server) is no Pawl service: \(reason); --server or PAWL_SERVER names another"
+        case .unauthorized(let server, true): "\(server) refuses the token that it was given"
+        case .unauthorized(let server, false):
+            "\(server) wants a token: give it by PAWL_TOKEN, --token-file PATH or --token TOKEN"
+        case .problem(_, let detail): detail
+        case .local(let reason): reason
+        }
+    }
+
+    /// How the process ends by it.
+    var status: ExitStatus {
+        switch self {
+        case .unreachable, .notPawl: .unreachable
+        case .unauthorized: .unauthorized
+        case .problem, .local: .failed
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import JSON
+
+/// What a service tells those who listen.
+enum ServiceEvent: Sendable, Equatable {
+    /// All live downloads; the first event of a stream.
+    case snapshot([JSONValue])
+    /// A download changed, or made progress.
+    case download(JSONValue)
+    /// A download is forgotten.
+    case removed(String)
+
+    /// Reads an event; `nil` for one of a kind that is not known, which is no mistake.
+    init?(_ event: EventStreamParser.Event) {
+        guard let data = try? JSONValue(parsing: event.data) else { return nil }
+        switch event.name {
+        case "snapshot":
+            guard let items = data.array else { return nil }
+            self = .snapshot(items)
+        case "download": self = .download(data)
+        case "removed":
+            guard let id = data["id"]?.string else { return nil }
+            self = .removed(id)
+        default: return nil
+        }
+    }
+
+    /// The event as a line of JSON: `{"event":"download","data":{…}}`.
+    var line: String {
+        let (name, data): (String, JSONValue) =
+            switch self {
+            case .snapshot(let items): ("snapshot", .array(items))
+            case .download(let download): ("download", download)
+            case .removed(let id): ("removed", .object([JSONMember(name: "id", value: .string(id))]))
+            }
+        let object = JSONValue.object([JSONMember(name: "event", value: .string(name)), JSONMember(name: "data", value: data)])
+        return String(decoding: object.serialized(), as: UTF8.self)
+    }
+}
+
+/// Events that nobody has taken yet. Of progress the latest is kept, so that it does not grow without end under a slow reader;
+/// of changes of state each is kept.
+struct EventInbox: Sendable {
+    private var events: [ServiceEvent] = []
+    /// Where the last event of a download is, and what state it tells.
+    private var last: [String: (index: Int, state: String)] = [:]
+
+    mutating func add(_ event: ServiceEvent) {
+        guard case .download(let download) = event, let id = download["id"]?.string, let state = download["state"]?.string else {
+            if case .snapshot = event { last = [:] }
+            if case .removed(let id) = event { last[id] = nil }
+            events.append(event)
+            return
+        }
+        if let known = last[id], known.state == state {
+            events[known.index] = event
+        } else {
+            last[id] = (events.count, state)
+            events.append(event)
+        }
+    }
+
+    mutating func takeAll() -> [ServiceEvent] {
+        defer {
+            events = []
+            last = [:]
+        }
+        return events
+    }
+}

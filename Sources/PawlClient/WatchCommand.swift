@@ -1,0 +1,207 @@
+internal import HTTPClient
+internal import JSON
+internal import PawlService
+internal import Synchronization
+internal import Terminal
+internal import Threading
+
+/// `pawl watch`: a screen that is drawn anew as things happen; where there is no terminal, lines.
+struct WatchCommand: Sendable {
+    /// How often the screen is drawn at least: it may have another size, and seconds pass.
+    private static let tick: Duration = .milliseconds(250)
+    /// How long the first and the longest wait for a lost service are.
+    private static let patience: (first: Duration, longest: Duration) = (.seconds(1), .seconds(10))
+
+    private let command: ClientCommand
+    private let service: RemoteService
+    private let terminal: TerminalDevice?
+    private let writesJSON: Bool
+
+    init(_ command: ClientCommand) {
+        self.command = command
+        service = command.service
+        writesJSON = command.invocation.writesJSON
+        terminal = command.isTerminal && TerminalDevice.isInput && !writesJSON ? TerminalDevice() : nil
+    }
+
+    /// What comes in from other threads.
+    private struct Mail: Sendable {
+        var keys: [Key] = []
+        var notices: [String] = []
+        var lists: [[JSONValue]] = []
+        var signal: Int32?
+        var isInputOver = false
+    }
+
+    /// Watches until it is over, and returns the process's exit status.
+    func run() async throws(RemoteError) -> Int32 {
+        var chosen: Set<String> = []
+        for match in try await service.resolve(command.invocation.operands) { chosen.insert(try match.id()) }
+        // What is wrong with the service is told before the screen is taken.
+        let first = try await list(chosen, mustExist: true)
+        let mail = Locked(Mail())
+        let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let wake: @Sendable () -> Void = { continuation.yield() }
+        let terminal = terminal
+        SignalWatcher.watch(limit: .seconds(2)) { signal in
+            terminal?.restore()
+            mail.withLock { $0.signal = signal }
+            wake()
+        }
+        terminal?.open()
+        defer { terminal?.restore() }
+        if terminal != nil { readKeys(into: mail, wake) }
+        let ticker = Task {
+            while !Task.isCancelled {
+                try await Task.sleep(for: Self.tick)
+                wake()
+            }
+        }
+        defer { ticker.cancel() }
+        var model = WatchModel(server: service.name, chosen: chosen)
+        model.take(list: first)
+        return try await loop(&model, wakes, mail, wake)
+    }
+
+    private func loop(
+        _ model: inout WatchModel, _ wakes: AsyncStream<Void>, _ mail: Locked<Mail>, _ wake: @escaping @Sendable () -> Void
+    ) async throws(RemoteError) -> Int32 {
+        var sink: EventSink? = connect(wake)
+        var wait = Self.patience.first
+        wake()
+        for await _ in wakes {
+            let news = sink?.takeNews()
+            for event in news?.events ?? [] {
+                // Whoever read has read enough.
+                guard tell(event, &model) else { return ExitStatus.done.rawValue }
+                if case .snapshot = event {
+                    wait = Self.patience.first
+                    requestList(model.chosen, mail, wake)
+                }
+            }
+            let post = mail.withLock { mail in
+                defer { mail = Mail(signal: mail.signal) }
+                return mail
+            }
+            for list in post.lists { model.take(list: list) }
+            for notice in post.notices { model.notice = TerminalText(notice) }
+            if let signal = post.signal { return 128 + signal }
+            for key in post.keys {
+                switch model.take(key) {
+                case .quit: return (key == .interrupt ? 130 : ExitStatus.done.rawValue)
+                case .perform(let name, let id): perform(name, id, mail, wake)
+                case nil: break
+                }
+            }
+            if model.isOver { return (model.isComplete ? ExitStatus.done : .failed).rawValue }
+            if post.isInputOver { return ExitStatus.done.rawValue }
+            if let end = news?.end {
+                guard end.status != .unauthorized else { throw end }
+                sink = nil
+                model.connection = .offline(Self.short(end), until: .now + wait)
+                if terminal == nil { ClientCommand.complain("\(end.message); trying again") }
+                wait = min(wait * 2, Self.patience.longest)
+            }
+            if sink == nil, case .offline(_, let until) = model.connection, .now >= until { sink = connect(wake) }
+            draw(&model)
+        }
+        return ExitStatus.done.rawValue
+    }
+
+    private func connect(_ wake: @escaping @Sendable () -> Void) -> EventSink {
+        let sink = EventSink(service, wake: wake)
+        _ = service.follow(sink)
+        return sink
+    }
+
+    private func draw(_ model: inout WatchModel) {
+        guard let terminal else { return }
+        let size = TerminalDevice.size
+        terminal.draw(model.screen(size, now: .now, command.appearance), size: size, command.appearance)
+    }
+
+    /// Takes an event into the model, and where there is no screen, tells of it. Returns whether anybody listens.
+    private func tell(_ event: ServiceEvent, _ model: inout WatchModel) -> Bool {
+        let changed = model.take(event)
+        guard terminal == nil else { return true }
+        if writesJSON {
+            guard model.chosen.isEmpty || isOfChosen(event, model) else { return true }
+            return StandardStreams.writeOutput(event.line + "\n")
+        } else if let changed {
+            let status = changed.status
+            return command.write([command.line(changed.id, status.state.rawValue, status.state.style, status.name)])
+        } else if case .removed(let id) = event, model.chosen.isEmpty || model.chosen.contains(id) {
+            return command.write([command.line(id, "removed", .dim, "")])
+        }
+        return true
+    }
+
+    private func isOfChosen(_ event: ServiceEvent, _ model: WatchModel) -> Bool {
+        switch event {
+        case .snapshot: false
+        case .download(let download): download["id"]?.string.map(model.chosen.contains) ?? false
+        case .removed(let id): model.chosen.contains(id)
+        }
+    }
+
+    // MARK: - What goes on beside
+
+    /// The newest downloads, or those that were chosen.
+    private func list(_ chosen: Set<String>, mustExist: Bool = false) async throws(RemoteError) -> [JSONValue] {
+        guard !chosen.isEmpty else { return try await service.list(limit: RemoteService.Limits.page).items }
+        var items: [JSONValue] = []
+        for id in chosen.sorted() {
+            do throws(RemoteError) {
+                items.append(try await service.show(id))
+            } catch {
+                guard case .problem("not-found", _) = error, !mustExist else { throw error }
+            }
+        }
+        return items
+    }
+
+    private func requestList(_ chosen: Set<String>, _ mail: Locked<Mail>, _ wake: @escaping @Sendable () -> Void) {
+        Task {
+            // If it fails, so does the stream, or the list comes with the next one.
+            guard let items = try? await list(chosen) else { return }
+            mail.withLock { $0.lists.append(items) }
+            wake()
+        }
+    }
+
+    private func perform(_ name: String, _ id: String, _ mail: Locked<Mail>, _ wake: @escaping @Sendable () -> Void) {
+        let service = service
+        Task {
+            do throws(RemoteError) {
+                _ = try await service.perform(name, on: id)
+            } catch {
+                mail.withLock { $0.notices.append(error.message) }
+                wake()
+            }
+        }
+    }
+
+    private func readKeys(into mail: Locked<Mail>, _ wake: @escaping @Sendable () -> Void) {
+        try? Thread.start(name: "pawl-keys") {
+            var decoder = KeyDecoder()
+            while true {
+                guard let bytes = TerminalDevice.read(within: decoder.isWaiting ? 50 : 60_000) else {
+                    mail.withLock { $0.isInputOver = true }
+                    return wake()
+                }
+                let keys = bytes.isEmpty ? decoder.flush() : decoder.decode(bytes)
+                guard !keys.isEmpty else { continue }
+                mail.withLock { $0.keys += keys }
+                wake()
+            }
+        }
+    }
+
+    /// The reason alone: the screen names the service already.
+    private static func short(_ error: RemoteError) -> String {
+        switch error {
+        case .unreachable(_, let reason), .notPawl(_, let reason), .local(let reason): reason
+        case .unauthorized, .problem: error.message
+        }
+    }
+}

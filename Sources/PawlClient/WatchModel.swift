@@ -1,0 +1,200 @@
+internal import JSON
+internal import Terminal
+
+/// What `pawl watch` knows and shows. Pure: events, keys and the time go in, a screen and what is to be done come out.
+struct WatchModel: Sendable {
+    /// What is to be done for the user.
+    enum Action: Sendable, Equatable {
+        /// End.
+        case quit
+        /// Have a command carried out.
+        case perform(String, id: String)
+    }
+
+    /// How it stands with the service.
+    enum Connection: Sendable, Equatable {
+        case connecting
+        case live
+        /// The reason, and when it is tried again.
+        case offline(String, until: ContinuousClock.Instant)
+    }
+
+    /// What is being asked before it is done.
+    struct Question: Sendable, Equatable {
+        var command: String
+        var id: String
+        var name: TerminalText
+    }
+
+    /// The service, as messages say it.
+    let server: String
+    /// The downloads that are watched; empty for all.
+    let chosen: Set<String>
+    private(set) var downloads: [String: RemoteDownload] = [:]
+    /// Those that were removed, of the chosen ones.
+    private(set) var removed: Set<String> = []
+    var connection = Connection.connecting
+    /// What was said last, until the next key.
+    var notice: TerminalText?
+    private(set) var question: Question?
+    private(set) var selected: String?
+    /// The first row that is shown.
+    private(set) var top = 0
+    /// Rows that were there when it was drawn last.
+    private var page = 10
+    /// Told of by the present connection: what a list says of them may be older.
+    private var heard: Set<String> = []
+
+    init(server: String, chosen: Set<String> = []) {
+        self.server = server
+        self.chosen = chosen
+    }
+
+    // MARK: - What is heard
+
+    /// Takes an event. Returns the download whose state it changed, if it did.
+    @discardableResult
+    mutating func take(_ event: ServiceEvent) -> RemoteDownload? {
+        switch event {
+        case .snapshot(let items):
+            heard = []
+            for item in items { take(item) }
+            connection = .live
+            return nil
+        case .download(let item): return take(item)
+        case .removed(let id):
+            heard.insert(id)
+            downloads[id] = nil
+            if chosen.contains(id) { removed.insert(id) }
+            return nil
+        }
+    }
+
+    @discardableResult
+    private mutating func take(_ item: JSONValue) -> RemoteDownload? {
+        guard let download = RemoteDownload(item), isWatched(download.id) else { return nil }
+        heard.insert(download.id)
+        let before = downloads.updateValue(download, forKey: download.id)
+        return before?.status.state == download.status.state ? nil : download
+    }
+
+    /// Takes a list of the newest downloads. What is not on it and was not told of since the stream began is gone.
+    mutating func take(list items: [JSONValue]) {
+        var listed: [String: RemoteDownload] = [:]
+        for download in items.compactMap(RemoteDownload.init) where isWatched(download.id) { listed[download.id] = download }
+        for id in Array(downloads.keys) where listed[id] == nil && !heard.contains(id) {
+            downloads[id] = nil
+            if chosen.contains(id) { removed.insert(id) }
+        }
+        for (id, download) in listed where !heard.contains(id) { downloads[id] = download }
+    }
+
+    private func isWatched(_ id: String) -> Bool { chosen.isEmpty || chosen.contains(id) }
+
+    /// Whether all that were chosen have ended; never if none were.
+    var isOver: Bool {
+        !chosen.isEmpty
+            && chosen.allSatisfy { id in removed.contains(id) || downloads[id].map { !$0.status.state.isLive } ?? false }
+    }
+
+    /// Whether all that were chosen are complete.
+    var isComplete: Bool { chosen.allSatisfy { downloads[$0]?.status.state == .completed } }
+
+    // MARK: - What is shown
+
+    /// The downloads in the order they are shown: what moves, what waits, and what has ended, the latest first.
+    var rows: [RemoteDownload] {
+        downloads.values.sorted { first, second in
+            let (firstRank, secondRank) = (Self.rank(first.status.state), Self.rank(second.status.state))
+            if firstRank != secondRank { return firstRank < secondRank }
+            if firstRank < 4 { return first.id < second.id }
+            return (first.updatedAt, first.id) > (second.updatedAt, second.id)
+        }
+    }
+
+    private static func rank(_ state: TransferStatus.State) -> Int {
+        switch state {
+        case .downloading: 0
+        case .retrying: 1
+        case .queued: 2
+        case .paused: 3
+        case .completed, .failed, .cancelled: 4
+        }
+    }
+
+    /// Has `count` rows shown: moves the page so that the selected one is on it.
+    mutating func show(_ count: Int) -> [RemoteDownload] {
+        let rows = rows
+        page = max(1, count)
+        let last = max(0, rows.count - page)
+        if let index = rows.firstIndex(where: { $0.id == selected }) {
+            top = min(max(top, index - page + 1), index)
+        }
+        top = min(max(0, top), last)
+        return Array(rows[top..<min(rows.count, top + page)])
+    }
+
+    /// How many there are below the rows that are shown.
+    var hiddenBelow: Int { max(0, downloads.count - top - page) }
+
+    // MARK: - Keys
+
+    /// Takes a key.
+    mutating func take(_ key: Key) -> Action? {
+        notice = nil
+        if let asked = question {
+            question = nil
+            return key == .character("y") ? .perform(asked.command, id: asked.id) : nil
+        }
+        switch key {
+        case .character("q"), .interrupt: return .quit
+        case .down, .character("j"): move(by: 1)
+        case .up, .character("k"): move(by: -1)
+        case .pageDown: move(by: page)
+        case .pageUp: move(by: -page)
+        case .home: move(by: -downloads.count)
+        case .end: move(by: downloads.count)
+        case .character("p"), .character(" "): return pauseOrResume()
+        case .character("c"): ask()
+        case .escape: selected = nil
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func move(by count: Int) {
+        let rows = rows
+        guard !rows.isEmpty else { return }
+        guard let index = rows.firstIndex(where: { $0.id == selected }) else {
+            selected = rows[count > 0 ? min(top, rows.count - 1) : rows.count - 1].id
+            return
+        }
+        selected = rows[min(max(0, index + count), rows.count - 1)].id
+    }
+
+    private mutating func pauseOrResume() -> Action? {
+        guard let download = chosenRow() else { return nil }
+        switch download.status.state {
+        case .queued, .downloading, .retrying: return .perform("pause", id: download.id)
+        case .paused, .failed: return .perform("resume", id: download.id)
+        case .completed, .cancelled:
+            notice = TerminalText("it is \(download.status.state.rawValue)")
+            return nil
+        }
+    }
+
+    private mutating func ask() {
+        guard let download = chosenRow() else { return }
+        guard download.status.state.isLive || download.status.state == .failed else {
+            notice = TerminalText("it is \(download.status.state.rawValue)")
+            return
+        }
+        question = Question(command: "cancel", id: download.id, name: download.status.name)
+    }
+
+    private mutating func chosenRow() -> RemoteDownload? {
+        let download = selected.flatMap { downloads[$0] }
+        if download == nil { notice = "choose a download with the arrows first" }
+        return download
+    }
+}

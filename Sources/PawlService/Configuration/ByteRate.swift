@@ -1,0 +1,42 @@
+/// A speed as people write it: `2M`, `500k`, `1.5G`, `4096`.
+struct ByteRate: Sendable, Equatable {
+    /// What is accepted, as the end of "takes …".
+    static let accepted = "bytes per second, 0 or more, optionally with K, M or G for 1024 each, such as 2M"
+
+    /// Bytes per second, 0 or more.
+    let bytesPerSecond: Int64
+
+    /// Reads a number, with a fraction if it has a unit, and a unit in either case; `nil` for anything else, and for more than 63
+    /// bits hold.
+    init?(parsing text: String) {
+        var digits = text[...]
+        var unit: Int64 = 1
+        switch digits.last {
+        case "k", "K": unit = 1 << 10
+        case "m", "M": unit = 1 << 20
+        case "g", "G": unit = 1 << 30
+        default: break
+        }
+        if unit > 1 { digits.removeLast() }
+        let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
+        guard let whole = parts.first.flatMap(Self.number), parts.count == 1 || parts.count == 2 && unit > 1 else { return nil }
+        let (bytes, overflow) = whole.multipliedReportingOverflow(by: unit)
+        guard !overflow else { return nil }
+        guard parts.count == 2 else {
+            bytesPerSecond = bytes
+            return
+        }
+        // Six digits are more than anybody means.
+        guard parts[1].count <= 6, let fraction = Self.number(parts[1]) else { return nil }
+        var scale: Int64 = 1
+        for _ in parts[1] { scale *= 10 }
+        let (sum, sumOverflow) = bytes.addingReportingOverflow(fraction * unit / scale)
+        guard !sumOverflow else { return nil }
+        bytesPerSecond = sum
+    }
+
+    private static func number(_ text: Substring) -> Int64? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return Int64(text)
+    }
+}

@@ -1,0 +1,133 @@
+internal import Downloads
+internal import HTTPCore
+
+/// The options of the commands that talk to a running service.
+extension OptionTable {
+    static let client: [Option] = [
+        Option(
+            "server", "URL", accepts: "an http or https URL without user, query or fragment", default: "http://127.0.0.1:8080",
+            "the service to talk to", commands: CommandName.clients
+        ) { invocation, value in
+            guard let url = HTTPURL(value), url.query == nil, !url.hasUserInfo else { return false }
+            invocation.client.server = url
+            return true
+        }
+        .short("s"),
+        text(
+            "output", "NAME", accepts: "a file name without slashes, for one download", default: "the origin's name for it",
+            "name of the finished file", commands: [.add], isAcceptable: { !$0.isEmpty && !$0.contains("/") }, \.filename
+        )
+        .short("o"),
+        integer(
+            "segments", 1...16, default: "the service's choice", "most connections for each file", commands: [.add], \.segments
+        )
+        .short("x"),
+        Option(
+            "limit", "RATE", accepts: ByteRate.accepted, default: "0", "bytes per second of each download; 0 is none",
+            isInEnvironment: false, commands: [.add]
+        ) { invocation, value in
+            guard let rate = ByteRate(parsing: value) else { return false }
+            invocation.client.speedLimit = rate.bytesPerSecond
+            return true
+        }
+        .alias("speed-limit"),
+        integer(
+            "priority", -10...10, default: "0", "greater ones begin first", commands: [.add], \.priority),
+        Option(
+            "label", "LABEL", accepts: "a text of 1 to 100 bytes", default: "none",
+            "label to add, or that downloads must have to be meant", isRepeatable: true, isInEnvironment: false,
+            commands: [.add, .list, .pause, .resume, .cancel]
+        ) { invocation, value in
+            guard (1...100).contains(value.utf8.count) else { return false }
+            invocation.client.labels.append(value)
+            return true
+        }
+        .short("l"),
+        toggle("paused", "add it, but do not begin", commands: [.add], \.startsPaused),
+        Option(
+            "state", "STATE", accepts: "one of " + states.joined(separator: ", "), default: "all",
+            "state that downloads must be in to be listed", isRepeatable: true, isInEnvironment: false, commands: [.list]
+        ) { invocation, value in
+            guard states.contains(value.lowercased()) else { return false }
+            invocation.client.states.append(value.lowercased())
+            return true
+        }
+        .completed(from: .oneOf(states)),
+        text(
+            "query", "TEXT", accepts: "a text", default: "none", "text that URL, file name or track name must contain",
+            commands: [.list], isAcceptable: { !$0.isEmpty }, \.text
+        )
+        .short("q"),
+        integer(
+            "count", 1...100_000, default: "50 of list, 20 of search (at most 200)", "most rows to show",
+            commands: [.list, .search],
+            \.count
+        )
+        .short("n"),
+        toggle("ids", "write the identifiers only", commands: [.list], \.writesIDsOnly),
+        toggle(
+            "all", "all downloads that the command applies to, rather than those named", commands: [.pause, .resume, .cancel],
+            \.meansAll
+        ),
+        toggle("delete-file", "delete the finished file as well", commands: [.rm], \.deletesFile),
+        text(
+            "source", "SOURCE", accepts: "a source, such as itunes or posts", default: "the service's", "where to search",
+            commands: [.search], isAcceptable: { !$0.isEmpty }, \.source
+        )
+        .completed(from: .oneOf(["itunes", "posts"])),
+        text(
+            "media", "MEDIA", accepts: "a kind of media, such as music or podcast", default: "the source's",
+            "what kind of media to search for", commands: [.search], isAcceptable: { !$0.isEmpty }, \.media),
+        text(
+            "country", "CODE", accepts: "a country's two letters", default: "the source's", "whose store to search",
+            commands: [.search], isAcceptable: { $0.utf8.count == 2 }, \.country),
+    ]
+
+    private static let states = DownloadState.allCases.map(\.rawValue)
+
+    private static func text(
+        _ name: String, _ placeholder: String, accepts: String, default defaultText: String, _ meaning: String,
+        commands: Set<CommandName>, isAcceptable: @escaping @Sendable (String) -> Bool,
+        _ property: any WritableKeyPath<ClientOptions, String?> & Sendable
+    ) -> Option {
+        Option(
+            name, placeholder, accepts: accepts, default: defaultText, meaning, isInEnvironment: false, commands: commands
+        ) { invocation, value in
+            guard isAcceptable(value) else { return false }
+            invocation.client[keyPath: property] = value
+            return true
+        }
+    }
+
+    private static func integer(
+        _ name: String, _ range: ClosedRange<Int>, default defaultText: String, _ meaning: String, commands: Set<CommandName>,
+        _ property: any WritableKeyPath<ClientOptions, Int?> & Sendable
+    ) -> Option {
+        Option(
+            name, "N", accepts: "a whole number from \(range.lowerBound) to \(range.upperBound)", default: defaultText, meaning,
+            isInEnvironment: false, commands: commands
+        ) { invocation, value in
+            let digits = value.hasPrefix("-") ? value.dropFirst() : value[...]
+            guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(value), range.contains(number)
+            else { return false }
+            invocation.client[keyPath: property] = number
+            return true
+        }
+    }
+
+    private static func toggle(
+        _ name: String, _ meaning: String, commands: Set<CommandName>,
+        _ property: any WritableKeyPath<ClientOptions, Bool> & Sendable
+    ) -> Option {
+        Option(
+            name, nil, accepts: "true or false", default: "off", meaning, isInEnvironment: false, commands: commands
+        ) { invocation, value in
+            switch value.lowercased() {
+            case "true": invocation.client[keyPath: property] = true
+            case "false": invocation.client[keyPath: property] = false
+            default: return false
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,58 @@
+extension TransferStatus {
+    /// Columns of the fields behind the bar: percentage, size, speed and time left.
+    private enum Field {
+        static let percentage = 4
+        static let size = 9
+        static let speed = 11
+        static let time = 11
+        static let gap = 2
+    }
+
+    /// How it stands in one line of at most `width` columns. What there is no room for goes in this order: the bar, the size, the
+    /// time left, the speed, the end of the name.
+    public func line(width: Int, _ appearance: Appearance) -> TerminalLine {
+        let tail = tail(width: width)
+        let room = width - tail.width - Field.gap
+        guard room >= 4 else { return tail.clipped(to: width, appearance) }
+        var line = TerminalLine()
+        // Lines below each other have their bars at one place, whatever is behind them.
+        let nameWidth = width >= 60 ? min(40, width / 3) : room
+        line.append(name.shortened(to: min(nameWidth, room), appearance).padded(to: min(nameWidth, room)))
+        let barWidth = room - nameWidth - Field.gap
+        if width >= 60, barWidth >= 8 {
+            line.append("  ")
+            line.append(ProgressBar.line(fraction, width: barWidth, appearance, style: state.style))
+        }
+        line.pad(to: width - tail.width)
+        line.append(tail)
+        return line
+    }
+
+    /// What stands at the right edge.
+    private func tail(width: Int) -> TerminalLine {
+        var line = TerminalLine()
+        func add(_ text: String, _ columns: Int, _ style: Style = .plain) {
+            if line.width > 0 { line.append("  ") }
+            line.append(TerminalText(text).padded(to: columns, isRight: true), style)
+        }
+        let isWide = width >= 60
+        add(bytesTotal == nil && !isWide ? HumanReadable.bytes(bytesReceived) : percentage, Field.percentage)
+        if isWide { add(size, Field.size) }
+        if width < 24 { return line }
+        let space = isWide ? Field.speed + Field.gap + Field.time : 0
+        switch state {
+        case .downloading where !isStalled:
+            add(HumanReadable.bytes(bytesPerSecond) + "/s", isWide ? Field.speed : 0)
+            let left = secondsLeft.map { HumanReadable.time(seconds: $0) } ?? ""
+            if isWide {
+                add(left.isEmpty ? "" : left + " left", Field.time)
+            } else if width >= 40, !left.isEmpty {
+                add(left, 0)
+            }
+        case .downloading: add("stalled", space, .waiting)
+        case .retrying: add("trying again", space, state.style)
+        default: add(state.rawValue, space, state.style)
+        }
+        return line
+    }
+}

@@ -1,0 +1,63 @@
+import JSON
+import Testing
+
+@testable import PawlClient
+
+@Suite("Event streams")
+struct EventStreamTests {
+    typealias Event = EventStreamParser.Event
+
+    private static func event(_ name: String, _ data: String) -> Event { Event(name: name, data: Array(data.utf8)) }
+
+    @Test(
+        "events are read as the specification says, however they are cut",
+        arguments: [
+            ("event: a\ndata: x\n\n", [event("a", "x")]), ("data: x\r\ndata:y\r\n\r\n", [event("message", "x\ny")]),
+            ("data: x\r\rdata: y\r\r", [event("message", "x"), event("message", "y")]), (": comment\n\n", []),
+            ("id: 1\nevent: a\n\ndata\n\n", [event("message", "")]), ("data: x\n", []),
+            ("retry: 5\nother: 1\ndata:  x\n\n", [event("message", " x")]),
+        ])
+    func parsing(text: String, expected: [Event]) throws {
+        var parser = EventStreamParser()
+        #expect(try parser.parse(Array(text.utf8)) == expected)
+        var slow = EventStreamParser()
+        #expect(try text.utf8.flatMap { try slow.parse([$0]) } == expected)
+    }
+
+    @Test("an event without end is refused", arguments: ["data: 123456789012345", "data: 12345\ndata: 12345\ndata: 12345\n"])
+    func limit(text: String) {
+        var parser = EventStreamParser(limit: 12)
+        #expect(throws: EventStreamParser.TooLong.self) { try parser.parse(Array(text.utf8)) }
+    }
+
+    private static func download(_ id: String, _ state: String, _ bytes: Int64) -> JSONValue {
+        .object([
+            JSONMember(name: "id", value: .string(id)), JSONMember(name: "url", value: .string("http://a.example/" + id)),
+            JSONMember(name: "state", value: .string(state)), JSONMember(name: "bytesReceived", value: .integer(bytes)),
+        ])
+    }
+
+    @Test("a slow reader finds each change of state, and of progress the latest")
+    func inbox() {
+        var inbox = EventInbox()
+        for bytes in 1...1000 { inbox.add(.download(Self.download("1", "downloading", Int64(bytes)))) }
+        inbox.add(.download(Self.download("2", "queued", 0)))
+        inbox.add(.download(Self.download("1", "completed", 1000)))
+        inbox.add(.removed("1"))
+        inbox.add(.download(Self.download("1", "queued", 0)))
+        let expected: [ServiceEvent] = [
+            .download(Self.download("1", "downloading", 1000)), .download(Self.download("2", "queued", 0)),
+            .download(Self.download("1", "completed", 1000)), .removed("1"), .download(Self.download("1", "queued", 0)),
+        ]
+        #expect(inbox.takeAll() == expected)
+        #expect(inbox.takeAll().isEmpty)
+    }
+
+    @Test("an event is one line of JSON")
+    func line() {
+        #expect(ServiceEvent.removed("1").line == #"{"event":"removed","data":{"id":"1"}}"#)
+        #expect(ServiceEvent(Event(name: "download", data: Array("{}".utf8))) == .download(.object([])))
+        #expect(ServiceEvent(Event(name: "other", data: Array("{}".utf8))) == nil)
+        #expect(ServiceEvent(Event(name: "snapshot", data: Array("{".utf8))) == nil)
+    }
+}

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import PawlClient
+
+@Suite("Beginnings of identifiers")
+struct IDMatchTests {
+    private static let ids = ["01AAAA", "01AABB", "01B", "01BCCC"]
+
+    @Test(
+        "a beginning means a download if it is the only one, or the whole of one",
+        arguments: [
+            ("01AAA", IDMatch.one("01AAAA")), ("01B", .one("01B")), ("01BC", .one("01BCCC")), ("02", .none("02")),
+            ("01AA", .several("01AA", ["01AAAA", "01AABB"])), ("", .several("", ids)),
+        ])
+    func match(beginning: String, expected: IDMatch) {
+        #expect(IDMatch(beginning, among: Self.ids) == expected)
+    }
+
+    @Test("one download is not meant by nothing")
+    func empty() {
+        #expect(IDMatch("", among: ["01A"]) == .several("", ["01A"]))
+    }
+
+    @Test("what is ambiguous is refused with examples")
+    func refusal() {
+        #expect(throws: RemoteError.local("'01A' begins the IDs of 2 downloads, such as 01AAAA and 01AABB: give more of it")) {
+            try IDMatch("01A", among: Self.ids).id()
+        }
+    }
+
+    @Test(
+        "the fewest characters that tell identifiers apart",
+        arguments: [
+            ([], 8), (["01AAAAAAAAAA"], 8), (["01AAAAAAAAAA", "01AAAAAAAAAB"], 12), (["0123456789AX", "0123456789BX"], 11),
+        ])
+    func distinctLength(ids: [String], length: Int) {
+        #expect(IDMatch.distinctLength(of: ids) == length)
+    }
+}

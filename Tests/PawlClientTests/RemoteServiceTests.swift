@@ -1,0 +1,168 @@
+import DemoUpstream
+import Foundation
+import HTTPClient
+import HTTPCore
+import JSON
+import PawlService
+import Terminal
+import TestSupport
+import Testing
+
+@testable import PawlClient
+
+@Suite("A running service, seen by a client", .timeLimit(.minutes(3)))
+struct RemoteServiceTests {
+    /// Starts a service that may download from a demo upstream, and hands both to `body`.
+    private func withService(
+        token: String? = nil, _ body: (_ server: String, _ upstream: String) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
+        let origin = try upstream.start()
+        var configuration = Configuration()
+        configuration.port = 0
+        configuration.dataDirectory = directory.path
+        configuration.allowedDestinations = [try AllowedDestination(parsing: String(origin.dropFirst("http://".count)))]
+        configuration.itunesURL = try #require(HTTPURL(origin))
+        if let token { configuration.token = AccessToken(token) }
+        let service = try await Service.start(configuration, log: Log(level: .error, format: .text))
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(service.url, origin))
+        } catch {
+            result = .failure(error)
+        }
+        await service.stop(within: .seconds(2))
+        await upstream.shutdown()
+        try result.get()
+    }
+
+    private func client(_ server: String, _ arguments: [String] = []) throws -> RemoteService {
+        try RemoteService(try CommandLineParser.parse(["list", "--server", server] + arguments, environment: [:]))
+    }
+
+    private func failure(_ body: () async throws(RemoteError) -> Void) async -> RemoteError? {
+        do throws(RemoteError) {
+            try await body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test("downloads are added, found by the beginning of their identifier, commanded and forgotten")
+    func downloads() async throws {
+        try await withService { server, origin in
+            let service = try client(server)
+            defer { service.close() }
+            let order = JSONValue.object([
+                JSONMember(name: "url", value: .string(origin + "/entity?size=10")),
+                JSONMember(name: "paused", value: .bool(true)),
+            ])
+            let answers = try await service.add([order, order, .object([])])
+            #expect(answers.map { $0["status"]?.integer } == [201, 200, 400])
+            let id = try #require(answers[0]["download"]?["id"]?.string)
+            #expect(try await service.resolve([String(id.prefix(9)).lowercased(), id]) == [.one(id), .one(id)])
+            #expect(try await service.perform("cancel", on: id)["state"]?.string == "cancelled")
+            let illegal = await failure { () throws(RemoteError) in _ = try await service.perform("pause", on: id) }
+            guard case .problem("illegal-transition", _) = illegal else {
+                Issue.record("\(String(describing: illegal))")
+                return
+            }
+            try await service.remove(id, deletingFile: false)
+            #expect(try await service.list(limit: 1000).items.isEmpty)
+        }
+    }
+
+    @Test("a list goes on over pages, up to its limit")
+    func pages() async throws {
+        try await withService { server, origin in
+            let service = try client(server)
+            defer { service.close() }
+            let orders = (0..<450).map { number in
+                JSONValue.object([
+                    JSONMember(name: "url", value: .string(origin + "/entity?size=1&seed=\(number)")),
+                    JSONMember(name: "paused", value: .bool(true)),
+                ])
+            }
+            #expect(try await service.add(orders).count == 450)
+            for limit in [1, 200, 201, 450, 1000] {
+                let listing = try await service.list(limit: limit)
+                #expect(listing.items.count == min(limit, 450))
+                #expect(listing.total == 450)
+            }
+            #expect(Set(try await service.list(limit: 1000).items.compactMap { $0["id"]?.string }).count == 450)
+        }
+    }
+
+    @Test("a token that is missing or wrong is told apart from a service that is not there")
+    func errors() async throws {
+        try await withService(token: "right") { server, _ in
+            for (arguments, hasToken) in [([], false), (["--token", "wrong"], true)] {
+                let service = try client(server, arguments)
+                defer { service.close() }
+                let error = await failure { () throws(RemoteError) in _ = try await service.list(limit: 1) }
+                #expect(error == .unauthorized(server: server, hasToken: hasToken))
+                #expect(error?.status == .unauthorized)
+            }
+            let service = try client(server, ["--token", "right"])
+            defer { service.close() }
+            #expect(try await service.list(limit: 1).items.isEmpty)
+            // An answer that is none of ours.
+            let stranger = try client(server + "/nothing", ["--token", "right"])
+            defer { stranger.close() }
+            #expect(await failure { () throws(RemoteError) in _ = try await stranger.list(limit: 1) }?.status == .failed)
+        }
+        let gone = try client("http://127.0.0.1:1")
+        defer { gone.close() }
+        let error = await failure { () throws(RemoteError) in _ = try await gone.list(limit: 1) }
+        #expect(error?.status == .unreachable)
+        #expect(error?.message.contains("no service at http://127.0.0.1:1") == true)
+    }
+
+    @Test("what is no Pawl service is said to be none")
+    func strangers() async throws {
+        let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
+        let origin = try upstream.start()
+        let service = try client(origin)
+        let error = await failure { () throws(RemoteError) in _ = try await service.list(limit: 1) }
+        #expect(error?.status == .unreachable)
+        #expect(error?.message.contains("is no Pawl service") == true)
+        service.close()
+        await upstream.shutdown()
+    }
+
+    @Test("events come as they happen, the snapshot first")
+    func events() async throws {
+        try await withService { server, origin in
+            let service = try client(server)
+            defer { service.close() }
+            let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            let sink = EventSink(service) { continuation.yield() }
+            _ = service.follow(sink)
+            var model = WatchModel(server: server)
+            var isAdded = false
+            for await _ in wakes {
+                let news = sink.takeNews()
+                try #require(news.end == nil)
+                for event in news.events { model.take(event) }
+                if model.connection == .live, !isAdded {
+                    isAdded = true
+                    let order = [JSONMember(name: "url", value: .string(origin + "/entity?size=1000"))]
+                    _ = try await service.add([.object(order)])
+                }
+                if model.rows.contains(where: { $0.status.state == .completed }) { break }
+            }
+            #expect(model.rows.count == 1)
+        }
+    }
+
+    @Test("orders go in pieces that a request can hold")
+    func batches() {
+        let small = JSONValue.object([JSONMember(name: "url", value: .string("http://a.example/"))])
+        let large = JSONValue.object([JSONMember(name: "url", value: .string(String(repeating: "x", count: 300_000)))])
+        #expect(RemoteService.batches([]).isEmpty)
+        #expect(RemoteService.batches(Array(repeating: small, count: 1001)).map(\.count) == [500, 500, 1])
+        #expect(RemoteService.batches([large, small, large, large]).map(\.count) == [2, 1, 1])
+    }
+}
