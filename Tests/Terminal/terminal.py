@@ -1,0 +1,144 @@
+"""A terminal of tmux, a service to talk to, and waiting for what must happen."""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import urllib.request
+import uuid
+
+# Everything may take twenty times as long as it should: what waits, waits for a condition, and this long at most.
+PATIENCE = int(os.environ.get("PATIENCE", 90))
+
+
+def wait(condition, what, limit=PATIENCE):
+    """Waits until `condition()` is true, and returns what it returned."""
+    deadline = time.monotonic() + limit
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {limit} s in vain: {what() if callable(what) else what}")
+        time.sleep(0.03)
+
+
+class Terminal:
+    """One window of a tmux server of its own."""
+
+    KEYS = {"Enter", "Tab", "Space", "Up", "Down", "C-c", "C-u"}
+
+    def __init__(self, directory, columns=100, rows=30, environment=None):
+        self.socket = f"pawl-{uuid.uuid4().hex[:12]}"
+        self.directory = directory
+        variables = {"PS1": "$ ", "LC_ALL": "C.UTF-8", "HOME": directory, "XDG_STATE_HOME": directory + "/state"}
+        variables.update(environment or {})
+        exports = " ".join(f"{name}={shlex.quote(value)}" for name, value in variables.items())
+        unset = " ".join(f"-u {name}" for name in os.environ if name.startswith("PAWL_") or name in ("NO_COLOR", "ENV"))
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows), "-c", directory,
+                  f"exec env {unset} {exports} PATH={shlex.quote(directory + '/bin:' + os.environ['PATH'])} sh")
+        self.tmux("set", "-g", "remain-on-exit", "on")
+        self.wait_for(r"\$ *$")
+
+    def tmux(self, *arguments):
+        return subprocess.run(["tmux", "-L", self.socket, *arguments], check=True, capture_output=True, text=True).stdout
+
+    def screen(self, styles=False):
+        """What is on the screen, without spaces at the ends of lines."""
+        text = self.tmux("capture-pane", "-p", *(["-e"] if styles else []))
+        return "\n".join(line.rstrip() for line in text.split("\n")).rstrip("\n")
+
+    def type(self, *keys):
+        """Types keys by their tmux names; all else goes as it is."""
+        for key in keys:
+            self.tmux("send-keys", *([] if key in self.KEYS else ["-l"]), "--", key)
+
+    def run(self, line):
+        """Types a command line and Return."""
+        self.tmux("send-keys", "-l", "--", line)
+        self.type("Enter")
+
+    def child(self):
+        """The process of the `pawl` that runs in it."""
+        shell = self.tmux("list-panes", "-F", "#{pane_pid}").strip()
+        found = lambda: subprocess.run(["pgrep", "-P", shell, "pawl"], capture_output=True, text=True).stdout.split()
+        return int(wait(found, "the process")[0])
+
+    def resize(self, columns, rows):
+        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def wait_for(self, pattern, limit=PATIENCE):
+        """Waits until the screen matches, and returns it."""
+        def matching():
+            screen = self.screen()
+            return screen if re.search(pattern, screen, re.MULTILINE) else None
+        return wait(matching, lambda: f"{pattern!r} on the screen\n{self.screen()}", limit)
+
+    def finish(self, line):
+        """Runs a command line to its end; returns its exit status and the screen."""
+        mark = uuid.uuid4().hex[:6]
+        self.run(f"{line}; echo \"status {mark}\" $?")
+        return self.end(mark)
+
+    def end(self, mark):
+        screen = self.wait_for(rf"^status {mark} \d+")
+        return int(re.search(rf"^status {mark} (\d+)", screen, re.MULTILINE)[1]), screen
+
+    def clear(self):
+        self.run("clear")
+        wait(lambda: self.screen() in ("$", "$ "), "an empty screen")
+
+    def close(self):
+        subprocess.run(["tmux", "-L", self.socket, "kill-server"], capture_output=True)
+
+
+class Service:
+    """A `pawl demo` with a data directory of its own."""
+
+    def __init__(self, *flags, port=0, directory=None):
+        self.directory = directory or tempfile.mkdtemp(prefix="pawl-terminal-")
+        self.flags = flags
+        self.port = port
+        self.start()
+
+    def start(self):
+        arguments = [os.environ["PAWL_BINARY"], "demo", "--port", str(self.port), "--data-dir", self.directory + "/data", *self.flags]
+        self.log = open(self.directory + "/log", "ab")
+        self.child = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.child.stdout.readline()
+        assert line.startswith("listening on "), line
+        self.url = line.split()[-1]
+        self.port = int(self.url.rsplit(":", 1)[1])
+
+    @property
+    def upstream(self):
+        """The address of the demo's own origin."""
+        def told():
+            with open(self.directory + "/log", encoding="utf-8") as log:
+                return re.search(r'"url":"(http://127\.0\.0\.1:\d+)/large', log.read())
+        return wait(told, "the upstream's address")[1]
+
+    def stop(self):
+        if self.child.poll() is None:
+            self.child.send_signal(signal.SIGTERM)
+            try:
+                self.child.wait(30)
+            except subprocess.TimeoutExpired:
+                self.child.kill()
+                self.child.wait()
+        self.child.stdout.close()
+        self.log.close()
+
+    def close(self):
+        self.stop()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def fetch(url):
+    """The bytes of a URL."""
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+        return answer.read()

@@ -1,0 +1,238 @@
+"""The commands that talk to a running service, and the screen of `pawl watch`."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import threading
+
+from terminal import Service, wait
+from tests_get import ESCAPE, entity
+
+PAWL = os.environ["PAWL_BINARY"]
+
+
+def pawl(fixture, *arguments, service=None, **environment):
+    """Runs a command without a terminal."""
+    variables = {"HOME": fixture.directory, "PATH": os.environ["PATH"], "PAWL_SERVER": (service or fixture.service).url}
+    variables.update(environment)
+    return subprocess.run([PAWL, *arguments], cwd=fixture.directory, env=variables, capture_output=True, text=True, timeout=90)
+
+
+def listed(fixture, *arguments):
+    answer = pawl(fixture, "list", "--json", *arguments)
+    assert answer.returncode == 0, answer
+    return [json.loads(line) for line in answer.stdout.splitlines()]
+
+
+def downloads_are_added_listed_and_commanded(fixture):
+    slow = entity(fixture, 50_000_000, seed=11, pace=200_000)
+    terminal = fixture.terminal(100, 40, PAWL_SERVER=fixture.service.url)
+    status, screen = terminal.finish(f"pawl add -l mine '{slow}'")
+    assert status == 0 and re.search(r"^[0-9A-Z]{26}  added ", screen, re.MULTILINE), screen
+    id = listed(fixture, "-l", "mine")[0]["id"]
+    # Identifiers begin with the time: fewer characters might begin another one's, too.
+    short = id[:14].lower()
+    terminal.clear()
+    for line, said in [
+        (f"pawl add '{slow}'", "is downloading"), ("pawl list -l mine", r"^ID +STATE +DONE.*\n[0-9A-Z]{8,26}  downloading"),
+        (f"pawl pause {short}", "paused"), ("pawl list --state paused", "paused"), (f"pawl resume {short}", "(queued|downloading)"),
+        (f"pawl cancel {short}", "cancelled"), (f"pawl retry {short}", "(queued|downloading)"), (f"pawl pause {short}", "paused"),
+        (f"pawl rm {short}", "removed"),
+    ]:
+        terminal.clear()
+        status, screen = terminal.finish(line)
+        assert status == 0 and re.search(said, screen, re.MULTILINE), f"{line}\n{screen}"
+    assert not listed(fixture, "-l", "mine")
+
+
+def what_the_service_refuses_is_told_and_keeps_nothing_else(fixture):
+    small = entity(fixture, 1000, seed=12)
+    terminal = fixture.terminal(130, 40, PAWL_SERVER=fixture.service.url)
+    status, screen = terminal.finish(f"pawl add -l refused http://10.0.0.1/x '{small}'")
+    assert status == 1 and re.search(r"^pawl: http://10.0.0.1/x: .*10.0.0.1", screen, re.MULTILINE), screen
+    id = wait(lambda: next(iter(listed(fixture, "-l", "refused", "--state", "completed")), None), "a completed download")["id"]
+    terminal.clear()
+    status, screen = terminal.finish(f"pawl pause {id} 01NONE")
+    assert status == 1, screen
+    assert re.search(r"^pawl: .*completed", screen, re.MULTILINE) and "there is no download '01NONE'" in screen, screen
+    status, screen = terminal.finish(f"pawl rm --delete-file {id}")
+    assert status == 0, screen
+
+
+def all_with_a_label_are_commanded_at_once(fixture):
+    for seed in (21, 22, 23):
+        assert pawl(fixture, "add", "-l", "bulk", entity(fixture, 50_000_000, seed, pace=100_000)).returncode == 0
+    assert pawl(fixture, "pause", "--all", "-l", "bulk").stdout == "paused 3\n"
+    assert {download["state"] for download in listed(fixture, "-l", "bulk")} == {"paused"}
+    assert pawl(fixture, "cancel", "--all", "-l", "bulk").stdout == "cancelled 3\n"
+    ids = pawl(fixture, "list", "--ids", "-l", "bulk").stdout.split()
+    assert len(ids) == 3 and pawl(fixture, "rm", *ids).returncode == 0
+    first, second = ids[0], ids[1]
+    assert pawl(fixture, "pause", os.path.commonprefix([first, second])).returncode == 1
+
+
+def a_search_is_a_table_whose_numbers_can_be_added(fixture):
+    terminal = fixture.terminal(110, 40, PAWL_SERVER=fixture.service.url)
+    status, screen = terminal.finish("pawl search -n 5 field recording")
+    assert status == 0 and re.search(r"^#  NAME +ARTIST +COLLECTION +TIME", screen, re.MULTILINE), screen
+    assert re.search(r"^3  Field Recording", screen, re.MULTILINE) and "courtesy of iTunes" in screen, screen
+    terminal.clear()
+    status, screen = terminal.finish("pawl add --paused 2-3")
+    assert status == 0 and len(re.findall("  paused +Field Recording", screen)) == 2, screen
+    tracks = [download["track"]["name"] for download in listed(fixture, "--state", "paused") if download["track"]]
+    assert sorted(tracks) == sorted(name.strip() for name in re.findall(r"paused +(Field Recording.*)", screen)), tracks
+    status, screen = terminal.finish("pawl add 6")
+    assert status == 1 and "has 3 results: there is no 6" in screen or "has 5 results: there is no 6" in screen, screen
+    terminal.resize(40, 40)
+    terminal.clear()
+    status, screen = terminal.finish("pawl search -n 5 field recording")
+    assert status == 0 and "COLLECTION" not in screen and "NAME" in screen, screen
+    assert pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "--state", "paused").stdout.split()).returncode == 0
+
+
+def watch_redraws_live_and_takes_keys(fixture):
+    terminal = fixture.terminal(100, 16, PAWL_SERVER=fixture.service.url)
+    terminal.run("pawl watch; echo status $?")
+    screen = terminal.wait_for(r"^pawl http://127.0.0.1:\d+$")
+    # Something begins elsewhere, and appears by itself.
+    assert pawl(fixture, "add", "-o", "watched.bin", entity(fixture, 9_000_000, seed=31, pace=600_000)).returncode == 0
+    terminal.wait_for(r"^  watched.bin +[━╸]+.* \d+% .*left$")
+    first = terminal.wait_for(r"1 downloading")
+    wait(lambda: terminal.screen() != first, "another screen")
+    terminal.type("Down", "p")
+    terminal.wait_for(r"^> watched.bin .* paused$")
+    terminal.resize(50, 10)
+    terminal.wait_for(r"^> watched.bin +\d+%  paused$")
+    terminal.resize(100, 16)
+    terminal.type("Space")
+    terminal.wait_for(r"^> watched.bin .*left$")
+    terminal.type("c")
+    terminal.wait_for(r"^cancel watched.bin\? y or n$")
+    terminal.type("y")
+    terminal.wait_for(r"watched.bin .* cancelled$")
+    terminal.type("q")
+    screen = terminal.wait_for(r"^status 0")
+    # The screen is as it was before, and the terminal takes lines again.
+    assert "pawl watch; echo" in screen and "watched.bin" not in screen, screen
+    status, screen = terminal.finish("stty -a | grep -c ' icanon.* echo \\| echo '")
+    assert status == 0, screen
+
+
+def watch_restores_the_terminal_when_a_signal_ends_it(fixture):
+    terminal = fixture.terminal(90, 12, PAWL_SERVER=fixture.service.url)
+    status, before = terminal.finish("stty -g > before")
+    for keys, expected in [(("C-c",), 130), ((), 143)]:
+        terminal.clear()
+        terminal.run("pawl watch; echo status $?; stty -g > after")
+        terminal.wait_for("q quit")
+        if keys:
+            terminal.type(*keys)
+        else:
+            os.kill(terminal.child(), signal.SIGTERM)
+        terminal.wait_for(rf"^status {expected}$")
+        wait(lambda: fixture.path("after").exists() and fixture.path("after").read_text(), "the settings")
+        assert fixture.path("after").read_text() == fixture.path("before").read_text()
+        assert terminal.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}").split() == ["0", "1"]
+
+
+def watch_outlives_its_service(fixture):
+    service = Service()
+    try:
+        terminal = fixture.terminal(100, 12, PAWL_SERVER=service.url)
+        terminal.run("pawl watch; echo status $?")
+        terminal.wait_for("no downloads")
+        service.stop()
+        terminal.wait_for(r"offline: .*; again in \d+s")
+        service.start()
+        terminal.wait_for(rf"^pawl {service.url}$")
+        url = service.upstream + "/entity?size=1000&seed=1"
+        assert pawl(fixture, "add", "-o", "back.bin", url, service=service).returncode == 0
+        terminal.wait_for(r"^  back.bin .* completed$")
+        terminal.type("q")
+        terminal.wait_for("^status 0")
+    finally:
+        service.close()
+
+
+def watch_of_some_ends_with_them(fixture):
+    url = entity(fixture, 600_000, seed=41, pace=400_000)
+    assert pawl(fixture, "add", "-l", "some", "-o", "some.bin", url).returncode == 0
+    id = pawl(fixture, "list", "--ids", "-l", "some").stdout.strip()
+    answer = pawl(fixture, "watch", id[:16])
+    assert answer.returncode == 0 and re.fullmatch(rf"(?s)(.*\n)?{id}  completed    some.bin\n", answer.stdout), answer
+    assert ESCAPE not in answer.stdout, answer
+    assert pawl(fixture, "rm", "--delete-file", id).returncode == 0
+    answer = pawl(fixture, "watch", id)
+    assert answer.returncode == 1 and "pawl: " in answer.stderr, answer
+
+
+def watch_in_a_pipe_writes_lines_or_events(fixture):
+    lines = {}
+    children = []
+    for flag in ("--json=false", "--json"):
+        child = subprocess.Popen(
+            [PAWL, "watch", flag], env={"PAWL_SERVER": fixture.service.url, "HOME": fixture.directory}, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        children.append(child)
+        lines[flag] = []
+        threading.Thread(target=lambda child=child, flag=flag: lines[flag].extend(iter(child.stdout.readline, "")), daemon=True).start()
+    try:
+        wait(lambda: lines["--json"], "the snapshot")
+        assert json.loads(lines["--json"][0])["event"] == "snapshot"
+        # A name that would clear the screen, were it written as it is.
+        url = entity(fixture, 1000, seed=51)
+        assert pawl(fixture, "add", "-l", "pipe", "-o", "pipe.bin", url).returncode == 0
+        wait(lambda: any("completed    pipe.bin" in line for line in lines["--json=false"]), lambda: str(lines["--json=false"]))
+        wait(lambda: any('"completed"' in line for line in lines["--json"]), "the event")
+        assert all(ESCAPE not in line for line in lines["--json=false"])
+    finally:
+        for child in children:
+            child.terminate()
+            assert child.wait(30) == 143
+    assert pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", "pipe").stdout.split()).returncode == 0
+
+
+def a_service_that_is_not_there_or_refuses_is_told_apart(fixture):
+    secured = Service("--token", "right")
+    try:
+        terminal = fixture.terminal(120, 40)
+        for line, expected, said in [
+            ("pawl list --server http://127.0.0.1:1", 3, "pawl: no service at http://127.0.0.1:1: "),
+            ("PAWL_SERVER=http://127.0.0.1:1 pawl watch", 3, "no service"),
+            (f"pawl list --server {fixture.service.upstream}", 3, "is no Pawl service"),
+            (f"pawl list --server {secured.url}", 4, "wants a token: give it by PAWL_TOKEN"),
+            (f"PAWL_TOKEN=wrong pawl watch --server {secured.url}", 4, "refuses the token"),
+            (f"PAWL_TOKEN=right pawl list --server {secured.url}", 0, "no downloads"),
+            ("pawl list --server nonsense", 2, "'nonsense'"),
+            (f"pawl search --source nowhere x --server {fixture.service.url}", 1, "pawl: .*'nowhere'"),
+        ]:
+            terminal.clear()
+            status, screen = terminal.finish(line)
+            # What is right once may be tried again only after a while if the address has guessed too often: it has not.
+            assert status == expected and re.search(said, screen), f"{line}\n{screen}"
+    finally:
+        secured.close()
+
+
+def hostile_names_are_drawn_as_text(fixture):
+    """An error message with what the origin chose, on all the screens that show it."""
+    name = "a\u202egpj\u2028.bin"
+    url = entity(fixture, 1000, seed=61)
+    answer = pawl(fixture, "add", "-l", "hostile", url + "&n=\u202e\u009b31m")
+    assert answer.returncode in (0, 1), answer
+    terminal = fixture.terminal(100, 20, PAWL_SERVER=fixture.service.url)
+    for line in ("pawl list -l hostile", "pawl add $'http://127.0.0.1:1/\\033]0;owned\\007'", "pawl pause $'\\033[31mX'"):
+        status, screen = terminal.finish(f"bash -c {json.dumps(line)}")
+    assert terminal.tmux("display-message", "-p", "#{pane_title}").strip() != "owned"
+    assert "\u202e" not in terminal.screen(styles=True) and name not in terminal.screen()
+    pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", "hostile").stdout.split())
+
+
+TESTS = [
+    downloads_are_added_listed_and_commanded, what_the_service_refuses_is_told_and_keeps_nothing_else,
+    all_with_a_label_are_commanded_at_once, a_search_is_a_table_whose_numbers_can_be_added, watch_redraws_live_and_takes_keys,
+    watch_restores_the_terminal_when_a_signal_ends_it, watch_outlives_its_service, watch_of_some_ends_with_them,
+    watch_in_a_pipe_writes_lines_or_events, a_service_that_is_not_there_or_refuses_is_told_apart, hostile_names_are_drawn_as_text,
+]
