@@ -18,7 +18,19 @@ import Testing
         let second = server { $0.port = address.port }
         #expect(throws: ServerError.addressInUse(address)) { try second.start() }
         await first.shutdown(within: .zero)
-        // Free again, and nothing was left half-started.
+    }
+
+    @Test func `a server that could not start starts once its port is free`() async throws {
+        // Of the common address, another test might be given the port in between.
+        let host = "127.94.61.7"
+        let first = server { $0.host = host }
+        let address = try first.start()
+        let second = server {
+            $0.host = host
+            $0.port = address.port
+        }
+        #expect(throws: ServerError.addressInUse(address)) { try second.start() }
+        await first.shutdown(within: .zero)
         #expect(try second.start() == address)
         #expect(throws: ServerError.alreadyStarted) { try second.start() }
         await second.shutdown(within: .zero)

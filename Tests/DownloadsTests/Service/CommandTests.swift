@@ -29,7 +29,7 @@ struct CommandTests {
         #expect(resumed.state == .queued || resumed.state == .downloading)
         let done = try await fixture.end(of: made.id)
         #expect(done.state == .completed)
-        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?" + Self.slow)?.bytes)
+        #expect(try fixture.file(done, is: Self.slow))
         #expect(fixture.requests().map(\.range) == [nil, "bytes=\(paused.bytesReceived)-"])
         await fixture.service.shutdown()
     }
@@ -78,7 +78,7 @@ struct CommandTests {
         #expect(failed.bytesReceived == 100_000)
         _ = try await fixture.service.perform(.resume, on: made.id)
         let done = try await fixture.follow(made.id) { $0.state == .completed }
-        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        #expect(try fixture.file(done, is: query))
         #expect(fixture.requests().last?.range == "bytes=100000-")
         await fixture.service.shutdown()
     }

@@ -37,7 +37,7 @@ struct FailingStoreTests {
         fixture.store.refuse(nil)
         _ = try await fixture.service.perform(.retry, on: made.id)
         let done = try await fixture.end(of: made.id)
-        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        #expect(try fixture.file(done, is: query))
         #expect(try fixture.names(in: "incomplete") == [])
         await fixture.service.shutdown()
     }
@@ -72,7 +72,7 @@ struct FailingStoreTests {
         await #expect(throws: DownloadError.self) { try await fixture.service.remove(made.id, deletingFile: false) }
         fixture.store.refuse(nil)
         let done = try await fixture.end(of: made.id)
-        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        #expect(try fixture.file(done, is: query))
         #expect(fixture.requests().last?.range == "bytes=400000-")
         await fixture.service.shutdown()
     }
@@ -96,7 +96,7 @@ struct FailingStoreTests {
         let done = try await fixture.end(of: made.id)
         #expect(done.state == .completed)
         #expect(try fixture.names(in: "incomplete") == [])
-        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?" + query, version: 2)?.bytes)
+        #expect(try fixture.file(done, is: query, version: 2))
         await fixture.service.shutdown()
     }
 

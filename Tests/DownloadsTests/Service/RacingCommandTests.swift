@@ -44,7 +44,7 @@ struct RacingCommandTests {
         _ = try? await fixture.service.perform(.resume, on: made.id)
         _ = try? await fixture.service.perform(.retry, on: made.id)
         let done = try await fixture.follow(made.id) { $0.state == .completed }
-        #expect(try fixture.file(done) == DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        #expect(try fixture.file(done, is: query))
         #expect(done.sha256 == SHA256.hexadecimal(of: try fixture.file(done)))
         #expect(try fixture.names(in: "incomplete") == [])
         await fixture.service.shutdown()

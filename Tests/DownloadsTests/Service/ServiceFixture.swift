@@ -103,6 +103,16 @@ final class ServiceFixture: Sendable {
         return try [UInt8](Data(contentsOf: URL(filePath: "\(directory.path)/data/files/\(name)")))
     }
 
+    /// Whether the finished file is the synthetic entity, byte for byte.
+    ///
+    /// Without optimisation, `==` of arrays takes a hundred times as long as comparing memory, and a failure would print megabytes.
+    func file(_ download: Download, is query: String, version: Int = 1) throws -> Bool {
+        guard let expected = DemoUpstream.content(of: "/entity?" + query, version: version)?.bytes else {
+            throw Missing(what: "an entity for \(query)")
+        }
+        return try Data(file(download)) == Data(expected)
+    }
+
     /// Where the partial bytes of a download are.
     func part(of id: DownloadID) -> URL {
         URL(filePath: "\(directory.path)/data/incomplete/\(id).part")
