@@ -126,4 +126,30 @@ struct OperationTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path + "/data/incomplete") == [])
         #expect(pawl.terminate() == 0)
     }
+
+    @Test("batches of tracks, some of which are there, are answered item by item, in their order")
+    func tracks() throws {
+        let pawl = try demo()
+        // Optimised code once mixed up what came of lookups that failed and of lookups that did not.
+        let names = ["posts:2", "posts:9520", "itunes:1", "nonsense", "posts:1", "posts:2", "posts:3"]
+        let statuses = ["posts:2": [200, 201], "posts:1": [200, 201], "posts:3": [200, 201], "nonsense": [400]]
+        for round in 0..<30 {
+            var batch = (0..<names.count).map { names[($0 * 3 + round) % names.count] }
+            if round % 2 == 0 { batch.reverse() }
+            let orders = batch.map { #"{"trackId":"\#($0)","paused":true}"# } + [#"{"url":"http://127.0.0.1:9/a","paused":true}"#]
+            let answer = try pawl.client.send(
+                "POST", "/downloads/batch", json: #"{"downloads":[\#(orders.joined(separator: ","))]}"#)
+            #expect(answer.status == 200)
+            let items = try JSONValue(parsing: answer.body)["items"]?.array ?? []
+            #expect(items.count == orders.count)
+            for (name, item) in zip(batch, items) {
+                let status = try #require(item["status"]?.integer)
+                #expect(statuses[name, default: [404, 503]].contains(Int(status)), "\(name): \(status)")
+                if let url = item["download"]?["url"]?.string {
+                    #expect(url.hasSuffix(name.replacing("posts:", with: "/posts/")))
+                }
+            }
+        }
+        #expect(pawl.terminate() == 0)
+    }
 }

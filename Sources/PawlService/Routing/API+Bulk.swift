@@ -35,27 +35,37 @@ extension API {
 
     /// Looks up the tracks that the orders name, side by side; the catalogue asks its sources no faster than it may.
     private func resolve(_ orders: [Result<DownloadOrder, Problem>]) async -> [BatchEntry] {
-        await withTaskGroup(of: (Int, BatchEntry).self) { group in
-            var entries = [BatchEntry?](repeating: nil, count: orders.count)
+        await withTaskGroup(of: NumberedEntry.self) { group in
+            var entries: [Int: BatchEntry] = [:]
             for (index, order) in orders.enumerated() {
                 switch order {
                 case .failure(let problem): entries[index] = .refused(problem.encoded)
                 case .success(let order):
                     if case .url(let url) = order.source {
                         entries[index] = .new(order.download(of: url))
-                        continue
-                    }
-                    group.addTask { [self] in
-                        do throws(Problem) {
-                            return (index, .new(try await resolve(order)))
-                        } catch {
-                            return (index, .refused(error.encoded))
-                        }
+                    } else {
+                        group.addTask { [self] in NumberedEntry(number: index, entry: await entry(of: order)) }
                     }
                 }
             }
-            for await (index, entry) in group { entries[index] = entry }
-            return entries.compactMap(\.self)
+            for await numbered in group { entries[numbered.number] = numbered.entry }
+            return orders.indices.compactMap { entries[$0] }
+        }
+    }
+
+    /// An entry and its place among all.
+    private struct NumberedEntry: Sendable {
+        let number: Int
+        let entry: BatchEntry
+    }
+
+    /// On its own, and not within the task's closure: there the optimiser of Swift 6.3 mixes up what the closure returns where a
+    /// typed error is caught after a suspension.
+    private func entry(of order: DownloadOrder) async -> BatchEntry {
+        do throws(Problem) {
+            return .new(try await resolve(order))
+        } catch {
+            return .refused(error.encoded)
         }
     }
 
@@ -122,14 +132,7 @@ extension API {
         let matching = board.page(ListQuery(states: states, label: label, limit: Int.max, order: .oldest)).items
         let results = await withTaskGroup(of: Result<Bool, DownloadError>.self) { group in
             for download in matching where Self.mayTake(command, download.state) {
-                group.addTask { [downloads] in
-                    do throws(DownloadError) {
-                        let after = try await downloads.perform(command, on: download.id)
-                        return .success(after.state != download.state)
-                    } catch {
-                        return .failure(error)
-                    }
-                }
+                group.addTask { [self] in await perform(command, on: download) }
             }
             var results: [Result<Bool, DownloadError>] = []
             for await result in group { results.append(result) }
@@ -144,6 +147,15 @@ extension API {
             }
         }
         return changed
+    }
+
+    /// Whether the command has changed the download; on its own for the reason that `entry(of:)` is.
+    private func perform(_ command: DownloadCommand, on download: Download) async -> Result<Bool, DownloadError> {
+        do throws(DownloadError) {
+            return .success(try await downloads.perform(command, on: download.id).state != download.state)
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Whether a command changes a download in that state: spares asking for what is known to stay.
