@@ -18,18 +18,18 @@ public struct RequestKey: Sendable, Hashable {
 }
 
 /// What one order of a request came to, as far as it has to be remembered to be told again.
-enum KeptOutcome: Sendable, Equatable {
-    /// A new download.
-    case created(DownloadID)
-    /// One that there was already.
-    case existing(DownloadID)
+public enum KeptOutcome: Sendable, Equatable {
+    /// A new download, as the client was shown it: `DownloadsConfiguration.resource` of it.
+    case created(DownloadID, shown: [UInt8])
+    /// One that there was already, as the client was shown it.
+    case existing(DownloadID, shown: [UInt8])
     /// It was refused, in the words that the client was told.
     case refused([UInt8])
 
     /// Bytes of memory, about.
     var size: Int {
         switch self {
-        case .created, .existing: 32
+        case .created(_, let shown), .existing(_, let shown): 80 + shown.count
         case .refused(let words): 48 + words.count
         }
     }

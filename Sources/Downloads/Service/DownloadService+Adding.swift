@@ -32,8 +32,15 @@ public enum OrderOutcome: Sendable {
     case existing(Download)
     /// It was refused, in these words.
     case refused([UInt8])
-    /// It made, or led to, this download, which has been removed since: only when it is told again.
-    case removed(DownloadID)
+}
+
+extension OrderOutcome {
+    init(_ addition: Addition) {
+        switch addition {
+        case .created(let download): self = .created(download)
+        case .existing(let download): self = .existing(download)
+        }
+    }
 }
 
 extension DownloadService {
@@ -48,14 +55,9 @@ extension DownloadService {
         try mayAdd()
         await settle([new])
         var drafts = Drafts()
-        let plan = try plan(new, &drafts)
-        try await keep(drafts, answering: key, [plan])
-        switch plan {
-        case .created(let id): return .created(try shown(id))
-        case .existing(let id): return .existing(try shown(id))
-        // A refusal of a single order is thrown.
-        case .refused: throw .invalid("the order was refused")
-        }
+        let addition = try plan(new, &drafts)
+        try await keep(drafts, answering: key, [OrderOutcome(addition)])
+        return shown(addition, toRepeat: key != nil)
     }
 
     /// Accepts many downloads. When it returns, their records are on disk, all of them or, if it throws, none.
@@ -71,20 +73,26 @@ extension DownloadService {
         try mayAdd()
         await settle(entries.compactMap { if case .new(let new) = $0 { new } else { nil } })
         var drafts = Drafts()
-        var plans: [KeptOutcome] = []
+        var outcomes: [OrderOutcome] = []
         for entry in entries {
             switch entry {
-            case .refused(let words): plans.append(.refused(words))
+            case .refused(let words): outcomes.append(.refused(words))
             case .new(let new):
                 do throws(DownloadError) {
-                    plans.append(try plan(new, &drafts))
+                    outcomes.append(OrderOutcome(try plan(new, &drafts)))
                 } catch {
-                    plans.append(.refused(wording(error)))
+                    outcomes.append(.refused(wording(error)))
                 }
             }
         }
-        try await keep(drafts, answering: key, plans)
-        return plans.map(outcome)
+        try await keep(drafts, answering: key, outcomes)
+        return outcomes.map { outcome in
+            switch outcome {
+            case .created(let download): OrderOutcome(shown(.created(download), toRepeat: key != nil))
+            case .existing(let download): OrderOutcome(shown(.existing(download), toRepeat: key != nil))
+            case .refused: outcome
+            }
+        }
     }
 
     private func mayAdd() throws(DownloadError) {
@@ -103,19 +111,19 @@ extension DownloadService {
     /// Downloads that are about to be made, by the URL of each first one.
     private struct Drafts {
         var jobs: [DownloadJob] = []
-        var first: [String: DownloadID] = [:]
+        var first: [String: Download] = [:]
     }
 
     /// Decides what an order comes to, and drafts the download if it is a new one.
-    private func plan(_ new: NewDownload, _ drafts: inout Drafts) throws(DownloadError) -> KeptOutcome {
+    private func plan(_ new: NewDownload, _ drafts: inout Drafts) throws(DownloadError) -> Addition {
         for url in [new.url] + new.mirrors + [new.webhook].compactMap(\.self) { try judge(url) }
         if let filename = new.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         let url = new.url.string
         if new.onDuplicate != .new {
             let known = board.downloads(ofURL: url).first { $0.state.isLive || $0.state == .completed }
-            if let id = drafts.first[url] ?? known?.id {
-                if new.onDuplicate == .reject { throw .duplicate(id) }
-                return .existing(id)
+            if let found = drafts.first[url] ?? known {
+                if new.onDuplicate == .reject { throw .duplicate(found.id) }
+                return .existing(found)
             }
         }
         var random = SystemRandom()
@@ -125,13 +133,13 @@ extension DownloadService {
         guard var job = DownloadJob(record) else { throw .invalid("url '\(url)' cannot be parsed") }
         job.reservedName = record.download.filename
         drafts.jobs.append(job)
-        if drafts.first[url] == nil { drafts.first[url] = id }
-        return .created(id)
+        if drafts.first[url] == nil { drafts.first[url] = record.download }
+        return .created(record.download)
     }
 
     /// Makes the drafts durable in one step, together with the answer that tells of them, and lets them begin.
     private func keep(
-        _ drafts: Drafts, answering key: RequestKey?, _ outcomes: [KeptOutcome]
+        _ drafts: Drafts, answering key: RequestKey?, _ outcomes: [OrderOutcome]
     ) async throws(DownloadError) {
         let changes = drafts.jobs.map { StoreChange.save($0.record) } + remember(outcomes, as: key)
         let urls = drafts.first.keys.filter { pendingURLs[$0] == nil }
@@ -156,9 +164,11 @@ extension DownloadService {
         if !drafts.jobs.isEmpty { schedule() }
     }
 
-    private func shown(_ id: DownloadID) throws(DownloadError) -> Download {
-        guard let download = board.download(id) else { throw .removed(id) }
-        return download
+    /// What a client is shown: its download as it is now, unless a repetition has to be shown the same.
+    private func shown(_ addition: Addition, toRepeat isKept: Bool) -> Addition {
+        guard !isKept, let download = board.download(addition.download.id) else { return addition }
+        if case .created = addition { return .created(download) }
+        return .existing(download)
     }
 
     // MARK: - Names

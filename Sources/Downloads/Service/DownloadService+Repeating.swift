@@ -4,9 +4,9 @@ extension DownloadService {
     /// Asks whether a request with this key has been answered. If it has not, it is the caller's to carry out, and nobody else's
     /// until it is released: whoever comes with the same key meanwhile waits.
     /// - Parameter key: the request's key.
-    /// - Returns: what was answered, with the downloads as they are now; `nil`: nothing yet.
+    /// - Returns: what was answered, with the downloads as they were shown then; `nil`: nothing yet.
     /// - Throws: `keyMismatch`, `shuttingDown`.
-    public func claim(_ key: RequestKey) async throws(DownloadError) -> [OrderOutcome]? {
+    public func claim(_ key: RequestKey) async throws(DownloadError) -> [KeptOutcome]? {
         while true {
             guard !isShuttingDown else { throw .shuttingDown }
             guard let claim = claims[key.name] else { break }
@@ -14,7 +14,7 @@ extension DownloadService {
             await withCheckedContinuation { claims[key.name]?.waiters.append($0) }
         }
         switch answers.lookUp(key, now: .now()) {
-        case .answered(let outcomes): return outcomes.map(outcome)
+        case .answered(let outcomes): return outcomes
         case .mismatch: throw .keyMismatch
         case .unknown: break
         }
@@ -35,10 +35,10 @@ extension DownloadService {
     }
 
     /// What has to be written with an answer, so that it is the answer from then on.
-    func remember(_ outcomes: [KeptOutcome], as key: RequestKey?) -> [StoreChange] {
+    func remember(_ outcomes: [OrderOutcome], as key: RequestKey?) -> [StoreChange] {
         guard let key else { return [] }
         let now = Timestamp.now()
-        let answer = KeptAnswer(key: key.name, digest: key.digest, outcomes: outcomes, createdAt: now)
+        let answer = KeptAnswer(key: key.name, digest: key.digest, outcomes: outcomes.map(kept), createdAt: now)
         return [.remember(answer)] + answers.remember(answer, now: now).map(StoreChange.forget)
     }
 
@@ -47,11 +47,10 @@ extension DownloadService {
         if let key { answers.forget(key.name) }
     }
 
-    /// An outcome with its download as it is now.
-    func outcome(_ kept: KeptOutcome) -> OrderOutcome {
-        switch kept {
-        case .created(let id): board.download(id).map(OrderOutcome.created) ?? .removed(id)
-        case .existing(let id): board.download(id).map(OrderOutcome.existing) ?? .removed(id)
+    private func kept(_ outcome: OrderOutcome) -> KeptOutcome {
+        switch outcome {
+        case .created(let download): .created(download.id, shown: configuration.resource?(download) ?? [])
+        case .existing(let download): .existing(download.id, shown: configuration.resource?(download) ?? [])
         case .refused(let words): .refused(words)
         }
     }

@@ -3,7 +3,7 @@ internal import HTTPCore
 extension DownloadService {
     /// The message that tells a download's webhook of its end; `nil` if it has not ended, or nobody wants to know.
     func delivery(of record: DownloadRecord) -> WebhookDelivery? {
-        guard !record.download.state.isLive, let url = record.webhook, let body = configuration.webhookBody else { return nil }
+        guard !record.download.state.isLive, let url = record.webhook, let body = configuration.resource else { return nil }
         var random = SystemRandom()
         let now = Timestamp.now()
         return WebhookDelivery(

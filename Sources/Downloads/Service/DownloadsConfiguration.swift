@@ -44,8 +44,9 @@ public struct DownloadsConfiguration: Sendable {
         }
     }
 
-    /// The body of the message to a download's webhook when it has ended; `nil`: webhooks are not called.
-    public var webhookBody: (@Sendable (Download) -> [UInt8])?
+    /// A download as clients are shown it, as JSON: the body of the message to its webhook, and what is kept to answer a request
+    /// that is repeated. `nil`: webhooks are not called.
+    public var resource: (@Sendable (Download) -> [UInt8])?
     /// The key of the signature on messages to webhooks; `nil`: they are not signed.
     public var webhookSecret: String?
     /// How often and how long delivering is tried.

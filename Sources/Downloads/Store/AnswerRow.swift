@@ -3,7 +3,8 @@ import JSON
 
 /// The answer to a request with a key as a row of the table, and back.
 ///
-/// Outcomes are a JSON array of pairs: `["created","<id>"]`, `["existing","<id>"]` or `["refused","<words>"]`.
+/// Outcomes are a JSON array of arrays: `["created","<id>","<resource>"]`, `["existing","<id>","<resource>"]` or
+/// `["refused","<words>"]`.
 enum AnswerRow {
     static let saveStatement =
         "REPLACE INTO idempotency_keys (key, request_digest, outcomes, created_at) VALUES (?1, ?2, ?3, ?4)"
@@ -30,14 +31,14 @@ enum AnswerRow {
     }
 
     private static func encode(_ outcomes: [KeptOutcome]) -> String {
-        let pairs = outcomes.map { outcome in
+        let items = outcomes.map { outcome in
             switch outcome {
-            case .created(let id): ("created", id.description)
-            case .existing(let id): ("existing", id.description)
-            case .refused(let words): ("refused", String(decoding: words, as: UTF8.self))
+            case .created(let id, let shown): ["created", id.description, String(decoding: shown, as: UTF8.self)]
+            case .existing(let id, let shown): ["existing", id.description, String(decoding: shown, as: UTF8.self)]
+            case .refused(let words): ["refused", String(decoding: words, as: UTF8.self)]
             }
         }
-        let value = JSONValue.array(pairs.map { .array([.string($0.0), .string($0.1)]) })
+        let value = JSONValue.array(items.map { .array($0.map { .string($0) }) })
         return String(decoding: value.serialized(), as: UTF8.self)
     }
 
@@ -45,10 +46,12 @@ enum AnswerRow {
         guard let items = (try? JSONValue(parsing: Array(text.utf8)))?.array else { return nil }
         var outcomes: [KeptOutcome] = []
         for item in items {
-            guard let pair = item.array, pair.count == 2, let value = pair[1].string else { return nil }
-            switch (pair[0].string, DownloadID(value)) {
-            case ("created", let id?): outcomes.append(.created(id))
-            case ("existing", let id?): outcomes.append(.existing(id))
+            guard let parts = item.array, (2...3).contains(parts.count), let value = parts[1].string else { return nil }
+            // An earlier release did not keep what was shown.
+            let shown = Array((parts.count > 2 ? parts[2].string ?? "" : "").utf8)
+            switch (parts[0].string, DownloadID(value)) {
+            case ("created", let id?): outcomes.append(.created(id, shown: shown))
+            case ("existing", let id?): outcomes.append(.existing(id, shown: shown))
             case ("refused", _): outcomes.append(.refused(Array(value.utf8)))
             default: return nil
             }

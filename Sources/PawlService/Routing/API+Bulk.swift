@@ -24,12 +24,12 @@ extension API {
         return try once(request) { [self] key throws(Problem) in
             let entries = await resolve(orders)
             do throws(DownloadError) {
-                return Self.answer(try await downloads.add(entries, answering: key) { Problem($0).encoded })
+                return Self.answer(try await downloads.add(entries, answering: key) { Problem($0).encoded }.map(BatchItem.init))
             } catch {
                 throw Problem(error)
             }
-        } retell: { outcomes throws(Problem) in
-            Self.answer(outcomes)
+        } retell: { [self] outcomes throws(Problem) in
+            Self.answer(outcomes.map(retold))
         }
     }
 
@@ -69,39 +69,63 @@ extension API {
         }
     }
 
-    private static func answer(_ outcomes: [OrderOutcome]) -> Response {
+    /// What became of one order, as it is told.
+    private struct BatchItem {
+        let status: Int64?
+        /// `download` or `problem`.
+        let name: StaticString
+        /// That, as JSON.
+        let value: [UInt8]
+
+        init(_ status: Int64, download: [UInt8]) {
+            (self.status, name, value) = (status, "download", download)
+        }
+
+        init(problem: [UInt8]) {
+            status = (try? JSONValue(parsing: problem))?["status"]?.integer
+            (name, value) = ("problem", problem)
+        }
+
+        init(_ outcome: OrderOutcome) {
+            switch outcome {
+            case .created(let download): self.init(201, download: download.encoded)
+            case .existing(let download): self.init(200, download: download.encoded)
+            case .refused(let words): self.init(problem: words)
+            }
+        }
+    }
+
+    /// The same as it was told the first time.
+    private func retold(_ outcome: KeptOutcome) -> BatchItem {
+        do throws(Problem) {
+            switch outcome {
+            case .created(let id, let shown): return BatchItem(201, download: try retold(id, shown))
+            case .existing(let id, let shown): return BatchItem(200, download: try retold(id, shown))
+            case .refused(let words): return BatchItem(problem: words)
+            }
+        } catch {
+            return BatchItem(problem: error.encoded)
+        }
+    }
+
+    private static func answer(_ items: [BatchItem]) -> Response {
         var response = Response()
         response.fields.append(.cacheControl, "no-store")
         response.fill { writer in
             writer.beginObject()
             writer.name("items")
             writer.beginArray()
-            for outcome in outcomes { encode(outcome, into: &writer) }
+            for item in items {
+                writer.beginObject()
+                writer.member("status", item.status)
+                writer.name(item.name)
+                writer.raw(item.value)
+                writer.endObject()
+            }
             writer.endArray()
             writer.endObject()
         }
         return response
-    }
-
-    private static func encode(_ outcome: OrderOutcome, into writer: inout JSONWriter) {
-        func item(_ status: Int64, _ download: Download) {
-            writer.member("status", status)
-            writer.name("download")
-            download.encode(into: &writer)
-        }
-        func item(_ problem: [UInt8]) {
-            writer.member("status", (try? JSONValue(parsing: problem))?["status"]?.integer)
-            writer.name("problem")
-            writer.raw(problem)
-        }
-        writer.beginObject()
-        switch outcome {
-        case .created(let download): item(201, download)
-        case .existing(let download): item(200, download)
-        case .refused(let words): item(words)
-        case .removed(let id): item(Problem(DownloadError.removed(id)).encoded)
-        }
-        writer.endObject()
     }
 
     /// `POST /downloads/pause`, `/resume` and `/cancel`.

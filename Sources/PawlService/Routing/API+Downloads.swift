@@ -84,12 +84,13 @@ extension API {
             } catch {
                 throw Problem(error)
             }
-            return Self.answer(addition)
-        } retell: { outcomes throws(Problem) in
+            var status = HTTPStatus.ok
+            if case .created = addition { status = .created }
+            return Self.answer(status, addition.download.id, addition.download.encoded)
+        } retell: { [self] outcomes throws(Problem) in
             switch outcomes.first {
-            case .created(let download): return Self.answer(.created(download))
-            case .existing(let download): return Self.answer(.existing(download))
-            case .removed(let id): throw Problem(DownloadError.removed(id))
+            case .created(let id, let shown): return Self.answer(.created, id, try retold(id, shown))
+            case .existing(let id, let shown): return Self.answer(.ok, id, try retold(id, shown))
             // A refusal of a single order is not kept.
             case .refused, nil: throw Problem(.internalError, "the answer to this Idempotency-Key is not known")
             }

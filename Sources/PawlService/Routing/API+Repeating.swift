@@ -14,7 +14,7 @@ extension API {
     ///   - retell: answers a repetition.
     func once(
         _ request: borrowing Request, _ work: @escaping @Sendable (RequestKey?) async throws(Problem) -> Response,
-        retell: @escaping @Sendable ([OrderOutcome]) throws(Problem) -> Response
+        retell: @escaping @Sendable ([KeptOutcome]) throws(Problem) -> Response
     ) throws(Problem) -> Answer {
         guard let name = request.head.fields[.idempotencyKey] else {
             return .later { () throws(Problem) in try await work(nil) }
@@ -25,7 +25,7 @@ extension API {
         let key = RequestKey(name, request: Array(request.head.target.rawPath) + [0] + request.body)
         let downloads = downloads
         return .later { () throws(Problem) in
-            let told: [OrderOutcome]?
+            let told: [KeptOutcome]?
             do throws(DownloadError) {
                 told = try await downloads.claim(key)
             } catch {
@@ -41,5 +41,13 @@ extension API {
             await downloads.release(key)
             return try result.get()
         }
+    }
+
+    /// The resource that a first answer has shown. A data directory of an earlier release does not have it: then it is shown as it
+    /// is now.
+    func retold(_ id: DownloadID, _ shown: [UInt8]) throws(Problem) -> [UInt8] {
+        guard shown.isEmpty else { return shown }
+        guard let download = board.download(id) else { throw Problem(DownloadError.removed(id)) }
+        return download.encoded
     }
 }

@@ -166,6 +166,6 @@ extension DownloadsConfiguration {
         speedLimit = configuration.speedLimit
         explicitSettings = configuration.explicitSettings
         webhookSecret = configuration.webhookSecret
-        webhookBody = \.encoded
+        resource = \.encoded
     }
 }

@@ -10,7 +10,8 @@ struct AnswerMemoryTests {
     private func key(_ name: String, _ request: String = "a") -> RequestKey { RequestKey(name, request: Array(request.utf8)) }
 
     private func answer(_ name: String, _ request: String = "a", at milliseconds: Int64 = 0, words: Int = 0) -> KeptAnswer {
-        let outcomes: [KeptOutcome] = words > 0 ? [.refused([UInt8](repeating: 65, count: words))] : [.created(Self.id)]
+        let outcomes: [KeptOutcome] =
+            words > 0 ? [.refused([UInt8](repeating: 65, count: words))] : [.created(Self.id, shown: [])]
         return KeptAnswer(
             key: name, digest: key(name, request).digest, outcomes: outcomes,
             createdAt: Timestamp(millisecondsSinceEpoch: milliseconds))
@@ -24,7 +25,7 @@ struct AnswerMemoryTests {
         func remember(_ answer: KeptAnswer, now: Timestamp) -> [String] { memory.remember(answer, now: now) }
         #expect(memory.lookUp(key("k"), now: time(0)) == .unknown)
         #expect(remember(answer("k"), now: time(0)) == [])
-        #expect(memory.lookUp(key("k"), now: time(86_399_999)) == .answered([.created(Self.id)]))
+        #expect(memory.lookUp(key("k"), now: time(86_399_999)) == .answered([.created(Self.id, shown: [])]))
         #expect(memory.lookUp(key("k", "b"), now: time(1)) == .mismatch)
         #expect(memory.lookUp(key("k"), now: time(86_400_000)) == .unknown)
         #expect(memory.lookUp(key("K"), now: time(1)) == .unknown)
@@ -37,7 +38,7 @@ struct AnswerMemoryTests {
         for number in 0..<10 { forgotten += memory.remember(answer("k\(number)", at: Int64(number)), now: time(Int64(number))) }
         #expect(forgotten == (0..<7).map { "k\($0)" })
         #expect(memory.count == 3)
-        #expect(memory.lookUp(key("k7"), now: time(10)) == .answered([.created(Self.id)]))
+        #expect(memory.lookUp(key("k7"), now: time(10)) == .answered([.created(Self.id, shown: [])]))
     }
 
     @Test("the oldest go when they take too much, and the newest stays whatever it takes")
@@ -72,7 +73,7 @@ struct AnswerMemoryTests {
         memory.forget("a")
         #expect(memory.lookUp(key("a"), now: time(0)) == .unknown)
         #expect(remember(answer("a", "x"), now: time(0)) == [])
-        #expect(memory.lookUp(key("a", "x"), now: time(0)) == .answered([.created(Self.id)]))
+        #expect(memory.lookUp(key("a", "x"), now: time(0)) == .answered([.created(Self.id, shown: [])]))
         #expect(remember(answer("c"), now: time(0)) == ["b"])
     }
 }

@@ -190,7 +190,11 @@ struct SQLiteDownloadStoreTests {
         let id = DownloadID(value: 9)
         let answers = [
             KeptAnswer(
-                key: "a", digest: [1, 2], outcomes: [.created(id), .existing(id), .refused(Array(#"{"x":"ü"}"#.utf8))],
+                key: "a", digest: [1, 2],
+                outcomes: [
+                    .created(id, shown: Array(#"{"a":"\\"}"#.utf8)), .existing(id, shown: []),
+                    .refused(Array(#"{"x":"ü"}"#.utf8)),
+                ],
                 createdAt: Timestamp(millisecondsSinceEpoch: 2)),
             KeptAnswer(key: "b", digest: [], outcomes: [], createdAt: Timestamp(millisecondsSinceEpoch: 1)),
         ]

@@ -12,7 +12,7 @@ struct WebhookTests {
         delay: Duration = .milliseconds(1)
     ) async throws -> ServiceFixture {
         try await ServiceFixture(directory: directory, continuing: earlier) {
-            $0.webhookBody = { Array("\($0.id) \($0.state.rawValue)".utf8) }
+            $0.resource = { Array("\($0.id) \($0.state.rawValue)".utf8) }
             $0.webhookSecret = secret
             $0.webhookPolicy.firstDelay = delay
             $0.webhookPolicy.longestDelay = delay

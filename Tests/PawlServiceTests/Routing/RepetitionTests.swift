@@ -23,9 +23,41 @@ struct RepetitionTests {
             #expect(other.code == "idempotency-mismatch")
             let fresh = try await running.send("POST", "/downloads", json: body, fields: [("Idempotency-Key", "k2")])
             #expect(fresh.json["id"] != first.json["id"])
+            let id = try #require(first.json["id"]?.string)
+            for (method, path) in [("POST", "/downloads/\(id)/cancel"), ("DELETE", "/downloads/\(id)")] {
+                _ = try await running.send(method, path)
+                let later = try await running.send("POST", "/downloads", json: body, fields: key)
+                #expect(later.status == 201)
+                #expect(later.body == first.body, "after \(method)")
+            }
             let bad = try await running.send(
                 "POST", "/downloads", json: body, fields: [("Idempotency-Key", String(repeating: "k", count: 256))])
             #expect(bad.status == 400)
+        }
+    }
+
+    @Test("a repeated batch is told as the first was, whatever became of its downloads; so is an order that runs at once")
+    func batches() async throws {
+        try await RunningService.with { running in
+            let url = running.upstreamURL + "/entity?size=10"
+            let orders: [(path: String, body: String)] = [
+                ("/downloads", #"{"url":"\#(url)","onDuplicate":"new"}"#),
+                (
+                    "/downloads/batch",
+                    #"{"downloads":[{"url":"\#(url)1"},{"url":"nonsense"},{"url":"\#(url)1"},{"url":"\#(url)"}]}"#
+                ),
+            ]
+            for (path, body) in orders {
+                let key = [("Idempotency-Key", path)]
+                let first = try await running.send("POST", path, json: body, fields: key)
+                for item in try await running.send("GET", "/downloads").json["items"]?.array ?? [] {
+                    try await running.complete(try #require(item["id"]?.string))
+                }
+                let second = try await running.send("POST", path, json: body, fields: key)
+                #expect(second.status == first.status)
+                #expect(second.body == first.body, "\(path)")
+                #expect(second["location"] == first["location"])
+            }
         }
     }
 
