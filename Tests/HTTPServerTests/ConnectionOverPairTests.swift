@@ -22,7 +22,7 @@ private final class Pair {
         client = ends[0]
         var configuration = ServerConfiguration()
         limits(&configuration.limits)
-        group = try LoopGroup(loops: 1)
+        group = try LoopGroup(loops: 1, connectionLimit: 100)
         loop = LoopContext(
             application: TestApplication(handler: handler), configuration: configuration, mailbox: try Mailbox(),
             bodyStorage: group.bodyStorage)

@@ -1,3 +1,4 @@
+internal import Synchronization
 internal import Threading
 
 /// An HTTP/1.1 server: a listening socket and the event loops that serve its connections.
@@ -53,6 +54,11 @@ public final class HTTPServer: Sendable {
     /// How many connections are open.
     public var connectionCount: Int { group?.connectionCount ?? 0 }
 
+    /// From now on so many connections may be open. Those that are open stay so.
+    public func limit(connections: Int) {
+        group?.connectionLimit.store(max(1, connections), ordering: .relaxed)
+    }
+
     private var group: LoopGroup? {
         state.withLock { if case .running(let group) = $0 { group } else { nil } }
     }
@@ -62,7 +68,8 @@ public final class HTTPServer: Sendable {
         ignoreBrokenPipes()
         let (configuration, application) = (configuration, application)
         do throws(SystemError) {
-            let group = try LoopGroup(loops: max(configuration.eventLoops, 1))
+            let group = try LoopGroup(
+                loops: max(configuration.eventLoops, 1), connectionLimit: configuration.limits.connections)
             do throws(SystemError) {
                 for (index, member) in group.members.enumerated() {
                     let setup = LoopSetup(

@@ -168,7 +168,8 @@ extension EventLoop {
     }
 
     private mutating func add(_ socket: consuming Socket, _ peer: SocketAddress) {
-        let excess = group.connectionCount - limits.connections
+        let most = group.connectionLimit.load(ordering: .relaxed)
+        let excess = group.connectionCount - most
         let id = connections.reserve()
         let descriptor = socket.descriptor
         guard excess <= limits.refusedConnections, (try? poller.add(connection: descriptor, token: id.token)) != nil else {
@@ -180,7 +181,7 @@ extension EventLoop {
         connections.insert(id, seat)
         if excess > 0 {
             seat.connection.refusePartialRequest(
-                Refusal(status: .serviceUnavailable, detail: "The server has \(limits.connections) connections already."),
+                Refusal(status: .serviceUnavailable, detail: "The server has \(most) connections already."),
                 &context)
             seat.connection.turn(&context)
         } else if stopDeadline != nil {

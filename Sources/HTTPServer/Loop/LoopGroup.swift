@@ -18,9 +18,12 @@ final class LoopGroup: Sendable {
     let members: [Member]
     /// What bodies that are arriving take of ``ServerLimits/bodyStorage``.
     let bodyStorage = SharedBudget()
+    /// The most open connections; beyond that they are refused.
+    let connectionLimit: Atomic<Int>
     private let running: Locked<(count: Int, waiters: [CheckedContinuation<Void, Never>])>
 
-    init(loops: Int) throws(SystemError) {
+    init(loops: Int, connectionLimit: Int) throws(SystemError) {
+        self.connectionLimit = Atomic(connectionLimit)
         var members: [Member] = []
         for _ in 0..<loops { members.append(try Member()) }
         self.members = members

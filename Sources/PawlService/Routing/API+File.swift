@@ -17,8 +17,9 @@ extension API {
         guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
         guard download.state == .completed else { throw Problem(DownloadError.notComplete(download.state)) }
         guard let name = download.filename else { throw Problem(.internalError, "the file's name is not known") }
-        guard FileHandle.count < openFiles else {
-            throw Problem(.unavailable, "\(openFiles) files are being served already; try again in a moment", retryAfter: 1)
+        let most = descriptors.files
+        guard FileHandle.count < most else {
+            throw Problem(.unavailable, "\(most) files are being served already; try again in a moment", retryAfter: 1)
         }
         if let file = FileHandle(openingCached: filesDirectory + "/" + name) {
             serve(file, of: download, named: name, isInline: isInline, request, &response)

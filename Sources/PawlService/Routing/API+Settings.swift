@@ -21,10 +21,12 @@ extension API {
             if let value = try reader.integer(name.rawValue, in: name.range) { values[name] = value }
         }
         try reader.finish()
-        let downloads = downloads
+        let (downloads, descriptors) = (downloads, descriptors)
         return .later { [values] () throws(Problem) in
             do throws(DownloadError) {
-                return try await downloads.change(values).response
+                let settings = try await downloads.change(values)
+                descriptors.fit(transfers: settings)
+                return settings.response
             } catch {
                 throw Problem(error)
             }

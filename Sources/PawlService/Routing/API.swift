@@ -23,17 +23,16 @@ final class API: Application {
     let metrics: ServiceMetrics
     let log: Log
     let rendered = RenderedDownloads()
-    /// Files that may be open for being served.
-    let openFiles: Int
+    let descriptors: DescriptorBudget
     private let router = Router()
     let access: AccessPolicy
     let crossOrigin: CrossOriginPolicy
 
     init(
         configuration: Configuration, downloads: DownloadService, catalog: Catalog, condition: ServiceCondition,
-        metrics: ServiceMetrics, log: Log, openFiles: Int = ServerLimits().files
+        metrics: ServiceMetrics, log: Log, descriptors: DescriptorBudget
     ) {
-        self.openFiles = openFiles
+        self.descriptors = descriptors
         self.downloads = downloads
         board = downloads.board
         self.catalog = catalog

@@ -1,3 +1,4 @@
+internal import Downloads
 internal import HTTPServer
 
 extension ServerLimits {
@@ -7,8 +8,8 @@ extension ServerLimits {
     /// Set aside are those of the transfers (a socket for each segment, the part file, its finished form and its directory) and of
     /// everything else the process opens, at most half of all. Of the rest, connections have two thirds, and the files that are being
     /// served through them the last: whoever asks for one too many is told to come again.
-    mutating func fit(descriptors: Int, transfers configuration: Configuration) {
-        let transfers = configuration.maxConcurrent * (configuration.segments + 3)
+    mutating func fit(descriptors: Int, transfers settings: ServiceSettings) {
+        let transfers = settings.maxConcurrent * (settings.segments + 3)
         let available = descriptors - min(128 + transfers, descriptors / 2)
         refusedConnections = min(refusedConnections, available / 8)
         let shared = available - refusedConnections

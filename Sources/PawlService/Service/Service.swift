@@ -59,15 +59,14 @@ public final class Service: Sendable {
         var settings = ServerConfiguration()
         settings.host = configuration.host
         settings.port = configuration.port
+        let descriptors = DescriptorBudget(descriptors: ProcessEnvironment.descriptorLimit, wanted: settings.limits)
         // What was kept may be more than what is given now.
-        let kept = await downloads.settings
-        configuration.maxConcurrent = kept.maxConcurrent
-        configuration.segments = kept.segments
-        settings.limits.fit(descriptors: ProcessEnvironment.descriptorLimit, transfers: configuration)
+        settings.limits = descriptors.fit(transfers: await downloads.settings)
         let api = API(
             configuration: configuration, downloads: downloads, catalog: catalog, condition: condition, metrics: metrics,
-            log: log, openFiles: settings.limits.files)
+            log: log, descriptors: descriptors)
         let server = HTTPServer(configuration: settings, application: api)
+        descriptors.attach(server)
         await downloads.start()
         do throws(ServerError) {
             let address = try server.start()

@@ -1,6 +1,7 @@
 import HTTPServer
 import Testing
 
+@testable import Downloads
 @testable import PawlService
 
 @Suite struct DescriptorTests {
@@ -13,7 +14,7 @@ import Testing
         ])
     func connections(descriptors: Int, connections: Int, refused: Int, files: Int) {
         var limits = ServerLimits()
-        limits.fit(descriptors: descriptors, transfers: Configuration())
+        limits.fit(descriptors: descriptors, transfers: Self.settings())
         #expect(limits.connections == connections)
         #expect(limits.refusedConnections == refused)
         #expect(limits.files == files)
@@ -21,11 +22,24 @@ import Testing
 
     @Test("transfers that would need more than there is get half")
     func manyTransfers() {
-        var configuration = Configuration()
-        configuration.maxConcurrent = 1000
-        configuration.segments = 16
         var limits = ServerLimits()
-        limits.fit(descriptors: 8192, transfers: configuration)
+        limits.fit(descriptors: 8192, transfers: Self.settings(maxConcurrent: 1000, segments: 16))
         #expect(limits.connections == 2560)
+    }
+
+    @Test("they are divided anew when transfers may take more, and when they may take fewer again")
+    func changes() {
+        let budget = DescriptorBudget(descriptors: 8192)
+        let before = budget.fit(transfers: Self.settings())
+        #expect(budget.files == before.files)
+        let fewer = budget.fit(transfers: Self.settings(maxConcurrent: 400))
+        #expect(fewer.connections < before.connections)
+        #expect(budget.files == fewer.files && fewer.files < before.files)
+        #expect(budget.fit(transfers: Self.settings()).connections == before.connections)
+        #expect(budget.files == before.files)
+    }
+
+    private static func settings(maxConcurrent: Int = 8, segments: Int = 4) -> ServiceSettings {
+        ServiceSettings(maxConcurrent: maxConcurrent, maxPerHost: 4, segments: segments, speedLimit: 0)
     }
 }
