@@ -42,11 +42,18 @@ extension DownloadService {
     /// - Parameters:
     ///   - id: which download.
     ///   - deletesFile: whether the finished file goes too.
-    /// - Throws: `notFound`, `storeFailed`.
-    public func remove(_ id: DownloadID, deletingFile deletesFile: Bool) async throws(DownloadError) {
+    ///   - isExpected: whether the download, as it stands, is the one that is meant to go.
+    /// - Throws: `notFound`, `preconditionFailed`, `storeFailed`.
+    public func remove(
+        _ id: DownloadID, deletingFile deletesFile: Bool, if isExpected: @Sendable (Download) -> Bool = { _ in true }
+    ) async throws(DownloadError) {
         guard !isShuttingDown else { throw .shuttingDown }
+        // What is being published is another download in a moment.
+        while jobs[id]?.isFinishing == true { await rest(id) }
+        guard !leaving.contains(id), let found = board.download(id) else { throw .notFound }
+        guard isExpected(found) else { throw .preconditionFailed }
         // From here on no other command is taken, or what it saves would bring the record back.
-        guard leaving.insert(id).inserted else { throw .notFound }
+        leaving.insert(id)
         defer { leaving.remove(id) }
         jobs[id]?.retryTimer?.cancel()
         jobs[id]?.startsWhenIdle = false

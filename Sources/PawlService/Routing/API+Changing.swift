@@ -14,12 +14,7 @@ extension API {
         return .later { () throws(Problem) in
             let download: Download
             do throws(DownloadError) {
-                download = try await downloads.change(id, change) { current in
-                    // RFC 9110 §13.1: judged against the download as it is when it is changed.
-                    let outcome = Preconditions.evaluate(
-                        method: .patch, fields: fields, etag: current.entityTag, lastModified: nil)
-                    return outcome == .proceed
-                }
+                download = try await downloads.change(id, change) { $0.isMeant(by: .patch, fields) }
             } catch {
                 throw Problem(error)
             }
@@ -33,6 +28,12 @@ extension API {
 }
 
 extension Download {
+    /// Whether the conditions of a request to change it hold of it as it stands: RFC 9110 §13.1.
+    func isMeant(by method: HTTPMethod, _ fields: Fields) -> Bool {
+        guard Preconditions.areAsked(by: fields) else { return true }
+        return Preconditions.evaluate(method: method, fields: fields, etag: entityTag, lastModified: nil) == .proceed
+    }
+
     /// The validator that `GET /downloads/{id}` would answer with now.
     var entityTag: EntityTag {
         ContentTag.of(encoded)

@@ -97,13 +97,11 @@ extension API {
         }
     }
 
-    private static func answer(_ addition: Addition) -> Response {
+    private static func answer(_ status: HTTPStatus, _ id: DownloadID, _ resource: [UInt8]) -> Response {
         var response = Response()
-        response.fields.append(.location, "/downloads/" + addition.download.id.description)
+        response.fields.append(.location, "/downloads/" + id.description)
         response.fields.append(.cacheControl, "no-store")
-        var status = HTTPStatus.ok
-        if case .created = addition { status = .created }
-        response.fill(status) { addition.download.encode(into: &$0) }
+        response.fill(status) { $0.raw(resource) }
         return response
     }
 
@@ -157,11 +155,11 @@ extension API {
         let deletesFile = try reader.bool("deleteFile") ?? false
         try reader.finish()
         try RequestBody.checkEmpty(request)
-        try checkConditions(on: id, request)
+        let fields = request.head.fields
         let downloads = downloads
         return .later { () throws(Problem) in
             do throws(DownloadError) {
-                try await downloads.remove(id, deletingFile: deletesFile)
+                try await downloads.remove(id, deletingFile: deletesFile) { $0.isMeant(by: .delete, fields) }
             } catch {
                 throw Problem(error)
             }
