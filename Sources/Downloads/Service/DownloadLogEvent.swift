@@ -12,8 +12,22 @@ public enum DownloadLogEvent: Sendable {
     case started(DownloadID, waited: Duration)
     /// The store made a group of changes durable, which took so long.
     case committed(took: Duration)
+    /// An attempt to deliver the message to a download's webhook has ended so.
+    case webhook(DownloadID, WebhookOutcome)
+    /// One of a download's mirrors, or all of them, are asked no more, and why.
+    case mirrorDropped(DownloadID, String)
     /// Something went wrong that no download shows.
     case warning(String)
+}
+
+/// What became of an attempt to deliver a message to a webhook.
+public enum WebhookOutcome: Sendable {
+    /// It has arrived.
+    case delivered
+    /// It has not arrived for this reason, and is tried again; `isFirst`: that has not been told of it before.
+    case retried(String, isFirst: Bool)
+    /// It will not arrive, for this reason.
+    case givenUp(String)
 }
 
 /// Why a data directory cannot be worked on: one clear line.

@@ -65,7 +65,7 @@ extension DownloadService {
             jobs[id] = nil
             schedule()
         case .failure(.checksum(let expected, let actual)) where job.hasMixedSources && !job.distrustsMirrors:
-            log(.warning("\(id) is \(actual) and should be \(expected): its mirrors are dropped"))
+            log(.mirrorDropped(id, "the file is \(actual) and should be \(expected)"))
             jobs[id]?.distrustsMirrors = true
             startOver(id)
         case .failure(.checksum(let expected, let actual)):

@@ -6,6 +6,7 @@ extension DownloadService {
         guard let job = jobs[report.id], job.generation == report.generation else { return }
         switch report.event {
         case .accepted(let accepted): accept(accepted, report.id)
+        case .mirrorDropped(let reason): log(.mirrorDropped(report.id, reason))
         case .warning(let warning): log(.warning(warning))
         case .ended(let ending):
             // While the store records that old bytes are given up, the end of the new transfer waits.

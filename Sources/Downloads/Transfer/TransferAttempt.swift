@@ -280,7 +280,7 @@ final class TransferAttempt: Sendable {
     /// Asks a mirror no more, and says so.
     func dropMirror(_ source: Int, _ reason: String, _ state: inout State) {
         state.sources.drop(source)
-        report(.warning("the mirror \(host(of: source)) of \(order.id) is dropped: \(reason)"))
+        report(.mirrorDropped("\(host(of: source)): \(reason)"))
     }
 
     /// What of a URL may be shown: the rest may hold a secret.

@@ -10,6 +10,8 @@ struct TransferReport: Sendable {
     enum Event: Sendable {
         /// The head was judged and bytes will be placed.
         case accepted(Accepted)
+        /// A mirror is asked no more, and why.
+        case mirrorDropped(String)
         /// Something worth a line in the log.
         case warning(String)
         /// The attempt is over; its sink will not be called again.

@@ -94,12 +94,13 @@ actor WebhookCourier {
         case .delivered:
             queue.remove(delivery.id)
             _ = store.submit([.dropDelivery(delivery.id)])
+            log(.webhook(delivery.downloadID, .delivered))
         case .giveUp(let reason): drop(delivery, reason)
         case .retry(let delay, let reason):
             delivery.due = Timestamp(
                 millisecondsSinceEpoch: Timestamp.now().millisecondsSinceEpoch + Int64(delay / .milliseconds(1)))
             _ = store.submit([.keepDelivery(delivery)])
-            if delivery.attempts == 1 { log(.warning("the webhook of \(delivery.downloadID) is tried again: \(reason)")) }
+            log(.webhook(delivery.downloadID, .retried(reason, isFirst: delivery.attempts == 1)))
             take(delivery, after: delay)
         }
         pump()
@@ -131,6 +132,6 @@ actor WebhookCourier {
     private func drop(_ delivery: WebhookDelivery, _ reason: String) {
         queue.remove(delivery.id)
         _ = store.submit([.dropDelivery(delivery.id)])
-        log(.warning("the webhook of \(delivery.downloadID) is given up: \(reason)"))
+        log(.webhook(delivery.downloadID, .givenUp(reason)))
     }
 }

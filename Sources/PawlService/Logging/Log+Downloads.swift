@@ -14,8 +14,14 @@ extension Log {
             write(.info, "download is tried again", values(of: download) + [("after", .milliseconds(delay))])
         case .startedOver(let id, let reason):
             write(.warning, "download starts over", [("id", .text(id.description)), ("reason", .text(reason))])
+        case .webhook(let id, .retried(let reason, isFirst: true)):
+            write(.warning, "webhook is tried again", [("id", .text(id.description)), ("reason", .text(reason))])
+        case .webhook(let id, .givenUp(let reason)):
+            write(.warning, "webhook is given up", [("id", .text(id.description)), ("reason", .text(reason))])
+        case .mirrorDropped(let id, let reason):
+            write(.warning, "mirror is dropped", [("id", .text(id.description)), ("reason", .text(reason))])
         // Counted, and not worth a line each.
-        case .started, .committed: break
+        case .started, .committed, .webhook: break
         case .warning(let text):
             write(.warning, text)
         }

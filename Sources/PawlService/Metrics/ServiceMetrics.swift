@@ -14,6 +14,10 @@ final class ServiceMetrics: Sendable {
         var transitions: [DownloadState: UInt64] = [:]
         /// How often a failed attempt was to be repeated, by its failure.
         var retries: [FailureCode: UInt64] = [:]
+        /// How attempts to deliver messages to webhooks ended: delivered, retried, given up.
+        var webhooks: (delivered: UInt64, retried: UInt64, givenUp: UInt64) = (0, 0, 0)
+        /// How often a mirror was asked no more.
+        var droppedMirrors: UInt64 = 0
         /// How long downloads waited for a slot.
         var queueWaits = Histogram()
         /// How long the store took to make changes durable.
@@ -87,6 +91,10 @@ final class ServiceMetrics: Sendable {
             state.withLock { $0.retries[code, default: 0] &+= 1 }
         case .started(_, let wait): state.withLock { $0.queueWaits.record(seconds: wait / .seconds(1)) }
         case .committed(let duration): state.withLock { $0.commits.record(seconds: duration / .seconds(1)) }
+        case .webhook(_, .delivered): state.withLock { $0.webhooks.delivered &+= 1 }
+        case .webhook(_, .retried): state.withLock { $0.webhooks.retried &+= 1 }
+        case .webhook(_, .givenUp): state.withLock { $0.webhooks.givenUp &+= 1 }
+        case .mirrorDropped: state.withLock { $0.droppedMirrors &+= 1 }
         default: break
         }
     }

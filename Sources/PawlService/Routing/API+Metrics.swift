@@ -76,6 +76,15 @@ extension API {
         for code in FailureCode.allCases where figures.retries[code] != nil {
             text.sample("pawl_download_retries_total", [("reason", code.rawValue)], Double(figures.retries[code] ?? 0))
         }
+        text.family("pawl_webhook_deliveries_total", .counter, "Attempts to deliver messages to webhooks, by outcome.")
+        let webhooks = figures.webhooks
+        for (outcome, count) in [
+            ("delivered", webhooks.delivered), ("retried", webhooks.retried), ("given_up", webhooks.givenUp),
+        ] {
+            text.sample("pawl_webhook_deliveries_total", [("outcome", outcome)], Double(count))
+        }
+        text.family("pawl_mirrors_dropped_total", .counter, "How often a mirror was given up.")
+        text.sample("pawl_mirrors_dropped_total", Double(figures.droppedMirrors))
         text.family("pawl_queue_wait_seconds", .histogram, "Time that downloads waited for a slot.")
         text.histogram("pawl_queue_wait_seconds", [], figures.queueWaits)
         text.family("pawl_store_commit_duration_seconds", .histogram, "Time the store took to make a group of changes durable.")

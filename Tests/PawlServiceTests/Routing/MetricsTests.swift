@@ -1,3 +1,4 @@
+import Downloads
 import TestSupport
 import Testing
 
@@ -39,6 +40,31 @@ struct MetricsTests {
                     [name] + ["_bucket", "_sum", "_count"].filter(name.hasSuffix).map { String(name.dropLast($0.count)) }
                 #expect(families.contains { family in lines.contains { $0.hasPrefix("# TYPE \(family) ") } }, "\(line)")
             }
+        }
+    }
+
+    @Test("attempts to deliver messages to webhooks are counted by outcome, dropped mirrors by number")
+    func webhooks() async throws {
+        let metrics = ServiceMetrics()
+        let id = DownloadID(value: 1)
+        for outcome in [WebhookOutcome.delivered, .retried("503", isFirst: true), .retried("503", isFirst: false), .delivered] {
+            metrics.record(.webhook(id, outcome))
+        }
+        metrics.record(.webhook(id, .givenUp("404")))
+        metrics.record(.mirrorDropped(id, "it answered 404"))
+        #expect(metrics.figures.webhooks == (2, 2, 1))
+        #expect(metrics.figures.droppedMirrors == 1)
+
+        try await RunningService.with { running in
+            // The origin takes no messages there.
+            let id = try await running.add("/entity?size=1", #","webhook":"\#(running.upstreamURL)/nowhere""#)
+            try await running.complete(id)
+            var text = ""
+            while !text.contains(#"pawl_webhook_deliveries_total{outcome="given_up"} 1"#) {
+                text = try await running.send("GET", "/metrics").text
+            }
+            #expect(text.contains(#"pawl_webhook_deliveries_total{outcome="delivered"} 0"#))
+            #expect(text.contains("pawl_mirrors_dropped_total 0"))
         }
     }
 
