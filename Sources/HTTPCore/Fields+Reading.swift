@@ -59,7 +59,7 @@ extension Fields {
     }
 
     /// How many fields have that name.
-    func count(_ name: FieldName) -> Int {
+    public func count(_ name: FieldName) -> Int {
         var result = 0
         for index in entries.indices where matches(index, name) { result += 1 }
         return result

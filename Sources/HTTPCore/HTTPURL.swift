@@ -29,6 +29,27 @@ public struct HTTPURL: Sendable {
         self.init(parts)
     }
 
+    /// What a service of a host and port is reached by.
+    public enum Scheme: String, Sendable {
+        case http, https
+    }
+
+    /// The root of a service that the program itself knows.
+    /// - Parameters:
+    ///   - scheme: how it is served.
+    ///   - host: its name in lowercase, or its IPv4 address; not checked.
+    ///   - port: where; `nil` is the scheme's own.
+    public init(_ scheme: Scheme, host: StaticString, port: UInt16? = nil) {
+        let usual = scheme == .https ? 443 : 80
+        self.scheme = scheme.rawValue
+        userInfo = nil
+        self.host = host.description
+        self.port = port.map { Int($0) } ?? usual
+        path = "/"
+        query = nil
+        string = "\(scheme.rawValue)://\(host)\(self.port == usual ? "" : ":\(self.port)")/"
+    }
+
     init(_ parts: Parts) {
         scheme = parts.scheme
         userInfo = parts.userInfo

@@ -149,4 +149,15 @@ import Testing
         let base = try #require(HTTPURL("http://a/b/c/d;p?q"))
         #expect(base.resolving(reference)?.string == result)
     }
+
+    @Test func `the root of a service that the program knows is the URL that is read`() {
+        let known = [
+            HTTPURL(.https, host: "a.example"), HTTPURL(.http, host: "127.0.0.1", port: 8080), HTTPURL(.http, host: "b.example"),
+        ]
+        for (url, text) in zip(known, ["https://a.example", "http://127.0.0.1:8080/", "http://b.example:80"]) {
+            #expect(url == HTTPURL(text))
+            #expect(url.origin == HTTPURL(text)?.origin)
+            #expect(url.path == "/")
+        }
+    }
 }

@@ -6,9 +6,10 @@ public struct DownloadVersion: Sendable, Equatable {
     let bytesReceived: Int64
     let bytesPerSecond: Int64
     let stalled: Bool
+    let segments: Int
 
     /// That of a value which isn't the board's.
-    public static let none = DownloadVersion(publication: 0, bytesReceived: 0, bytesPerSecond: 0, stalled: false)
+    public static let none = DownloadVersion(publication: 0, bytesReceived: 0, bytesPerSecond: 0, stalled: false, segments: 0)
 }
 
 extension Download {
@@ -16,6 +17,7 @@ extension Download {
     public var version: DownloadVersion? {
         guard publication > 0 else { return nil }
         return DownloadVersion(
-            publication: publication, bytesReceived: bytesReceived, bytesPerSecond: bytesPerSecond, stalled: stalled)
+            publication: publication, bytesReceived: bytesReceived, bytesPerSecond: bytesPerSecond, stalled: stalled,
+            segments: segments)
     }
 }

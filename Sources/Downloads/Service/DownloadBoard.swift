@@ -15,7 +15,12 @@ public final class DownloadBoard: Sendable {
             DownloadVersion(
                 publication: download.publication, bytesReceived: counters?.received ?? download.bytesReceived,
                 bytesPerSecond: counters?.bytesPerSecond ?? download.bytesPerSecond,
-                stalled: counters?.isStalled ?? download.stalled)
+                stalled: counters?.isStalled ?? download.stalled, segments: segments)
+        }
+
+        private var segments: Int {
+            guard let connections = counters?.connections, connections > 0 else { return download.segments }
+            return connections
         }
 
         /// The snapshot with the live counters laid over it.
@@ -25,7 +30,7 @@ public final class DownloadBoard: Sendable {
             current.bytesReceived = counters.received
             current.bytesPerSecond = counters.bytesPerSecond
             current.stalled = counters.isStalled
-            if counters.connections > 0 { current.segments = counters.connections }
+            current.segments = segments
             return current
         }
     }

@@ -36,6 +36,6 @@ public struct ClientOptions: Sendable {
     public var country: String?
 
     init() {
-        server = Configuration.constant("http://127.0.0.1:8080")
+        server = HTTPURL(.http, host: "127.0.0.1", port: 8080)
     }
 }

@@ -53,8 +53,8 @@ public struct Configuration: Sendable {
 
     /// The defaults.
     public init() {
-        itunesURL = Self.constant("https://itunes.apple.com")
-        postsURL = Self.constant("https://jsonplaceholder.typicode.com")
+        itunesURL = HTTPURL(.https, host: "itunes.apple.com")
+        postsURL = HTTPURL(.https, host: "jsonplaceholder.typicode.com")
     }
 
     /// Whether requests must carry a token.
@@ -63,10 +63,5 @@ public struct Configuration: Sendable {
     /// Judges where downloads and searches may connect to.
     public var destinationGuard: DestinationGuard {
         DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations)
-    }
-
-    static func constant(_ url: StaticString) -> HTTPURL {
-        guard let url = HTTPURL(url.description) else { preconditionFailure("\(url) is not a URL") }
-        return url
     }
 }

@@ -53,7 +53,7 @@ struct AccessPolicy: Sendable {
     /// - Parameter takesTicket: whether a ticket in the query does as well.
     func checkToken(_ request: borrowing Request, takesTicket: Bool) throws(Problem) {
         guard let token = token?.withLock({ $0 }) else { return }
-        let count = request.head.fields.values(.authorization).count
+        let count = request.head.fields.count(.authorization)
         guard count <= 1 else {
             // RFC 9110 §11.6.2 knows one. Which of several counts is guessed differently by each program on the way.
             throw Problem(.unauthorized, "the request carries \(count) Authorization fields; send one")

@@ -1,0 +1,320 @@
+import Foundation
+import HTTPCore
+import JSON
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+/// The contract's errors, each on each route and method that it can meet.
+@Suite("Every route, method and error", .timeLimit(.minutes(5)))
+struct ErrorTableTests {
+    /// Something that can be asked for.
+    struct Operation: Sendable, CustomStringConvertible {
+        let endpoint: Endpoint
+        let method: String
+
+        static let all = Endpoint.allCases.flatMap { endpoint in
+            endpoint.methods.flatMap { method in
+                (method == .get ? ["GET", "HEAD"] : [method.name]).map { Operation(endpoint: endpoint, method: $0) }
+            }
+        }
+
+        var description: String { "\(method) \(endpoint.path)" }
+        var changes: Bool { method != "GET" && method != "HEAD" }
+        /// Whether its body is a JSON object that says what to do.
+        var takesBody: Bool {
+            switch endpoint {
+            case .downloads, .batch: method == "POST"
+            case .download, .settings: method == "PATCH"
+            default: false
+            }
+        }
+
+        /// Its path with something in it that is there.
+        func path(id: String) -> String {
+            endpoint.path.replacing("{id}", with: id).replacing("{name}", with: "console.js")
+                .replacing("{code}", with: "not-found")
+        }
+    }
+
+    /// A request that is wrong in one thing.
+    struct Mistake: Sendable {
+        let name: String
+        let status: Int
+        let code: String
+        var query = ""
+        var fields: [(String, String)] = []
+        var body: String?
+        /// What the problem must name.
+        var mention = ""
+        let isPossible: @Sendable (Operation) -> Bool
+
+        static let all: [Mistake] = [
+            // The start page ignores its query: links from elsewhere may carry one.
+            Mistake(name: "an unknown parameter", status: 400, code: "invalid-request", query: "?nonsense=1", mention: "nonsense")
+            {
+                $0.endpoint != .startPage
+            },
+            Mistake(name: "a parameter that is not UTF-8", status: 400, code: "invalid-request", query: "?a=%ff", mention: "%ff")
+            {
+                $0.endpoint != .startPage
+            },
+            Mistake(
+                name: "a foreign origin", status: 403, code: "origin-not-allowed", fields: [("Origin", "https://evil.example")]
+            ) {
+                $0.changes
+            },
+            Mistake(
+                name: "two origins", status: 403, code: "origin-not-allowed", fields: [("Origin", "null"), ("Origin", "null")]
+            ) {
+                $0.changes
+            },
+            Mistake(
+                name: "another site's page", status: 403, code: "origin-not-allowed",
+                fields: [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "no-cors"), ("Sec-Fetch-Dest", "image")]
+            ) { !$0.endpoint.isPublic },
+            Mistake(name: "a condition that fails", status: 412, code: "precondition-failed", fields: [("If-Match", "\"other\"")])
+            {
+                // What a change needs is looked at first: see below.
+                $0.endpoint == .download && !$0.takesBody
+            },
+            Mistake(
+                name: "a condition of a change that fails", status: 412, code: "precondition-failed",
+                fields: [("If-Match", "\"other\""), ("Content-Type", "application/json")], body: #"{"priority":1}"#
+            ) { $0.endpoint == .download && $0.takesBody },
+            Mistake(name: "an expectation", status: 417, code: "expectation-failed", fields: [("Expect", "a-miracle")]) { _ in
+                true
+            },
+            Mistake(name: "a body without a type", status: 415, code: "unsupported-media-type", body: "{}") { $0.changes },
+            Mistake(
+                name: "a form", status: 415, code: "unsupported-media-type",
+                fields: [("Content-Type", "application/x-www-form-urlencoded")], body: "a=b"
+            ) { $0.changes },
+            json("broken JSON", "{\"a\":") { $0.changes },
+            json("an array", "[]", mention: "object") { $0.changes },
+            json("a deep nest", String(repeating: "[", count: 5000)) { $0.changes },
+            json("an unknown member", #"{"nonsense":1}"#, mention: "nonsense") {
+                $0.changes && ![.batch, .downloads].contains($0.endpoint)
+            },
+            json("an unknown member beside the URL", #"{"url":"http://a.example/","nonsense":1}"#, mention: "nonsense") {
+                $0.endpoint == .downloads && $0.takesBody
+            },
+            json("an unknown member beside the orders", #"{"downloads":[],"nonsense":1}"#, mention: "nonsense") {
+                $0.endpoint == .batch
+            },
+            json("no member that it needs", "{}") { $0.takesBody && $0.method == "POST" },
+            Mistake(name: "no body", status: 400, code: "invalid-request", fields: [("Content-Type", "application/json")]) {
+                $0.takesBody
+            },
+            Mistake(
+                name: "a body over 1 MiB", status: 413, code: "payload-too-large", fields: [("Content-Type", "application/json")],
+                body: "\"" + String(repeating: "x", count: 1024 * 1024) + "\""
+            ) { $0.changes },
+            Mistake(
+                name: "an empty key", status: 400, code: "invalid-request",
+                fields: [("Content-Type", "application/json"), ("Idempotency-Key", "")], body: #"{"url":"http://a.example/"}"#,
+                mention: "Idempotency-Key"
+            ) { $0.endpoint == .downloads && $0.method == "POST" },
+        ]
+
+        private static func json(
+            _ name: String, _ body: String, mention: String = "", isPossible: @escaping @Sendable (Operation) -> Bool
+        ) -> Mistake {
+            Mistake(
+                name: name, status: 400, code: "invalid-request", fields: [("Content-Type", "application/json")], body: body,
+                mention: mention, isPossible: isPossible)
+        }
+    }
+
+    /// An answer, however it was read.
+    struct Reply: Sendable {
+        let status: Int
+        let fields: [(name: String, value: String)]
+        let body: [UInt8]
+
+        init(_ stream: PlainStream, isHead: Bool = false) throws {
+            let head = try stream.readHead()
+            (status, fields) = (head.status, head.fields)
+            body = try stream.readBody(head, isHead: isHead)
+        }
+
+        init(_ answer: PlainClient.Answer) {
+            (status, fields, body) = (answer.status, answer.fields, answer.body)
+        }
+
+        subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+        var text: String { String(decoding: body, as: UTF8.self) }
+        var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
+        var code: String? { json["code"]?.string }
+        var detail: String { json["detail"]?.string ?? "" }
+    }
+
+    private func expect(
+        _ answer: PlainClient.Answer, _ status: Int, _ code: String, of operation: Operation, _ name: String,
+        mention: String = ""
+    ) {
+        expect(Reply(answer), status, code, of: operation, name, mention: mention)
+    }
+
+    private func expect(
+        _ answer: Reply, _ status: Int, _ code: String, of operation: Operation, _ name: String,
+        mention: String = ""
+    ) {
+        let what: Comment = "\(operation), \(name): \(answer.status) \(answer.text.prefix(300))"
+        #expect(answer.status == status, what)
+        #expect(answer["x-request-id"]?.isEmpty == false, what)
+        #expect(answer["x-content-type-options"] == "nosniff", what)
+        #expect(answer["content-type"] == "application/problem+json", what)
+        guard operation.method != "HEAD" else {
+            #expect(answer.body.isEmpty, what)
+            return
+        }
+        #expect(answer.code == code, what)
+        #expect(answer.json["type"]?.string == "/problems/" + code, what)
+        #expect(answer.json["status"]?.integer == Int64(status), what)
+        #expect(answer.json["title"]?.string?.isEmpty == false, what)
+        #expect(!answer.detail.isEmpty && (mention.isEmpty || answer.detail.contains(mention)), what)
+    }
+
+    @Test("a request with one mistake is answered with that mistake's problem, and nothing happens")
+    func mistakes() async throws {
+        try await RunningService.with { running in
+            let id = try await running.add("/entity?size=10", #","paused":true"#)
+            let before = try await running.send("GET", "/downloads").body
+            for operation in Operation.all {
+                for mistake in Mistake.all where mistake.isPossible(operation) {
+                    let answer = try await running.send(
+                        operation.method, operation.path(id: id) + mistake.query, fields: mistake.fields,
+                        body: mistake.body.map { Array($0.utf8) })
+                    expect(
+                        answer, mistake.status, mistake.code, of: operation, mistake.name, mention: mistake.mention)
+                }
+            }
+            #expect(try await running.send("GET", "/downloads").body == before)
+        }
+    }
+
+    @Test("a path with nothing there is not found, for each of its methods")
+    func nothingThere() async throws {
+        try await RunningService.with { running in
+            for operation in Operation.all where operation.endpoint.path.contains("{") {
+                for name in ["01JD6Z0000000000000000000A", "nonsense", "%2e%2e", "a%2fb", String(repeating: "a", count: 300)] {
+                    let path = operation.endpoint.path.replacing(/\{.*\}/, with: name)
+                    let fields = operation.takesBody ? [("Content-Type", "application/json")] : []
+                    let answer = try await running.send(
+                        operation.method, path, fields: fields, body: operation.takesBody ? Array(#"{"priority":1}"#.utf8) : nil)
+                    expect(answer, 404, "not-found", of: operation, name)
+                }
+            }
+        }
+    }
+
+    @Test("a method that a path does not take is answered with those that it takes")
+    func otherMethods() async throws {
+        try await RunningService.with { running in
+            let id = try await running.add("/entity?size=10", #","paused":true"#)
+            for endpoint in Endpoint.allCases {
+                for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"] {
+                    let operation = Operation(endpoint: endpoint, method: method)
+                    guard !endpoint.methods.contains(where: { $0.name == (method == "HEAD" ? "GET" : method) }) else { continue }
+                    let answer = try await running.send(method, operation.path(id: id))
+                    expect(answer, 405, "method-not-allowed", of: operation, "another method")
+                    #expect(answer["allow"] == endpoint.allow, "\(operation)")
+                }
+            }
+        }
+    }
+
+    @Test("without its token, under another name, or too often, each operation is refused, and an allowed page can read why")
+    func access() async throws {
+        let page = ("Origin", "https://friend.example")
+        try await RunningService.with {
+            $0.token = AccessToken("s3cret")
+            $0.corsOrigins = [.origin("https://friend.example")]
+        } _: { running in
+            func expectReadable(_ answer: Reply, _ operation: Operation) {
+                #expect(answer["access-control-allow-origin"] == "https://friend.example", "\(operation) \(answer.status)")
+                #expect(answer["access-control-expose-headers"]?.contains("Retry-After") == true, "\(operation)")
+                #expect(answer["vary"]?.contains("Origin") == true, "\(operation)")
+            }
+            let id = "01JD6Z0000000000000000000A"
+            for operation in Operation.all {
+                if !operation.endpoint.isPublic {
+                    let answer = try await running.send(operation.method, operation.path(id: id), fields: [page])
+                    expect(answer, 401, "unauthorized", of: operation, "no token")
+                    #expect(answer["www-authenticate"]?.hasPrefix("Bearer") == true)
+                    expectReadable(Reply(answer), operation)
+                    let twice = [page, ("Authorization", "Bearer s3cret"), ("Authorization", "Bearer s3cret")]
+                    let several = try await running.send(operation.method, operation.path(id: id), fields: twice)
+                    expect(several, 401, "unauthorized", of: operation, "two tokens", mention: "2 Authorization fields")
+                    expectReadable(Reply(several), operation)
+                }
+                let misdirected = try await running.blocking { client in
+                    let stream = try PlainStream(port: client.port)
+                    let lines = [
+                        "\(operation.method) \(operation.path(id: id)) HTTP/1.1", "Host: evil.example", "Connection: close",
+                        "Origin: https://friend.example", "", "",
+                    ]
+                    try stream.write(Array(lines.joined(separator: "\r\n").utf8))
+                    return try Reply(stream, isHead: operation.method == "HEAD")
+                }
+                expect(misdirected, 421, "host-not-allowed", of: operation, "another host", mention: "evil.example")
+                expectReadable(misdirected, operation)
+            }
+        }
+    }
+
+    @Test("who asks too often is told when to come again, on every route but probes and the page")
+    func tooOften() async throws {
+        try await RunningService.with {
+            $0.rateLimit = 1
+            $0.corsOrigins = [.any]
+        } _: { running in
+            for operation in Operation.all where !operation.endpoint.isPublic {
+                let path = operation.path(id: "01JD6Z0000000000000000000A") + "?nonsense=1"
+                let answer = try await running.blocking { client in
+                    while true {
+                        while try client.send("GET", "/stats").status != 429 {}
+                        // However slow this is: at some time no second passes in between.
+                        let answer = try client.send(operation.method, path, fields: [("Origin", "https://a.example")])
+                        if answer.status != 400 { return answer }
+                    }
+                }
+                expect(answer, 429, "rate-limited", of: operation, "too often")
+                #expect(answer["retry-after"] != nil, "\(operation)")
+                #expect(answer["access-control-allow-origin"] == "*", "\(operation)")
+            }
+        }
+    }
+
+    @Test("what the server refuses before it has read a request can be read by an allowed page, too")
+    func earlyRefusals() async throws {
+        try await RunningService.with {
+            $0.corsOrigins = [.origin("https://friend.example")]
+        } _: { running in
+            let long = String(repeating: "a", count: 9000)
+            let cases: [(status: Int, code: String, request: String)] = [
+                (413, "payload-too-large", "POST /downloads HTTP/1.1\r\nContent-Length: 2000000\r\n"),
+                (414, "target-too-long", "GET /\(long) HTTP/1.1\r\n"),
+                (417, "expectation-failed", "GET /stats HTTP/1.1\r\nExpect: a-miracle\r\n"),
+                (431, "head-too-large", "GET /stats HTTP/1.1\r\n" + String(repeating: "A: b\r\n", count: 101)),
+                (400, "invalid-request", "GET /stats HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n"),
+            ]
+            for (status, code, request) in cases {
+                let answer = try await running.blocking { client in
+                    let stream = try PlainStream(port: client.port)
+                    let lines = request.split(separator: "\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+                    let fields = "Host: 127.0.0.1:\(client.port)\r\nOrigin: https://friend.example\r\n"
+                    try stream.write(Array("\(lines[0])\r\n\(fields)\(lines[1])\r\n".utf8))
+                    return try Reply(stream)
+                }
+                #expect(answer.status == status, "\(answer.text)")
+                #expect(answer.code == code)
+                // Of a head that cannot be read nobody knows whose page it is.
+                let isHeadKnown = ![414, 431, 400].contains(status)
+                #expect((answer["access-control-allow-origin"] == "https://friend.example") || !isHeadKnown, "\(status)")
+            }
+        }
+    }
+}
