@@ -51,6 +51,22 @@ struct DocumentTests {
         #expect(list("ProblemCode") == Set(ProblemCode.allCases.map(\.rawValue)))
     }
 
+    @Test("each response that is a problem has an example, of the title and status that its code has")
+    func problemExamples() throws {
+        let text = lines.joined(separator: "\n")
+        var codes: Set<ProblemCode> = []
+        for match in text.matches(of: /type: \/problems\/([a-z-]+)(?:,|\n) *title: ([^,\n]+)(?:,|\n) *status: ([0-9]+)/) {
+            let code = try #require(ProblemCode(rawValue: String(match.1)), "\(match.0)")
+            codes.insert(code)
+            #expect(code.title == match.2)
+            #expect(String(code.status.code) == match.3)
+        }
+        #expect(codes.count > 15)
+        // A schema without an example would stand on one line.
+        #expect(!text.contains("application/problem+json: { schema"))
+        #expect(text.split(separator: "application/problem+json:").dropFirst().allSatisfy { $0.prefix(200).contains("example:") })
+    }
+
     @Test("each code of a failed download is listed, and no other")
     func failures() {
         #expect(list("FailureCode") == Set(FailureCode.allCases.map(\.rawValue)))
