@@ -1,0 +1,58 @@
+"""A headless Chromium by its driver's own protocol (W3C WebDriver), with Python's library alone."""
+
+import json
+import re
+import subprocess
+import urllib.error
+import urllib.request
+
+from service import PATIENCE
+
+
+class BrowserSession:
+    def __enter__(self):
+        # It prints the port it has chosen.
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.session = None
+        try:
+            for line in self.driver.stdout:
+                if found := re.search(r"started successfully on port (\d+)", line):
+                    break
+            else:
+                raise AssertionError("chromedriver does not start")
+            self.url = f"http://127.0.0.1:{found[1]}"
+            # The sandbox needs privileges that containers lack, and /dev/shm is small there.
+            flags = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking"]
+            options = {"binary": "/usr/bin/chromium", "args": flags}
+            answer = self._send("POST", "/session", {"capabilities": {"alwaysMatch": {
+                "browserName": "chrome", "goog:chromeOptions": options, "timeouts": {"script": PATIENCE * 1000}}}})
+            self.session = answer["sessionId"]
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        try:
+            if self.session:
+                self._send("DELETE", f"/session/{self.session}")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+            self.driver.stdout.close()
+
+    def open(self, url):
+        self._send("POST", f"/session/{self.session}/url", {"url": url})
+
+    def run(self, script, *arguments):
+        """Runs the body of a function in the page, and returns what it returned, or what its promise came to."""
+        return self._send("POST", f"/session/{self.session}/execute/sync", {"script": script, "args": list(arguments)})
+
+    def _send(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=2 * PATIENCE) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise AssertionError(json.load(error)["value"]["message"]) from None

@@ -1,0 +1,175 @@
+"""Takes the fenced blocks out of README.md and runs each; `main.py NAME…` runs only those."""
+
+import hashlib
+import http.server
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "Tests/Console"))
+sys.dont_write_bytecode = True
+
+from browser_session import BrowserSession  # noqa: E402
+from service import PATIENCE, Service, wait  # noqa: E402
+
+# Where the README's service is.
+ADDRESS = "http://127.0.0.1:8080"
+
+
+def blocks():
+    """The fenced blocks as pairs of language and text, in their order."""
+    text = (ROOT / "README.md").read_text()
+    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def only(language, containing=""):
+    """The one block of a language that contains something."""
+    found = [text for name, text in blocks() if name == language and containing in text]
+    assert len(found) == 1, f"README.md has {len(found)} blocks of {language} with '{containing}', not 1"
+    return found[0]
+
+
+def run(command, directory):
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, timeout=2 * PATIENCE)
+    assert done.returncode == 0, f"{command[0]} ended with {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def check_file(service, directory):
+    """The snippet has downloaded one thing, and has it as a file: that of the record, under its name."""
+    downloads = service.downloads()
+    assert len(downloads) == 1, f"there are {len(downloads)} downloads"
+    assert downloads[0]["state"] == "completed", downloads[0]
+    path = pathlib.Path(directory) / downloads[0]["filename"]
+    assert path.exists(), f"{path.name} is not among {[each.name for each in pathlib.Path(directory).iterdir()]}"
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == downloads[0]["sha256"], "the file is another one"
+
+
+def program(make_command):
+    """Runs a snippet that downloads something into the directory it is run in."""
+    service = Service()
+    try:
+        with tempfile.TemporaryDirectory(prefix="pawl-snippet-") as directory:
+            command = make_command(lambda text: text.replace(ADDRESS, service.url), pathlib.Path(directory))
+            run(command, directory)
+            check_file(service, directory)
+    finally:
+        service.close()
+
+
+def test_curl():
+    program(lambda here, _: ["sh", "-euc", here(only("sh"))])
+
+
+def test_python():
+    program(lambda here, _: [sys.executable, "-c", here(only("python", "urlretrieve"))])
+
+
+def test_swift():
+    def compile_snippet(here, directory):
+        # Not where the snippet writes: it looks at what is there.
+        (directory / "main.swift").write_text(here(only("swift")))
+        run(["swiftc", "-swift-version", "6", "-warnings-as-errors", "main.swift", "-o", "snippet"], directory)
+        return ["./snippet"]
+
+    program(compile_snippet)
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    """An empty page of another origin."""
+
+    def do_GET(self):
+        body = b"<!doctype html><title>A page of another site</title>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def serve(handler):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.server_port}"
+
+
+def test_javascript():
+    """From a page of another origin, with a token: `follow` hears of what `download` has started."""
+    server, origin = serve(Page)
+    service = Service("--cors-origin", origin, token="a-token-for-the-snippet")
+    try:
+        with BrowserSession() as browser:
+            browser.open(origin + "/")
+            track = service.call("GET", "/search?term=prelude&limit=1")["results"][0]
+            browser.run(only("js") + "\nObject.assign(window, { follow, download, heard: {} });")
+            browser.run("return follow(arguments[0], arguments[1], each => { heard[each.id] = each.state; });",
+                        service.url, service.token)
+            made = browser.run("return download(arguments[0], arguments[1], { trackId: arguments[2] });",
+                               service.url, service.token, track["id"])
+            wait(lambda: browser.run("return heard[arguments[0]];", made["id"]) == "completed", "the page hears of the end")
+            refusal = browser.run("return download(arguments[0], arguments[1], { url: 'ftp://127.0.0.1/' })"
+                                  ".then(() => null, error => error.message);", service.url, service.token)
+            assert refusal and "url" in refusal, f"a refusal is told as {refusal}"
+    finally:
+        service.close()
+        server.shutdown()
+
+
+def test_webhook():
+    """A real message is authentic, and one with another body, key or time is not."""
+    received = []
+
+    class Receiver(Page):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            received.append((body, self.headers["Pawl-Signature"]))
+            self.send_response(204)
+            self.end_headers()
+
+    server, address = serve(Receiver)
+    service = Service("--allow-destination", "127.0.0.1", "--webhook-secret", "a-secret-for-the-snippet")
+    try:
+        scope = {}
+        exec(only("python", "hmac"), scope)
+        service.add(service.upstream + "/entity?size=1000&seed=1", webhook=address + "/hook")
+        body, signature = wait(lambda: received and received[0], "the webhook is called")
+        secret = b"a-secret-for-the-snippet"
+        assert scope["is_authentic"](secret, body, signature)
+        assert not scope["is_authentic"](secret, body + b" ", signature)
+        assert not scope["is_authentic"](b"another", body, signature)
+        old = re.sub(r"t=\d+", "t=1000000000", signature)
+        assert not scope["is_authentic"](secret, body, old)
+    finally:
+        service.close()
+        server.shutdown()
+
+
+TESTS = {"curl": test_curl, "python": test_python, "swift": test_swift, "javascript": test_javascript, "webhook": test_webhook}
+
+
+def main(names):
+    languages = sorted(name for name, _ in blocks())
+    assert languages == ["js", "python", "python", "sh", "swift"], f"README.md has blocks that no test runs: {languages}"
+    failed = 0
+    for name in names or TESTS:
+        begun = time.monotonic()
+        try:
+            TESTS[name]()
+            print(f"ok      {name} ({time.monotonic() - begun:.1f} s)", flush=True)
+        except Exception as error:  # whatever it is, the others are run as well
+            failed += 1
+            print(f"FAILED  {name}: {type(error).__name__}: {error}", flush=True)
+    print(f"{len(names or TESTS) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
