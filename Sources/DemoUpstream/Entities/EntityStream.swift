@@ -26,6 +26,8 @@ final class EntityStream: BodyStream {
     private static let rest: Duration = .milliseconds(5)
     /// And for how long.
     private static let patience: Duration = .seconds(40)
+    /// How long a body stands still before its connection is closed: longer than any client waits for more.
+    private static let longestStall: Duration = .seconds(120)
 
     /// - Parameter hasLength: whether the length is announced.
     init(
@@ -72,7 +74,12 @@ final class EntityStream: BodyStream {
     private func breakOff(
         _ ending: BodyCut.Ending, _ state: inout State, isFlushed: Bool, now: ContinuousClock.Instant
     ) -> StreamStep {
-        if ending == .stall { return .wait(until: nil) }
+        if ending == .stall {
+            // A client that has gone shows only when something is sent: its connection must not be held for ever.
+            let end = state.breaksOff ?? now + Self.longestStall
+            state.breaksOff = end
+            return now < end ? .wait(until: end) : .abort(reset: false)
+        }
         guard let latest = state.breaksOff else {
             state.breaksOff = now + Self.patience
             return .wait(until: now + Self.rest)

@@ -9,7 +9,7 @@
 /// | --- | --- |
 /// | `reset@N` | the connection is reset after N bytes of this answer's body |
 /// | `truncate@N` | the connection is closed in order after N bytes of the body, though more were announced |
-/// | `stall@N` | nothing more after N bytes of the body; the connection stays |
+/// | `stall@N` | nothing more after N bytes of the body; the connection stays, for two minutes |
 /// | `slow-head@MS` | the head comes MS milliseconds late |
 /// | `change` | each request from the second on finds other bytes of the same length, another ETag, a later Last-Modified. With `times=N`: N changes, then no more. Posts and artwork change by their tag alone |
 /// | `change-length` | the same, and the length changes too |
