@@ -152,4 +152,51 @@ struct OperationTests {
         }
         #expect(pawl.terminate() == 0)
     }
+
+    @Test("a check finds a finished file that was changed, mends the record, and the download can be tried again")
+    func check() throws {
+        var pawl = try demo()
+        let url = try origin(pawl) + "/entity?size=50000&seed=3"
+        let id = try #require(try pawl.post("/downloads", #"{"url":"\#(url)","filename":"a.bin"}"#)["id"]?.string)
+        _ = try pawl.follow(id) { $0["state"]?.string == "completed" }
+        #expect(try run("check").status == 1, "a service has the directory")
+        #expect(pawl.terminate() == 0)
+        let sound = try run("check")
+        #expect(sound.status == 0)
+        #expect(sound.output == "1 record, 1 finished file (48.8 KiB hashed): nothing is wrong\n")
+
+        let path = directory.path + "/data/files/a.bin"
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        bytes[100] ^= 1
+        try bytes.write(to: URL(filePath: path))
+        let found = try run("check")
+        #expect(found.status == 1)
+        #expect(found.output.contains("\(id): files/a.bin has the SHA-256 "))
+        #expect(try run("check", "--repair").status == 0)
+        #expect(try run("check").status == 0)
+        #expect(try run("check", "--data-dir", directory.path + "/nowhere").status == 1)
+
+        pawl = try demo()
+        #expect(try pawl.get("/downloads/\(id)")["error"]?["code"]?.string == "checksum-mismatch")
+        _ = try pawl.post("/downloads/\(id)/retry")
+        let done = try pawl.follow(id) { ["completed", "failed"].contains($0["state"]?.string) }
+        #expect(done["state"]?.string == "completed")
+        #expect(done["filename"]?.string == "a.bin")
+        #expect(pawl.terminate() == 0)
+    }
+
+    /// Runs the program to its end on this test's data directory.
+    private func run(_ arguments: String...) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = PawlProcess.executable
+        process.arguments = arguments
+        process.environment = ["PAWL_DATA_DIR": directory.path + "/data"]
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    }
 }

@@ -35,6 +35,11 @@ enum FileSystem {
         if unsafe unlink(path) != 0, errno != ENOENT { throw FileError(operation: "remove", path: path, code: errno) }
     }
 
+    /// Makes a directory that only the owner can read; one that is there is fine.
+    static func makeDirectory(_ path: String) throws(FileError) {
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw FileError(operation: "make", path: path, code: errno) }
+    }
+
     /// Renames a file over another.
     static func replace(_ path: String, with newer: String) throws(FileError) {
         if unsafe rename(newer, path) != 0 { throw FileError(operation: "rename", path: newer, code: errno) }

@@ -31,6 +31,13 @@ final class PartFile: Sendable {
         if descriptor < 0 { throw FileError(operation: "open", path: path, code: errno) }
     }
 
+    /// Opens a file that is there, to be read only.
+    init(reading path: String) throws(FileError) {
+        self.path = path
+        descriptor = unsafe pawl_open(path, O_RDONLY | O_NOFOLLOW, 0)
+        if descriptor < 0 { throw FileError(operation: "open", path: path, code: errno) }
+    }
+
     deinit {
         close(descriptor)
     }

@@ -24,6 +24,8 @@ public enum CommandName: String, Sendable, CaseIterable {
     case retry
     /// Forgets downloads.
     case rm
+    /// Compares a data directory's records with its files.
+    case check
     /// Asks a running service whether it lives: exit status 0 or 1.
     case health
     /// Writes a script that completes command lines.

@@ -38,7 +38,7 @@ public enum Help {
         return [
             ("serve and demo", CommandName.services), ("get", [.get]),
             ("the commands that talk to a service", CommandName.clients),
-            ("health", [.health]),
+            ("check", [.check]), ("health", [.health]),
         ].map { title, commands in
             let options = OptionTable.all.filter { !$0.commands.isDisjoint(with: commands) }
             let isTold = { (option: Option) in told.contains { $0.name == option.name && $0.commands == option.commands } }

@@ -19,6 +19,9 @@ public struct Invocation: Sendable {
     /// Whether JSON is written rather than text for people.
     public var writesJSON = false
 
+    /// Whether `check` mends what it finds.
+    public var repairs = false
+
     /// The command that help is wanted for; `nil` for all.
     public var topic: CommandName?
     /// What is odd but keeps nothing from being done, a line each.

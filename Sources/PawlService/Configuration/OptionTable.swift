@@ -8,7 +8,18 @@ enum OptionTable {
         all.filter { $0.commands.contains(command) }
     }
 
-    static let all: [Option] = services + get + client
+    static let all: [Option] = services + get + client + check
+
+    private static let check: [Option] = [
+        Option(
+            "repair", nil, accepts: "true or false", default: "off", "mend what is wrong, as far as that is possible",
+            isInEnvironment: false, commands: [.check]
+        ) { invocation, value in
+            guard ["true", "false"].contains(value) else { return false }
+            invocation.repairs = value == "true"
+            return true
+        }
+    ]
 
     /// Those of services, and what `get` shares of them.
     private static let services: [Option] = [
@@ -25,7 +36,7 @@ enum OptionTable {
             "port", 0...65535, default: "8080", "port to bind; 0 picks a free one", commands: [.serve, .demo, .health], \.port),
         Option(
             "data-dir", "PATH", accepts: "a path", default: "./pawl-data, or ./pawl-demo of pawl demo",
-            "directory that holds everything the service keeps"
+            "directory that holds everything the service keeps", commands: [.serve, .demo, .check]
         ) { invocation, value in
             guard isPath(value) else { return false }
             invocation.configuration.dataDirectory = value

@@ -260,7 +260,7 @@ struct CommandLineParserTests {
         }
     }
 
-    @Test("help of a command names its options and no others", arguments: [CommandName.serve, .demo, .get, .health])
+    @Test("help of a command names its options and no others", arguments: [CommandName.serve, .demo, .get, .check, .health])
     func helpOfCommand(command: CommandName) throws {
         for arguments in [["help", command.rawValue], [command.rawValue, "--help"], [command.rawValue, "-h", "--nonsense"]] {
             #expect(try CommandLineParser.parse(arguments, environment: [:]).topic == command)

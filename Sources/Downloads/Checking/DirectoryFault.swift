@@ -1,0 +1,56 @@
+/// Something in a data directory that is not as it should be.
+public struct DirectoryFault: Sendable, Equatable {
+    /// What is wrong.
+    public enum Kind: Sendable, Equatable {
+        /// A finished file is not there, and its record does not say so.
+        case missingFile
+        /// A finished file is there again, and its record says that it is gone.
+        case returnedFile
+        /// A finished file is not what its record says: another length, or another SHA-256.
+        case wrongFile
+        /// A record counts on bytes that its part file does not have.
+        case missingBytes
+        /// A file in `incomplete` that no record counts on.
+        case orphan
+        /// The record file itself is damaged.
+        case damagedRecords
+    }
+
+    /// What is wrong.
+    public let kind: Kind
+    /// Whose; `nil` if it is no download's.
+    public let id: DownloadID?
+    /// One line for people that names the file.
+    public let detail: String
+    /// What mending it does, as the end of a sentence; `nil` if it cannot be mended here.
+    public let remedy: String?
+
+    init(_ kind: Kind, _ id: DownloadID?, _ detail: String) {
+        self.kind = kind
+        self.id = id
+        self.detail = detail
+        remedy =
+            switch kind {
+            case .missingFile: "the record says so from now on"
+            case .returnedFile: "the record says so from now on"
+            case .wrongFile: "the file is kept under damaged/, and the download has failed: it can be tried again"
+            case .missingBytes: "the record counts on what is there only; the rest is fetched again"
+            case .orphan: "it is removed"
+            case .damagedRecords: nil
+            }
+    }
+}
+
+/// What a check of a data directory has come to.
+public struct DirectoryReport: Sendable {
+    /// Records that were looked at.
+    public var records = 0
+    /// Finished files that were looked at.
+    public var files = 0
+    /// Bytes of them that were hashed.
+    public var bytes: Int64 = 0
+    /// What is wrong, records' faults by age of the record.
+    public var faults: [DirectoryFault] = []
+    /// How many of the faults have been mended.
+    public var mended = 0
+}

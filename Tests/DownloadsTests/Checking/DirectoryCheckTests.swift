@@ -1,0 +1,153 @@
+import Foundation
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite("A data directory's check", .timeLimit(.minutes(3)))
+struct DirectoryCheckTests {
+    private static let content = Array("the bytes of a finished file".utf8)
+
+    /// A directory whose records are written by `write`, and whose files are these.
+    private func directory(_ records: [DownloadRecord], files: [String: [UInt8]]) async throws -> StoreScene {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        try await store.submit(records.map(StoreChange.save)).wait()
+        await store.close()
+        for (name, bytes) in files {
+            try Data(bytes).write(to: URL(filePath: "\(scene.path)/\(name)"))
+        }
+        return scene
+    }
+
+    private func completed(_ number: Int, _ name: String) -> DownloadRecord {
+        var record = sampleRecord(number, state: .completed)
+        record.download.filename = name
+        record.download.bytesReceived = Int64(Self.content.count)
+        record.download.bytesTotal = Int64(Self.content.count)
+        record.download.sha256Bytes = SHA256.digest(of: Self.content)
+        return record
+    }
+
+    private func paused(_ number: Int, synced: Int64) -> DownloadRecord {
+        var record = sampleRecord(number, state: .paused)
+        record.download.bytesTotal = 100
+        record.download.bytesReceived = synced
+        record.segments = [SyncedSegment(start: 0, end: 100, synced: synced)]
+        return record
+    }
+
+    private func check(_ scene: StoreScene, mending: Bool = false) throws -> DirectoryReport {
+        try DirectoryCheck(path: scene.path).run(mending: mending)
+    }
+
+    @Test("a directory that is as it should be has no faults; files that no record names are the user's own")
+    func sound() async throws {
+        let scene = try await directory(
+            [completed(1, "a"), paused(2, synced: 50), sampleRecord(3)],
+            files: [
+                "files/a": Self.content, "files/mine": [1],
+                "incomplete/\(sampleRecord(2).id).part": [UInt8](repeating: 0, count: 100),
+            ])
+        let report = try check(scene)
+        #expect(report.faults.isEmpty)
+        #expect(report.records == 3 && report.files == 1)
+        #expect(report.bytes == Int64(Self.content.count))
+    }
+
+    @Test("each fault is found, told of its record, and mended, after which there is none; without mending nothing changes")
+    func faults() async throws {
+        var gone = completed(5, "gone")
+        gone.download.fileMissing = true
+        let records = [
+            completed(1, "missing"), completed(2, "longer"), completed(3, "other"), completed(4, "sound"), gone,
+            paused(6, synced: 50), paused(7, synced: 50),
+        ]
+        var other = Self.content
+        other[3] ^= 1
+        let scene = try await directory(
+            records,
+            files: [
+                "files/longer": Self.content + [0], "files/other": other, "files/sound": Self.content, "files/gone": Self.content,
+                "incomplete/\(records[5].id).part": [UInt8](repeating: 0, count: 20), "incomplete/stray.part": [0],
+            ])
+        let expected: [(DirectoryFault.Kind, DownloadID?)] = [
+            (.missingFile, records[0].id), (.wrongFile, records[1].id), (.wrongFile, records[2].id), (.returnedFile, gone.id),
+            (.missingBytes, records[5].id), (.missingBytes, records[6].id), (.orphan, nil),
+        ]
+        for _ in 0..<2 {
+            let report = try check(scene)
+            #expect(report.faults.map(\.kind) == expected.map(\.0))
+            #expect(report.faults.map(\.id) == expected.map(\.1))
+            #expect(report.mended == 0)
+        }
+        let mended = try check(scene, mending: true)
+        #expect(mended.faults.map(\.kind) == expected.map(\.0))
+        #expect(mended.mended == expected.count)
+        #expect(try check(scene).faults.isEmpty)
+
+        let after = try scene.contentsAfterCrash().records.map(\.download)
+        #expect(after.map(\.state) == [.completed, .failed, .failed, .completed, .completed, .paused, .paused])
+        #expect(after.map(\.fileMissing) == [true, false, false, false, false, false, false])
+        #expect(after[1].error?.code == .checksumMismatch)
+        #expect(after[5].bytesReceived == 20)
+        #expect(after[6].bytesReceived == 0)
+        // What was in the way is kept.
+        #expect(try Data(contentsOf: URL(filePath: scene.path + "/damaged/other")) == Data(other))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path + "/files").sorted() == ["gone", "sound"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: scene.path + "/incomplete") == ["\(records[5].id).part"])
+    }
+
+    @Test("a part file that is published already is no fault: the next start completes its record")
+    func published() async throws {
+        let record = paused(1, synced: 100)
+        let scene = try await directory([record], files: ["incomplete/\(record.id).part": [1]])
+        #expect(try check(scene).faults.map(\.kind) == [.missingBytes])
+        try FileManager.default.linkItem(atPath: "\(scene.path)/incomplete/\(record.id).part", toPath: scene.path + "/files/a")
+        #expect(try check(scene).faults.isEmpty)
+    }
+
+    @Test("nothing is checked, and nothing made, where there is no data directory, or while a service has it")
+    func refusals() async throws {
+        let scene = try await directory([], files: [:])
+        let held = try DataDirectory(path: scene.path)
+        #expect(throws: DownloadsStartError.self) { _ = try check(scene) }
+        held.release()
+        _ = try check(scene)
+        let nowhere = scene.temporary.path + "/nowhere"
+        #expect(throws: DownloadsStartError.self) { _ = try DirectoryCheck(path: nowhere) }
+        #expect(!FileManager.default.fileExists(atPath: nowhere))
+    }
+
+    @Test("a damaged record file is told as such, and nothing is changed on its word")
+    func damagedRecords() async throws {
+        let scene = try await directory((1...400).map { completed($0, "f\($0)") }, files: [:])
+        let path = scene.path + "/pawl.sqlite"
+        let handle = try #require(FileHandle(forUpdatingAtPath: path))
+        let size = try handle.seekToEnd()
+        // Two pages in the middle trade places: each is sound by itself.
+        let page: UInt64 = 4096
+        #expect(size > 12 * page)
+        try handle.seek(toOffset: 6 * page)
+        let first = try #require(try handle.read(upToCount: Int(page)))
+        try handle.seek(toOffset: 9 * page)
+        let second = try #require(try handle.read(upToCount: Int(page)))
+        try handle.seek(toOffset: 9 * page)
+        try handle.write(contentsOf: first)
+        try handle.seek(toOffset: 6 * page)
+        try handle.write(contentsOf: second)
+        try handle.close()
+        let report: DirectoryReport
+        do {
+            report = try check(scene, mending: true)
+        } catch {
+            // So damaged that it cannot be read on: one line says so.
+            #expect("\(error)".contains("damaged"))
+            return
+        }
+        #expect(report.faults.first?.kind == .damagedRecords)
+        #expect(report.mended == 0)
+    }
+}
