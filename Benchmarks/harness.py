@@ -106,6 +106,10 @@ class Pawl(Process):
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
+    def delete(self, path):
+        with urllib.request.urlopen(urllib.request.Request(self.base + path, method="DELETE"), timeout=30):
+            pass
+
     def wait_for(self, identity, *states):
         """Follows the download's own events until it is in one of the states."""
         request = urllib.request.urlopen(f"{self.base}/downloads/{identity}/events", timeout=600)
@@ -123,13 +127,15 @@ class Pawl(Process):
 
 
 class Nginx(Process):
-    """One nginx worker that serves `directory`, with fixed answers under `answers` (path → body)."""
+    """One nginx worker that serves `directory`, with fixed answers under `answers` (path → body), over TLS if it is given the
+    paths of a certificate and its key."""
 
-    def __init__(self, directory, answers=None, paced=""):
+    def __init__(self, directory, answers=None, paced="", certificate=None):
         self.port = free_port()
         locations = "".join(
             f"location = {path} {{ default_type application/json; return 200 {json.dumps(body)}; }}\n"
             for path, body in (answers or {}).items())
+        secure = f"ssl_certificate {certificate[0]}; ssl_certificate_key {certificate[1]};" if certificate else ""
         configuration = os.path.join(directory, "nginx.conf")
         pathlib.Path(configuration).write_text(f"""
             daemon off; worker_processes 1; pid {directory}/nginx.pid; error_log /dev/null;
@@ -140,13 +146,13 @@ class Nginx(Process):
                 client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
                 fastcgi_temp_path {directory}/fastcgi; uwsgi_temp_path {directory}/uwsgi; scgi_temp_path {directory}/scgi;
                 server {{
-                    listen 127.0.0.1:{self.port}; root {directory};
+                    listen 127.0.0.1:{self.port}{" ssl" if certificate else ""}; root {directory}; {secure}
                     {locations}
                     location /slow/ {{ alias {directory}/; limit_rate {paced or 0}; }}
                 }}
             }}""")
         super().__init__(["nginx", "-c", configuration], stderr=subprocess.DEVNULL)
-        self.base = f"http://127.0.0.1:{self.port}"
+        self.base = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
         wait_for_port(self.port)
 
 
@@ -259,11 +265,12 @@ def print_rates(title, results, note):
         print(line, flush=True)
 
 
-def timed(arguments):
-    """Wall and processor seconds of a command."""
+def timed(*commands):
+    """Wall and processor seconds of commands, one after another."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     start = time.monotonic()
-    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for arguments in commands:
+        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wall = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -277,8 +284,11 @@ def medians(rounds):
 class Scratch:
     """A directory, and the servers that were started in it; all gone at the end."""
 
+    def __init__(self, parent=None):
+        self.parent = parent
+
     def __enter__(self):
-        self.directory = scratch()
+        self.directory = scratch(self.parent)
         return self.directory
 
     def __exit__(self, *_):
@@ -294,6 +304,15 @@ def started(server):
     """Notes a server to be stopped at the end of the scratch directory."""
     RUNNING.append(server)
     return server
+
+
+def certificate(directory):
+    """A new certificate for 127.0.0.1 and its key, as paths of PEM files."""
+    paths = os.path.join(directory, "certificate.pem"), os.path.join(directory, "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-out", paths[0], "-keyout", paths[1]],
+                   check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return paths
 
 
 def subdirectory(directory, name):
