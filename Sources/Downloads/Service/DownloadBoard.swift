@@ -4,42 +4,8 @@ internal import Threading
 /// What readers see of the downloads without asking the actor: snapshots published on each transition, with live byte
 /// counters read at the moment of asking. Any thread may read; only the service writes.
 public final class DownloadBoard: Sendable {
-    private struct Entry {
-        var download: Download
-        var counters: TransferCounters?
-        /// Number of the event that told the last transition.
-        var sequence: UInt64
-
-        /// The version of that, for less than the value itself costs.
-        var version: DownloadVersion {
-            DownloadVersion(
-                publication: download.publication, bytesReceived: counters?.received ?? download.bytesReceived,
-                bytesPerSecond: counters?.bytesPerSecond ?? download.bytesPerSecond,
-                stalled: counters?.isStalled ?? download.stalled, segments: segments)
-        }
-
-        private var segments: Int {
-            guard let connections = counters?.connections, connections > 0 else { return download.segments }
-            return connections
-        }
-
-        /// The snapshot with the live counters laid over it.
-        var current: Download {
-            guard let counters else { return download }
-            var current = download
-            current.bytesReceived = counters.received
-            current.bytesPerSecond = counters.bytesPerSecond
-            current.stalled = counters.isStalled
-            current.segments = segments
-            return current
-        }
-    }
-
     private struct State {
-        var entries: [DownloadID: Entry] = [:]
-        /// All ids, ascending, which is by creation.
-        var order: [DownloadID] = []
-        var counts: [DownloadState: Int] = [:]
+        var entries = BoardTable()
         /// The newest download of each URL, and the earlier ones where there are any, oldest first.
         var newest: [String: DownloadID] = [:]
         var earlier: [String: [DownloadID]] = [:]
@@ -107,50 +73,13 @@ public final class DownloadBoard: Sendable {
     public func statistics() -> DownloadStatistics {
         state.withLock { state in
             let speed = state.transferring.reduce(Int64(0)) { $0 &+ (state.entries[$1]?.counters?.bytesPerSecond ?? 0) }
-            return DownloadStatistics(counts: state.counts, bytesPerSecond: speed)
+            return DownloadStatistics(counts: state.entries.counts, bytesPerSecond: speed)
         }
     }
 
     /// One page of the list.
     public func page(_ query: ListQuery) -> DownloadPage {
-        state.withLock { state in
-            var items: [Download] = []
-            var total = 0
-            var hasMore = false
-            let filtersNothing = query.states.isEmpty && query.label == nil && query.text == nil
-            let position = query.after.map { state.order.insertionIndex(of: $0) }
-            let count = state.order.count
-            let newestFirst = query.order == .newest
-
-            // The part of the order that lies behind the cursor, walked in the direction asked for.
-            let start: Int
-            if let after = query.after, let position {
-                let isPresent = position < count && state.order[position] == after
-                start = newestFirst ? position - 1 : (isPresent ? position + 1 : position)
-            } else {
-                start = newestFirst ? count - 1 : 0
-            }
-            var index = start
-            while index >= 0, index < count {
-                if let entry = state.entries[state.order[index]], query.matches(entry.download) {
-                    if items.count == query.limit {
-                        hasMore = true
-                        break
-                    }
-                    items.append(entry.current)
-                }
-                index += newestFirst ? -1 : 1
-            }
-
-            if filtersNothing {
-                total = count
-            } else if query.label == nil && query.text == nil {
-                total = query.states.reduce(0) { $0 + (state.counts[$1] ?? 0) }
-            } else {
-                total = state.entries.values.count { query.matches($0.download) }
-            }
-            return DownloadPage(items: items, next: hasMore ? items.last?.id : nil, total: total)
-        }
+        state.withLock { $0.entries.page(query) }
     }
 
     // MARK: - For the events
@@ -174,7 +103,7 @@ public final class DownloadBoard: Sendable {
     /// Downloads that ended after an event, newest transition first.
     func ended(sinceSequence sequence: UInt64, scope: DownloadID?) -> [DownloadID] {
         state.withLock { state in
-            state.entries.values
+            state.entries.all
                 .filter { $0.sequence > sequence && !$0.download.state.isLive && (scope == nil || $0.download.id == scope) }
                 .sorted { $0.sequence > $1.sequence }
                 .map(\.download.id)
@@ -188,7 +117,7 @@ public final class DownloadBoard: Sendable {
     func ended(inRunsFrom epoch: UInt64, atMost limit: Int, scope: DownloadID?) -> [DownloadID] {
         let begun = Int64(clamping: epoch)
         return state.withLock { state in
-            state.entries.values
+            state.entries.all
                 .filter { entry in
                     !entry.download.state.isLive && entry.download.updatedAt.millisecondsSinceEpoch >= begun
                         && (scope == nil || entry.download.id == scope)
@@ -204,23 +133,17 @@ public final class DownloadBoard: Sendable {
     func publish(_ download: Download, counters: TransferCounters?, sequence: UInt64) {
         state.withLock { state in
             if let old = state.entries[download.id] {
-                state.counts[old.download.state, default: 0] -= 1
                 if old.download.url != download.url {
                     state.forget(download.id, ofURL: old.download.url)
                     state.note(download.id, ofURL: download.url)
                 }
-            } else if let last = state.order.last, last > download.id {
-                state.order.insert(download.id, at: state.order.insertionIndex(of: download.id))
-                state.note(download.id, ofURL: download.url)
             } else {
-                state.order.append(download.id)
                 state.note(download.id, ofURL: download.url)
             }
             state.publications += 1
             var published = download
             published.publication = state.publications
-            state.entries[download.id] = Entry(download: published, counters: counters, sequence: sequence)
-            state.counts[download.state, default: 0] += 1
+            state.entries[download.id] = BoardEntry(download: published, counters: counters, sequence: sequence)
             if download.state.isLive { state.live.insert(download.id) } else { state.live.remove(download.id) }
             if counters != nil { state.transferring.insert(download.id) } else { state.transferring.remove(download.id) }
         }
@@ -229,27 +152,12 @@ public final class DownloadBoard: Sendable {
     /// Takes a download off the board; false if it is not there any more.
     func remove(_ id: DownloadID) -> Bool {
         state.withLock { state in
-            guard let entry = state.entries.removeValue(forKey: id) else { return false }
-            state.counts[entry.download.state, default: 0] -= 1
-            let index = state.order.insertionIndex(of: id)
-            if index < state.order.count, state.order[index] == id { state.order.remove(at: index) }
+            guard let entry = state.entries[id] else { return false }
+            state.entries[id] = nil
             state.forget(id, ofURL: entry.download.url)
             state.live.remove(id)
             state.transferring.remove(id)
             return true
         }
-    }
-}
-
-extension [DownloadID] {
-    /// Where `id` stands, or would be inserted, in this ascending order.
-    fileprivate func insertionIndex(of id: DownloadID) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < id { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

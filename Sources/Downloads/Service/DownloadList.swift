@@ -20,7 +20,7 @@ public struct ListQuery: Sendable {
     /// By creation.
     public var order: Order
 
-    private var foldedText: [UInt8]?
+    private(set) var foldedText: [UInt8]?
 
     /// Everything, newest first, in pages of `limit`.
     public init(
@@ -34,14 +34,6 @@ public struct ListQuery: Sendable {
         self.after = after
         self.order = order
         foldedText = text.map { Array($0.lowercased().utf8) }
-    }
-
-    func matches(_ download: Download) -> Bool {
-        if !states.isEmpty, !states.contains(download.state) { return false }
-        if let label, !download.labels.contains(label) { return false }
-        guard let foldedText else { return true }
-        return download.url.contains(folded: foldedText) || download.filename?.contains(folded: foldedText) == true
-            || download.trackName?.contains(folded: foldedText) == true
     }
 }
 
@@ -65,16 +57,26 @@ public struct DownloadStatistics: Sendable {
 
 extension String {
     /// Whether the lower-cased text contains `needle`, which is lower-cased UTF-8.
-    fileprivate func contains(folded needle: [UInt8]) -> Bool {
+    func contains(folded needle: [UInt8]) -> Bool {
         guard let first = needle.first else { return true }
         // ASCII, which nearly all URLs and names are, is folded byte by byte without building a new string.
-        let isASCII = utf8.allSatisfy { $0 < 0x80 }
-        let hay = isASCII ? Array(utf8) : Array(lowercased().utf8)
-        guard hay.count >= needle.count else { return false }
-        func fold(_ byte: UInt8) -> UInt8 { byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte }
-        for start in 0...(hay.count - needle.count) where fold(hay[start]) == first {
-            if (1..<needle.count).allSatisfy({ fold(hay[start + $0]) == needle[$0] }) { return true }
+        let text = utf8.span
+        for index in text.indices where text[index] >= 0x80 {
+            return Array(lowercased().utf8).span.contains(needle, first: first)
+        }
+        return text.contains(needle, first: first)
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether the text, folded as ASCII, contains `needle`, which begins with `first`.
+    fileprivate func contains(_ needle: [UInt8], first: UInt8) -> Bool {
+        guard count >= needle.count else { return false }
+        for start in 0...(count - needle.count) where fold(self[start]) == first {
+            if (1..<needle.count).allSatisfy({ fold(self[start + $0]) == needle[$0] }) { return true }
         }
         return false
     }
+
+    private func fold(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 }
