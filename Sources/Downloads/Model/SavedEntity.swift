@@ -11,14 +11,18 @@ struct SavedEntity: Sendable, Equatable {
     var total: Int64?
     /// The Content-Encoding field's value, if there was one other than `identity`.
     var coding: String?
+    /// The mirror that said all this, as its validators mean nothing to others; `nil`: the download's own URL did.
+    var source: String?
 
     init(
-        etag: String? = nil, lastModified: String? = nil, date: String? = nil, total: Int64? = nil, coding: String? = nil
+        etag: String? = nil, lastModified: String? = nil, date: String? = nil, total: Int64? = nil, coding: String? = nil,
+        source: String? = nil
     ) {
         self.etag = etag
         self.lastModified = lastModified
         self.date = date
         self.total = total
         self.coding = coding
+        self.source = source
     }
 }

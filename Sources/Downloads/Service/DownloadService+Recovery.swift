@@ -43,6 +43,8 @@ extension DownloadService {
             job.record.download.filename = name
         } else {
             job.written = Coverage(job.record.segments).clipped(to: part.size)
+            // Which source brought which bytes is not recorded.
+            job.hasMixedSources = !job.record.mirrors.isEmpty
         }
         job.noteSynced(job.written)
         job.record.download.bytesReceived = job.written.byteCount

@@ -100,16 +100,23 @@ extension DownloadService {
                 hasRecordedBytes: job.record.syncedBytes > 0 || job.mayBeCountedOn,
                 requestedMediaType: job.record.requestedMediaType, checksum: job.record.download.checksum,
                 reservations: reservations,
-                connections: job.record.requestedSegments ?? configuration.segments, sources: requests(for: job))
+                connections: job.record.requestedSegments ?? configuration.segments, sources: requests(for: job),
+                url: job.url.string)
             return TransferAttempt(
                 order, client: client, resume: job.resume, written: job.written, hasher: job.hasher, reporter: reporter)
         }
     }
 
-    /// The requests to a download's URL and to its mirrors.
+    /// The requests to a download's URL and to its mirrors. Bytes that a mirror vouches for are continued there.
     private func requests(for job: DownloadJob) -> [ClientRequest] {
         let mirrors = job.distrustsMirrors ? [] : job.record.mirrors.compactMap { HTTPURL($0) }
-        return ([job.url] + mirrors).map { request(for: job, to: $0) }
+        var urls = [job.url] + mirrors
+        if job.written.byteCount > 0, let source = job.record.entity?.source,
+            let place = urls.firstIndex(where: { $0.string == source })
+        {
+            urls.insert(urls.remove(at: place), at: 0)
+        }
+        return urls.map { request(for: job, to: $0) }
     }
 
     private func request(for job: DownloadJob, to url: HTTPURL) -> ClientRequest {

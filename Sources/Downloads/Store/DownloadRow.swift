@@ -9,7 +9,7 @@ enum DownloadRow {
         "priority", "labels", "speed_limit", "track", "track_name", "created_at", "started_at", "updated_at", "completed_at",
         "revision", "requested_filename", "requested_media_type", "requested_connections", "headers", "mirrors", "webhook",
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
-        "synced_segments",
+        "synced_segments", "entity_source",
     ]
 
     static let saveStatement =
@@ -63,6 +63,7 @@ enum DownloadRow {
         try row.put(entity?.total)
         try row.put(entity?.coding)
         try row.put(encode(record.segments))
+        try row.put(entity?.source)
     }
 
     /// Binds values to consecutive parameters.
@@ -151,11 +152,12 @@ extension DownloadRow {
             record.mirrors = try required(DownloadRow.strings(columns.text()), "mirrors")
             record.webhook = columns.text()
             let entityIsKnown = columns.boolean() ?? false
-            let entity = SavedEntity(
+            var entity = SavedEntity(
                 etag: columns.text(), lastModified: columns.text(), date: columns.text(), total: columns.integer(),
                 coding: columns.text())
-            record.entity = entityIsKnown ? entity : nil
             record.segments = try required(DownloadRow.segments(columns.text()), "synced_segments")
+            entity.source = columns.text()
+            record.entity = entityIsKnown ? entity : nil
             return record
         }
 

@@ -141,5 +141,7 @@ enum StoreSchema {
             ) WITHOUT ROWID
             """
         ],
+        // The mirror whose validators are kept, where the download's own URL was of no use.
+        ["ALTER TABLE downloads ADD COLUMN entity_source TEXT"],
     ]
 }

@@ -44,8 +44,11 @@ extension TransferAttempt {
     }
 
     private func accept(
-        _ head: ClientResponseHead, _ body: ResumeDecision.Body, startedOver: Bool = false, _ state: inout State
+        _ head: ClientResponseHead, _ accepted: ResumeDecision.Body, startedOver: Bool = false, _ state: inout State
     ) -> (SinkDecision, [SegmentConnection]) {
+        var body = accepted
+        let source = order.sources[state.sources.first].url.string
+        body.entity.source = source == order.url ? nil : source
         let mediaType = head.fields[.contentType].flatMap { MediaType(parsing: $0)?.essence }
         if let failure = mediaTypeFailure(mediaType) {
             state.decided = .failed(failure, retryAfter: nil)

@@ -23,8 +23,10 @@ final class TransferAttempt: Sendable {
         let reservations: DiskReservations
         /// The most connections.
         let connections: Int
-        /// The request to the download's URL and to each mirror, but for range and condition.
+        /// The request to the download's URL and to each mirror, but for range and condition. The first one is asked first.
         let sources: [ClientRequest]
+        /// The download's own URL.
+        let url: String
     }
 
     struct State {

@@ -72,6 +72,26 @@ struct MirrorTests {
         await fixture.service.shutdown()
     }
 
+    @Test("what a mirror brought in place of a dead origin is continued there, after a new start too", arguments: [false, true])
+    func continued(restarting: Bool) async throws {
+        let before = try await ServiceFixture { $0.segments = 1 }
+        let mirror = "size=\(Self.size)&seed=80&etag=b&fault=stall@1000000;times=1"
+        let url = try before.url(mirror)
+        let made = try await before.add("size=\(Self.size)&seed=80&fault=404") { $0.mirrors = [url] }
+        _ = try await before.follow(made.id) { $0.bytesReceived == 1_000_000 }
+        _ = try await before.service.perform(.pause, on: made.id)
+        var after = before
+        if restarting {
+            await before.service.shutdown()
+            after = try await ServiceFixture(continuing: before) { $0.segments = 1 }
+        }
+        _ = try await after.service.perform(.resume, on: made.id)
+        try expectExact(after, try await after.end(of: made.id))
+        #expect(after.requests().last?.range == "bytes=1000000-")
+        #expect(after.requests().last?.target.contains("etag=b") == true)
+        await after.service.shutdown()
+    }
+
     @Test("bytes of a mirror that do not match the checksum are fetched anew without it")
     func wrongBytes() async throws {
         let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
