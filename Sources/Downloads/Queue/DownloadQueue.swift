@@ -101,6 +101,14 @@ extension DownloadQueue {
         return nil
     }
 
+    /// Gives a slot to a download that has left the queue and cannot wait, beyond the limits if need be: others start later for it.
+    mutating func seize(_ id: DownloadID, host: String, ticket: Ticket) {
+        guard running[id] == nil, waiting[id] == nil else { return }
+        running[id] = Member(host: host, ticket: ticket)
+        hosts[host, default: Host()].running += 1
+        refresh(host)
+    }
+
     /// Gives a waiting download another priority; it keeps its place of arrival.
     mutating func reprioritise(_ id: DownloadID, to priority: Int) {
         guard let member = waiting[id] else { return }

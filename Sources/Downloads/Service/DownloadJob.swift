@@ -44,6 +44,8 @@ struct DownloadJob {
     var mayBeCountedOn = false
     /// The state that a command brought about could not be recorded: a crash would bring back the one before.
     var isUnrecorded = false
+    /// The store has not been told of the entity, as there are no bytes of it yet that it could count on.
+    var hasUnsavedEntity = false
     /// A slot was given while the last transfer was still settling.
     var startsWhenIdle = false
     /// Commands that wait until the transfer has come to rest.
@@ -80,6 +82,12 @@ struct DownloadJob {
 
     var isFinishing: Bool {
         if case .finishing = activity { true } else { false }
+    }
+
+    /// Whether the part file may be reduced to the bytes that have come: no more come for now, and the store counts on no others.
+    var keepsOnlyWritten: Bool {
+        let rests = record.download.state == .paused || record.download.state == .failed
+        return rests && !disownsBytes && !mayBeCountedOn && swap == nil && written.byteCount >= record.syncedBytes
     }
 
     var attempt: TransferAttempt? {

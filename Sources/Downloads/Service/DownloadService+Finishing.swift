@@ -1,5 +1,9 @@
 extension DownloadService {
-    /// Has a complete part file verified and published.
+    /// How many files may wait to be verified and published without holding a slot. A disk that does not keep up with more holds
+    /// up new transfers.
+    private static let mostWithoutSlot = 256
+
+    /// Has a complete part file verified and published. Its slot is free for another: no bytes come any more.
     func finish(_ id: DownloadID) {
         guard let job = jobs[id] else { return }
         let length = job.written.prefix
@@ -19,6 +23,8 @@ extension DownloadService {
             job.record.download.filename
             ?? reserve(FileNaming.name(requested: job.record.requestedFilename, contentDisposition: nil, url: job.url), for: id)
         jobs[id]?.activity = .finishing
+        finishing += 1
+        if finishing <= Self.mostWithoutSlot { queue.remove(id) }
         let order = Finisher.Order(
             id: id, part: part, hasher: job.hasher, length: length, name: name,
             expected: [job.record.download.checksum, job.originDigest].compactMap(\.self))
@@ -31,6 +37,7 @@ extension DownloadService {
     private func finished(
         _ id: DownloadID, _ order: Finisher.Order, _ outcome: Result<Finisher.Published, Finisher.Failure>
     ) async {
+        finishing -= 1
         guard let job = jobs[id] else { return }
         switch outcome {
         case .success(let published):
@@ -51,7 +58,9 @@ extension DownloadService {
             record.forgetTransfer()
             do throws(StoreError) {
                 try await submit([.save(record)], telling: delivery(of: record)).wait()
-                attempt("remove the part file of \(id)") { () throws(FileError) in try FileSystem.remove(directory.part(id)) }
+                if let error = await finisher.forget(id) {
+                    log(.warning("cannot remove the part file of \(id): \(error.message)"))
+                }
             } catch {
                 // The file is there, whole; only the record is behind. The next start finds it under both its names, and
                 // completes the record.
@@ -67,13 +76,17 @@ extension DownloadService {
         case .failure(.checksum(let expected, let actual)) where job.hasMixedSources && !job.distrustsMirrors:
             log(.mirrorDropped(id, "the file is \(actual) and should be \(expected)"))
             jobs[id]?.distrustsMirrors = true
+            if let ticket = job.ticket { queue.seize(id, host: job.host, ticket: ticket) }
             startOver(id)
         case .failure(.checksum(let expected, let actual)):
             // Bytes that are known to be wrong are of no use to a later attempt.
             jobs[id]?.forgetBytes()
             attempt("remove the part file of \(id)") { () throws(FileError) in try FileSystem.remove(directory.part(id)) }
             fail(id, DownloadFailure(.checksumMismatch, "the file is \(actual), and should be \(expected)"), retryAfter: nil)
+        case .failure(.file) where isShuttingDown:
+            settle(id)
         case .failure(.file(let error)):
+            if error.losesBytes { trustOnlySynced(id) }
             fail(id, DownloadFailure(error), retryAfter: nil)
         }
     }

@@ -14,7 +14,10 @@ extension DownloadService {
     /// Starts all that may start.
     func schedule() {
         guard isStarted, !isShuttingDown else { return }
-        for id in queue.startable() { begin(id) }
+        // One that has all its bytes gives its slot on at once.
+        while case let startable = queue.startable(), !startable.isEmpty {
+            for id in startable { begin(id) }
+        }
         keepPulse()
     }
 
@@ -47,7 +50,8 @@ extension DownloadService {
             discardBytes(id, for: ask)
             attempt = makeAttempt(id)
         }
-        transition(id) { job in
+        // Not recorded: after a crash it begins anew from wherever it was, whether this had been known or not.
+        transition(id, isRecorded: false) { job in
             job.startsWhenIdle = false
             job.disownsBytes = false
             job.swapFailure = nil

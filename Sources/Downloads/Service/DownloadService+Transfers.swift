@@ -35,8 +35,12 @@ extension DownloadService {
         }
         if accepted.startedOver { log(.startedOver(id, "the origin has another version, or no ranges")) }
         let name = chooseName(accepted, id)
-        let commit = transition(id) { job in
+        // A small file is there before it is worth telling the store of it.
+        let isSmall = accepted.body.entity.total.map { $0 <= HashFollower.smallFile } ?? false
+        let isDeferred = isSmall && accepted.written.byteCount == 0 && job.record.syncedBytes == 0 && !job.mayBeCountedOn
+        let commit = transition(id, isRecorded: !isDeferred) { job in
             job.part = accepted.part
+            job.hasUnsavedEntity = isDeferred
             job.record.entity = accepted.body.entity
             // The answer for a rest need not repeat what the first one said.
             job.originDigest = accepted.digest ?? (accepted.written.byteCount == 0 ? nil : job.originDigest)
@@ -122,6 +126,7 @@ extension DownloadService {
         switch failure.map({ .failed($0, retryAfter: nil) }) ?? ending.outcome {
         case .whole:
             finish(id)
+            schedule()
         case .askAgain(let ask):
             askAgain(id, ask)
         case .cancelled:
@@ -158,79 +163,5 @@ extension DownloadService {
         }
         settle(id)
         schedule()
-    }
-
-    /// Syncs what a transfer that ended has left, records it, and lets those go on who wait for that.
-    func settle(_ id: DownloadID) {
-        guard let job = jobs[id] else { return }
-        running.remove(id)
-        guard let part = job.part, job.written.byteCount > job.record.syncedBytes else {
-            cameToRest(id)
-            return
-        }
-        jobs[id]?.activity = .settling
-        let written = job.written
-        Task {
-            if let error = await checkpointer.synchronize(part) {
-                self.log(.warning(error.message))
-                self.trustOnlySynced(id)
-            } else {
-                self.noteSynced(id, part, written)
-            }
-            self.cameToRest(id)
-        }
-    }
-
-    /// Nothing runs for the download any more.
-    func cameToRest(_ id: DownloadID) {
-        guard jobs[id] != nil else { return }
-        jobs[id]?.activity = .idle
-        jobs[id]?.part = nil
-        let waiters = jobs[id]?.restWaiters ?? []
-        jobs[id]?.restWaiters = []
-        for waiter in waiters { waiter.resume() }
-        guard jobs[id]?.startsWhenIdle == true, !isShuttingDown else { return }
-        begin(id)
-        keepPulse()
-    }
-
-    // MARK: - Checkpoints
-
-    /// Syncs the part file of a running transfer and records how far it has come.
-    func checkpoint(_ id: DownloadID) {
-        guard let job = jobs[id], let attempt = job.attempt, let part = job.part, job.swap == nil else { return }
-        jobs[id]?.lastCheckpoint = .now
-        let written = attempt.written
-        guard written.byteCount > job.record.syncedBytes else { return }
-        Task {
-            if let error = await checkpointer.synchronize(part) {
-                self.syncFailed(id, part, error)
-            } else {
-                self.noteSynced(id, part, written)
-            }
-        }
-    }
-
-    /// Ends a transfer whose bytes do not reach the disk. The system reports such a failure once and then forgets it, so that
-    /// a later sync would seem to succeed.
-    private func syncFailed(_ id: DownloadID, _ part: PartFile, _ error: FileError) {
-        log(.warning(error.message))
-        guard jobs[id]?.part === part else { return }
-        jobs[id]?.syncFailure = DownloadFailure(error)
-        jobs[id]?.attempt?.cancel()
-    }
-
-    /// Gives up bytes of which nobody knows whether they are on the disk.
-    private func trustOnlySynced(_ id: DownloadID) {
-        guard let job = jobs[id] else { return }
-        jobs[id]?.written = Coverage(job.record.segments)
-        jobs[id]?.restartHash()
-    }
-
-    /// Records bytes that are on the disk, if the part file is still the one they are in.
-    private func noteSynced(_ id: DownloadID, _ part: PartFile, _ written: Coverage) {
-        guard let job = jobs[id], job.part === part, written.byteCount > job.record.syncedBytes else { return }
-        jobs[id]?.noteSynced(written)
-        store.note(StoredProgress(id: id, bytesReceived: written.byteCount, segments: jobs[id]?.record.segments ?? []))
     }
 }

@@ -4,8 +4,9 @@ internal import HTTPCore
 /// The downloads: takes commands, runs transfers, and owns the truth about each. It is the only writer of the store.
 ///
 /// One download's way is told by the extensions of this type, a chapter a file: `+Adding` (accepted), `+Scheduling` (queued and
-/// started), `+Transfers` (head judged, bytes placed), `+Finishing` (verified and published), `+Commands` (pause, resume,
-/// cancel, retry, remove), `+Recovery` (a new start after a crash).
+/// started), `+Transfers` (head judged, bytes placed), `+Checkpoints` (bytes made to last), `+Finishing` (verified and published),
+/// `+Telling` (recorded, and told to all who follow). What may come in between: `+Commands` (pause, resume, cancel, retry,
+/// remove), `+Changing`, and `+Recovery` (a new start after a crash).
 public actor DownloadService {
     /// What readers see, from any thread, without asking the actor.
     public nonisolated let board: DownloadBoard
@@ -34,6 +35,8 @@ public actor DownloadService {
     var identifiers: DownloadIDGenerator
     /// Those of them that have a transfer.
     var running: Set<DownloadID> = []
+    /// How many are being verified and published.
+    var finishing = 0
     /// Names under `files` that live downloads have been promised, folded to lower case.
     var reservedNames: [String: DownloadID] = [:]
     /// URLs whose first download is being made durable, with those who wait to see whether theirs is a duplicate.
@@ -129,6 +132,8 @@ public actor DownloadService {
         for job in jobs.values {
             job.retryTimer?.cancel()
             job.attempt?.cancel()
+            // The next start verifies it.
+            if job.isFinishing { job.hasher.stop() }
         }
         for id in jobs.keys { await rest(id) }
         await courier.stop()
@@ -140,39 +145,5 @@ public actor DownloadService {
     /// second at most, however often it is asked.
     public nonisolated func storeComplaint() async -> String? {
         await probe.complaint()
-    }
-
-    // MARK: - Telling
-
-    /// Records a change: stamps it, publishes it to readers, and hands it to the store. The log is told of new states only.
-    /// - Returns: the commit to wait for before anything is promised.
-    @discardableResult
-    func transition(_ id: DownloadID, _ change: (inout DownloadJob) -> Void) -> StoreCommit {
-        guard var job = jobs[id] else { return .nothing }
-        let before = job.record.download.state
-        change(&job)
-        job.record.download.updatedAt = .now()
-        job.record.download.revision += 1
-        jobs[id] = job
-        let hasMoved = job.record.download.state != before
-        let commit =
-            leaving.contains(id)
-            ? .nothing : submit([.save(job.record)], telling: hasMoved ? delivery(of: job.record) : nil)
-        tell(job)
-        if hasMoved { log(.transition(job.record.download)) }
-        return commit
-    }
-
-    /// Publishes a download as it stands to all readers. Bytes that arrive are shown once their head has been accepted: before
-    /// that nobody could say of how many they are, and a pause might give them up.
-    func tell(_ job: DownloadJob) {
-        let isPlacing = job.record.download.state == .downloading && job.part != nil
-        let counters = isPlacing ? job.attempt?.counters : nil
-        publish(job.record.download, counters: counters)
-    }
-
-    func publish(_ download: Download, counters: TransferCounters?) {
-        board.publish(download, counters: counters, sequence: events.nextSequence)
-        events.publish(.transition(board.download(download.id) ?? download))
     }
 }

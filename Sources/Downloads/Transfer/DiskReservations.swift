@@ -8,6 +8,8 @@ internal import Threading
 final class DiskReservations: Sendable {
     /// Room that is left to others, in bytes: the records need some, too.
     private static let margin: Int64 = 4 << 20
+    /// Files up to this many bytes are written at once, so that taking their room before would only cost time.
+    private static let unclaimed: Int64 = 64 << 10
 
     private struct Claim {
         let total: Int64
@@ -29,10 +31,11 @@ final class DiskReservations: Sendable {
                     operation: "reserve \(wanted) bytes, where \(max(0, space.free - claimed)) are free, for", path: part.path,
                     code: ENOSPC)
             }
-            claims[id] = Claim(total: total, counters: counters)
+            if total > Self.unclaimed { claims[id] = Claim(total: total, counters: counters) }
             return nil
         }
         if let failure { throw failure }
+        guard total > Self.unclaimed else { return }
         do throws(FileError) {
             // What the file system keeps needs no claim.
             if try part.preallocate(total) { release(id) }

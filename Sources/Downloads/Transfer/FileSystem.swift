@@ -66,7 +66,7 @@ enum FileSystem {
         let descriptor = unsafe pawl_open(directory, O_RDONLY | O_DIRECTORY, 0)
         guard descriptor >= 0 else { throw FileError(operation: "open", path: directory, code: errno) }
         defer { close(descriptor) }
-        if fsync(descriptor) != 0 { throw FileError(operation: "sync", path: directory, code: errno) }
+        if fsync(descriptor) != 0 { throw FileError(operation: "flush", path: directory, code: errno) }
     }
 }
 

@@ -70,6 +70,20 @@ final class Finisher: Sendable {
         }
     }
 
+    /// Removes the name of a part file that bears another by now; not on the caller's thread, as directories may be slow.
+    func forget(_ id: DownloadID) async -> FileError? {
+        await withCheckedContinuation { reply in
+            HashPool.shared.run { [directory] in
+                do throws(FileError) {
+                    try FileSystem.remove(directory.part(id))
+                    reply.resume(returning: nil)
+                } catch {
+                    reply.resume(returning: error)
+                }
+            }
+        }
+    }
+
     // MARK: - Each by itself
 
     /// The file's SHA-256, if it matches all that is expected of it.
@@ -130,7 +144,8 @@ final class Finisher: Sendable {
         let sharesSync = batch.count >= Finisher.sharedSyncThreshold
         var outcomes = batch.map { entry in
             Self.attempt { () throws(FileError) in
-                try entry.order.part.truncate(to: entry.order.length)
+                let isLonger = try entry.order.part.size() != entry.order.length
+                if isLonger { try entry.order.part.truncate(to: entry.order.length) }
                 if !sharesSync { try entry.order.part.synchronize() }
                 return Published(name: entry.order.name, sha256: entry.sha256)
             }

@@ -7,6 +7,8 @@ final class HashFollower: Sendable {
     static let smallFile: Int64 = 1 << 20
     /// How far bytes get ahead before the follower is sent after them.
     private static let stride: Int64 = 1 << 20
+    /// How much is hashed at a time; in between it can be stopped.
+    fileprivate static let longestPiece: Int64 = 64 << 20
 
     fileprivate struct State {
         /// nil while it is being fed.
@@ -16,6 +18,7 @@ final class HashFollower: Sendable {
         var target: Int64 = 0
         var part: PartFile?
         var failure: FileError?
+        var isStopped = false
         var completions: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -72,6 +75,11 @@ final class HashFollower: Sendable {
         return digest
     }
 
+    /// Hashes no more; whoever waits for the digest is told that there is none.
+    func stop() {
+        state.withLock { $0.isStopped = true }
+    }
+
     // MARK: - On the pool
 
     private func run() {
@@ -115,9 +123,9 @@ extension HashFollower.State {
     fileprivate mutating func takeWork() -> (
         work: (PartFile, FileDigest, Int64)?, completions: [CheckedContinuation<Void, Never>]
     ) {
-        if let part, let digest, failure == nil, target > digest.length {
+        if let part, let digest, failure == nil, !isStopped, target > digest.length {
             self.digest = nil
-            return ((part, digest, target), [])
+            return ((part, digest, min(target, digest.length + HashFollower.longestPiece)), [])
         }
         part = nil
         defer { completions = [] }

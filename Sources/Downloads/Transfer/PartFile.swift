@@ -11,6 +11,9 @@ struct FileError: Error, Sendable, Equatable {
     /// Whether the file system has no room (or the quota is used up).
     var isOutOfSpace: Bool { code == ENOSPC || code == EDQUOT || code == EFBIG }
 
+    /// Whether bytes that seemed written may not be on the disk: the system says so once, and a later sync would seem to succeed.
+    var losesBytes: Bool { operation.hasPrefix("sync") }
+
     /// Whether it is about what the process may have at one time: another time there may be enough.
     var isTransient: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN].contains(code) }
 
@@ -74,6 +77,14 @@ final class PartFile: Sendable {
         return true
     }
 
+    /// Gives back the room that was reserved for bytes which have not come. Best effort: some file systems cannot.
+    func release(allBut written: Coverage) {
+        for gap in written.gaps(upTo: written.end) {
+            _ = pawl_punch_hole(descriptor, gap.lowerBound, gap.upperBound - gap.lowerBound)
+        }
+        _ = ftruncate(descriptor, off_t(written.end))
+    }
+
     /// Cuts or extends the file to `length` bytes.
     func truncate(to length: Int64) throws(FileError) {
         if ftruncate(descriptor, off_t(length)) != 0 { throw FileError(operation: "truncate", path: path, code: errno) }
@@ -99,8 +110,8 @@ final class PartFile: Sendable {
         return Int64(status.st_size)
     }
 
-    /// Feeds `digest` the bytes from its own length up to `end`, reading them back in pieces that stay in the
-    /// processor's cache.
+    /// Feeds `digest` the bytes from its own length up to `end`, reading them back in pieces that stay in the processor's
+    /// cache.
     func hash(upTo end: Int64, into digest: inout FileDigest) throws(FileError) {
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         while digest.length < end {

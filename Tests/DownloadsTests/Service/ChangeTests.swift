@@ -163,12 +163,10 @@ struct ChangeTests {
         _ = try await fixture.follow(failing.id) { $0.state == .retrying || $0.state == .completed }
         var others: [DownloadID] = []
         for seed in 70..<74 { others.append(try await fixture.add("size=1000&seed=\(seed)&fault=stall@500;times=1").id) }
-        let end = try #require(try await fixture.end(of: failing.id).completedAt)
-        var later = 0
-        for id in others {
-            let started = try await fixture.end(of: id).startedAt
-            if let started, started >= end { later += 1 }
-        }
+        for id in [failing.id] + others { _ = try await fixture.end(of: id) }
+        let asked = fixture.requests().map(\.target)
+        let again = try #require(asked.lastIndex { $0.contains("seed=61") })
+        let later = (70..<74).count { seed in asked.firstIndex { $0.contains("seed=\(seed)") }.map { $0 > again } ?? false }
         // The slot was free for one of them while the first one waited to be tried again.
         #expect(later >= 3)
         await fixture.service.shutdown()

@@ -52,6 +52,16 @@ struct FileDigestTests {
     /// Five million, made once: without optimisation that takes a while.
     private static let bytes = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 11) }
 
+    @Test("a follower that was stopped gives no digest, and keeps nobody waiting")
+    func stopped() async throws {
+        let (directory, part) = try part([UInt8](repeating: 1, count: 3 << 20))
+        defer { withExtendedLifetime(directory) {} }
+        let follower = HashFollower()
+        follower.stop()
+        follower.follow(part, upTo: 2 << 20)
+        await #expect(throws: FileError.self) { _ = try await follower.complete(part, upTo: 3 << 20) }
+    }
+
     @Test(
         "a follower hashes what has arrived, and the rest when it is asked to complete",
         arguments: [0, 1, 1_000, 3 << 20, 5_000_000])

@@ -1,0 +1,34 @@
+extension DownloadService {
+    /// Records a change: stamps it, publishes it to readers, and hands it to the store. The log is told of new states only.
+    /// - Parameter isRecorded: whether the store has to know; what it is not told now it learns with the next change.
+    /// - Returns: the commit to wait for before anything is promised.
+    @discardableResult
+    func transition(_ id: DownloadID, isRecorded: Bool = true, _ change: (inout DownloadJob) -> Void) -> StoreCommit {
+        guard var job = jobs[id] else { return .nothing }
+        let before = job.record.download.state
+        change(&job)
+        job.record.download.updatedAt = .now()
+        job.record.download.revision += 1
+        let hasMoved = job.record.download.state != before
+        let isSaved = isRecorded && !leaving.contains(id)
+        if isSaved { job.hasUnsavedEntity = false }
+        jobs[id] = job
+        let commit = isSaved ? submit([.save(job.record)], telling: hasMoved ? delivery(of: job.record) : nil) : .nothing
+        tell(job)
+        if hasMoved { log(.transition(job.record.download)) }
+        return commit
+    }
+
+    /// Publishes a download as it stands to all readers. Bytes that arrive are shown once their head has been accepted: before
+    /// that nobody could say of how many they are, and a pause might give them up.
+    func tell(_ job: DownloadJob) {
+        let isPlacing = job.record.download.state == .downloading && job.part != nil
+        let counters = isPlacing ? job.attempt?.counters : nil
+        publish(job.record.download, counters: counters)
+    }
+
+    func publish(_ download: Download, counters: TransferCounters?) {
+        board.publish(download, counters: counters, sequence: events.nextSequence)
+        events.publish(.transition(board.download(download.id) ?? download))
+    }
+}
