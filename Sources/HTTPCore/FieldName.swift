@@ -4,6 +4,8 @@ public struct FieldName: Sendable {
     public let canonical: String
     /// What names are compared by.
     public let lowercased: String
+    /// One bit that depends on the name's length and first letter, and tells most names apart.
+    let trait: UInt64
 
     /// A name from text that may be anything; nil unless it is a token (RFC 9110 §5.6.2).
     public init?(_ name: String) {
@@ -35,6 +37,12 @@ public struct FieldName: Sendable {
         let lower = token.utf8.map(ASCII.lowercased)
         // The usual case shares the storage of one string.
         lowercased = lower.elementsEqual(token.utf8) ? token : String(decoding: lower, as: UTF8.self)
+        trait = Self.trait(length: lower.count, initial: lower.first ?? 0)
+    }
+
+    /// The trait of a name of so many bytes with that first letter, in either case.
+    static func trait(length: Int, initial: UInt8) -> UInt64 {
+        1 &<< UInt64(truncatingIfNeeded: 7 &* length &+ Int(ASCII.lowercased(initial)))
     }
 }
 

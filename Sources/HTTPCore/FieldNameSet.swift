@@ -10,12 +10,15 @@ public struct FieldNameSet: Sendable {
     }
 
     private let members: [Member]
+    /// The traits of all of them.
+    fileprivate let traits: UInt64
 
     /// These names.
     public init(_ names: [FieldName]) {
         members = names.map {
             Member(length: $0.lowercased.utf8.count, initial: $0.lowercased.utf8.first ?? 0, name: $0)
         }
+        traits = names.reduce(0) { $0 | $1.trait }
     }
 
     fileprivate func contains(nameOf index: Int, in fields: borrowing Fields) -> Bool {
@@ -33,6 +36,7 @@ public struct FieldNameSet: Sendable {
 extension Fields {
     /// Whether there is a field whose name is in the set.
     public func contains(_ names: FieldNameSet) -> Bool {
+        guard traits & names.traits != 0 else { return false }
         for index in entries.indices where names.contains(nameOf: index, in: self) { return true }
         return false
     }

@@ -6,6 +6,7 @@ extension Fields {
 
     /// The first value of that name as bytes, or nil. Allocates nothing.
     public func bytes(_ name: FieldName) -> ArraySlice<UInt8>? {
+        guard traits & name.trait != 0 else { return nil }
         for index in entries.indices where matches(index, name) {
             return value(at: index)
         }
@@ -14,6 +15,7 @@ extension Fields {
 
     /// All values of that name, in order.
     public func values(_ name: FieldName) -> [String] {
+        guard traits & name.trait != 0 else { return [] }
         var result: [String] = []
         for index in entries.indices where matches(index, name) {
             result.append(String(fieldText: value(at: index)))
@@ -29,6 +31,7 @@ extension Fields {
 
     /// Whether there is a field of that name.
     public func contains(_ name: FieldName) -> Bool {
+        guard traits & name.trait != 0 else { return false }
         for index in entries.indices where matches(index, name) {
             return true
         }

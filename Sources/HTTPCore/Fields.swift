@@ -16,9 +16,16 @@ public struct Fields: Sendable {
 
     private(set) var lines: [UInt8] = []
     private(set) var entries: [Entry] = []
+    /// The traits of all names together: a name whose trait isn't there isn't there either, which spares most searches.
+    private(set) var traits: UInt64 = 0
 
     /// An empty section.
     public init() {}
+
+    /// A section of one field, to be kept and appended to others for less than the field itself costs.
+    public init(_ name: FieldName, _ value: String) {
+        append(name, value)
+    }
 
     /// How many fields there are, repeated names counted each time.
     public var count: Int { entries.count }
@@ -30,6 +37,7 @@ public struct Fields: Sendable {
     public mutating func removeAll(keepingCapacity keepsCapacity: Bool = false) {
         lines.removeAll(keepingCapacity: keepsCapacity)
         entries.removeAll(keepingCapacity: keepsCapacity)
+        traits = 0
     }
 
     /// Makes room, so that filling the section up to that size allocates nothing.
@@ -81,6 +89,7 @@ public struct Fields: Sendable {
             output.append(ASCII.lineFeed)
         }
         entries.append(Entry(nameStart: start, nameEnd: nameEnd, valueEnd: nameEnd + 2 + value.count))
+        if !name.isEmpty { traits |= FieldName.trait(length: name.count, initial: name[0]) }
     }
 
     /// Replaces all fields of that name by one, which takes the place of the first or is added at the end.
@@ -100,6 +109,7 @@ public struct Fields: Sendable {
     public mutating func append(contentsOf other: borrowing Fields) {
         let offset = lines.count
         lines.append(contentsOf: other.lines)
+        traits |= other.traits
         for entry in other.entries {
             entries.append(
                 Entry(
@@ -125,6 +135,7 @@ public struct Fields: Sendable {
         let nameEnd = valueStart - 2
         entries.append(
             Entry(nameStart: nameEnd - name.canonical.utf8.count, nameEnd: nameEnd, valueEnd: lines.count))
+        traits |= name.trait
         lines.append(ASCII.carriageReturn)
         lines.append(ASCII.lineFeed)
     }
@@ -133,6 +144,7 @@ public struct Fields: Sendable {
         let entry = other.entries[index]
         let offset = lines.count - entry.nameStart
         lines.append(contentsOf: other.lines[entry.nameStart..<entry.lineEnd])
+        traits |= FieldName.trait(length: entry.nameEnd - entry.nameStart, initial: other.lines[entry.nameStart])
         entries.append(
             Entry(
                 nameStart: entry.nameStart + offset, nameEnd: entry.nameEnd + offset, valueEnd: entry.valueEnd + offset))

@@ -6,7 +6,8 @@ public struct ServerConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// The TCP port, 0–65535; 0 lets the system choose a free one.
     public var port = 0
-    /// How many threads serve connections, at least 1. By default one for each processor, at most 4: what they do is little.
+    /// How many threads serve connections, at least 1. By default one for two processors, at most 4: what they
+    /// do is little, each of them answers the more at a time the fewer they are, and transfers and the store want processors too.
     public var eventLoops: Int
     /// Every bound the server keeps.
     public var limits = ServerLimits()
@@ -15,6 +16,6 @@ public struct ServerConfiguration: Sendable {
 
     /// The defaults above.
     public init() {
-        eventLoops = min(max(Thread.processorCount, 1), 4)
+        eventLoops = min(max(Thread.processorCount / 2, 1), 4)
     }
 }

@@ -131,7 +131,6 @@ extension Connection {
     private mutating func appendFields(_ fields: inout Fields, _ loop: borrowing LoopContext) {
         fields.remove(Self.ownFields)
         output.append(contentsOf: loop.commonFields)
-        output.append(contentsOf: Self.identifierName)
         output.append(contentsOf: exchange.id.utf8)
         ResponseEncoder.encodeHeadEnd(into: &output)
         fields.encode(into: &output)
@@ -143,7 +142,6 @@ extension Connection {
     private static let ownFields = FieldNameSet([
         .date, .contentLength, .transferEncoding, .connection, .xRequestId, .xContentTypeOptions,
     ])
-    private static let identifierName = Array("X-Request-Id: ".utf8)
     private static let chunkedLine = Array("Transfer-Encoding: chunked\r\n".utf8)
     private static let closeLine = Array("Connection: close\r\n".utf8)
     private static let keepAliveLine = Array("Connection: keep-alive\r\n".utf8)

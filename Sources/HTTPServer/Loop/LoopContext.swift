@@ -25,7 +25,7 @@ struct LoopContext: ~Copyable {
     var response = Response()
     var identifiers = RequestIdentifier()
 
-    /// The field lines that every response has: Date, Server, X-Content-Type-Options.
+    /// The field lines that every response has: Date, Server, X-Content-Type-Options, and the beginning of X-Request-Id's.
     private(set) var commonFields: [UInt8] = []
     private var dateSeconds: Int64 = .min
 
@@ -59,6 +59,7 @@ struct LoopContext: ~Copyable {
         fields.append(.xContentTypeOptions, "nosniff")
         commonFields.removeAll(keepingCapacity: true)
         fields.encode(into: &commonFields)
+        commonFields.append(contentsOf: "X-Request-Id: ".utf8)
     }
 
     /// Lends the read buffer; ``giveBack(_:)`` returns it.

@@ -110,7 +110,7 @@ extension API {
 
     private static func answer(_ items: [BatchItem]) -> Response {
         var response = Response()
-        response.fields.append(.cacheControl, "no-store")
+        response.forbidStoring()
         response.fill { writer in
             writer.beginObject()
             writer.name("items")
@@ -138,7 +138,7 @@ extension API {
         return .later { [self] () throws(Problem) in
             let changed = try await performOnAll(command, states: states, label: label)
             var response = Response()
-            response.fields.append(.cacheControl, "no-store")
+            response.forbidStoring()
             response.fill { writer in
                 writer.beginObject()
                 writer.member("changed", changed)

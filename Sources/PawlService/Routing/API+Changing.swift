@@ -19,7 +19,7 @@ extension API {
                 throw Problem(error)
             }
             var response = Response()
-            response.fields.append(.cacheControl, "no-store")
+            response.forbidStoring()
             response.fill { download.encode(into: &$0) }
             response.fields.append(.etag, ContentTag.of(response.body).description)
             return response

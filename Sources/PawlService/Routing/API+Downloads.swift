@@ -31,15 +31,14 @@ extension API {
         return .later { () throws(Problem) in
             let page = board.page(query)
             var response = Response()
-            response.fields.append(.cacheControl, "no-store")
+            response.forbidStoring()
             response.fill { page.encode(into: &$0, rendered) }
             return response
         }
     }
 
     private static let shownFields = {
-        var fields = Fields()
-        fields.append(.cacheControl, "no-cache")
+        var fields = Fields(.cacheControl, "no-cache")
         fields.append(.contentType, "application/json")
         return fields
     }()
@@ -100,7 +99,7 @@ extension API {
     private static func answer(_ status: HTTPStatus, _ id: DownloadID, _ resource: [UInt8]) -> Response {
         var response = Response()
         response.fields.append(.location, "/downloads/" + id.description)
-        response.fields.append(.cacheControl, "no-store")
+        response.forbidStoring()
         response.fill(status) { $0.raw(resource) }
         return response
     }
@@ -143,7 +142,7 @@ extension API {
                 throw Problem(error)
             }
             var response = Response()
-            response.fields.append(.cacheControl, "no-store")
+            response.forbidStoring()
             response.fill { download.encode(into: &$0) }
             return response
         }

@@ -14,7 +14,7 @@ extension API {
         if let scope, board.download(scope) == nil { throw Problem(DownloadError.notFound) }
         let after = request.head.fields[.lastEventID].flatMap { EventID(parsing: $0) }
         response.fields.append(.contentType, "text/event-stream")
-        response.fields.append(.cacheControl, "no-store")
+        response.forbidStoring()
         // nginx and others hold answers back unless told not to.
         response.fields.append(.xAccelBuffering, "no")
         response.content = .stream(

@@ -11,7 +11,7 @@ extension API {
         return .later { [self] () throws(Problem) in
             var response = Response()
             response.fields.append(.contentType, "text/plain; version=0.0.4; charset=utf-8")
-            response.fields.append(.cacheControl, "no-store")
+            response.forbidStoring()
             response.body = metricsText()
             return response
         }

@@ -8,7 +8,7 @@ extension API {
     /// `GET /healthz`: the process lives.
     func health(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
         try QueryReader(request.head.target).finish()
-        response.fields.append(.cacheControl, "no-store")
+        response.forbidStoring()
         response.fill { writer in
             writer.beginObject()
             writer.member("status", "ok")
@@ -27,7 +27,7 @@ extension API {
             try checkReadiness()
             if let complaint { throw Problem(.unavailable, "the store takes no writes: \(complaint)", retryAfter: 1) }
             var response = Response()
-            response.fields.append(.cacheControl, "no-store")
+            response.forbidStoring()
             response.fill { writer in
                 writer.beginObject()
                 writer.member("status", "ready")
@@ -46,7 +46,7 @@ extension API {
         try QueryReader(request.head.target).finish()
         let statistics = board.statistics()
         let uptime = condition.uptime(at: .now).components.seconds
-        response.fields.append(.cacheControl, "no-store")
+        response.forbidStoring()
         response.fill { writer in
             writer.beginObject()
             writer.name("downloads")

@@ -38,7 +38,7 @@ extension ServiceSettings {
     /// All of them as an answer.
     fileprivate var response: Response {
         var response = Response()
-        response.fields.append(.cacheControl, "no-store")
+        response.forbidStoring()
         response.fill { writer in
             writer.beginObject()
             for name in Name.allCases {

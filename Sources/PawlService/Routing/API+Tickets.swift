@@ -9,7 +9,7 @@ extension API {
         try QueryReader(request.head.target).finish()
         try RequestBody.checkEmpty(request)
         let ticket = access.tickets.issue(now: .now)
-        response.fields.append(.cacheControl, "no-store")
+        response.forbidStoring()
         response.fill(.created) { writer in
             writer.beginObject()
             writer.member("ticket", ticket)

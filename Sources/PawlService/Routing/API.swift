@@ -212,11 +212,14 @@ extension Response {
         body = writer.bytes
     }
 
-    private static let jsonFields = {
-        var fields = Fields()
-        fields.append(.contentType, "application/json")
-        return fields
-    }()
+    private static let jsonFields = Fields(.contentType, "application/json")
+
+    /// Says that nobody may keep the answer: it is out of date as soon as it is sent.
+    mutating func forbidStoring() {
+        fields.append(contentsOf: Self.unstored)
+    }
+
+    private static let unstored = Fields(.cacheControl, "no-store")
 
     /// Makes the body conditional: gives it a strong validator, and leaves out what the client has already or didn't ask for.
     mutating func validate(for request: borrowing Request) {

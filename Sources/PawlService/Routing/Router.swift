@@ -11,28 +11,47 @@ struct Router: Sendable {
         let id: ArraySlice<UInt8>
     }
 
+    /// A path with or without a place for one segment of the client's.
     private struct Pattern: Sendable {
         let endpoint: Endpoint
         let number: Int
-        /// The segments; an empty one takes anything.
-        let segments: [[UInt8]]
+        /// What stands before that place; the whole path if there is none.
+        let prefix: [UInt8]
+        /// What stands behind it; nil without such a place.
+        let suffix: [UInt8]?
+
+        init(_ endpoint: Endpoint, number: Int) {
+            self.endpoint = endpoint
+            self.number = number
+            let path = Array(endpoint.path.utf8)
+            guard let start = path.firstIndex(of: UInt8(ascii: "{")), let end = path.lastIndex(of: UInt8(ascii: "}")) else {
+                (prefix, suffix) = (path, nil)
+                return
+            }
+            prefix = Array(path[..<start])
+            suffix = Array(path[(end + 1)...])
+        }
+
+        /// What stands in the place of the client's segment, as a range of the path; empty without one. Nil if the path is another.
+        func fit(_ path: Span<UInt8>) -> Range<Int>? {
+            guard let suffix else {
+                return path.count == prefix.count && path.continues(with: prefix, at: 0) ? 0..<0 : nil
+            }
+            let end = path.count - suffix.count
+            guard end > prefix.count, path.continues(with: suffix, at: end), path.continues(with: prefix, at: 0) else {
+                return nil
+            }
+            for index in prefix.count..<end where path[index] == UInt8(ascii: "/") { return nil }
+            return prefix.count..<end
+        }
     }
 
-    /// By number of segments, those without a wildcard first.
-    private let patterns: [[Pattern]]
+    /// Paths that are themselves before those that take anything.
+    private let patterns: [Pattern]
 
     init() {
-        let all = Endpoint.allCases.enumerated().map { number, endpoint in
-            let segments = endpoint.path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true)
-            return Pattern(
-                endpoint: endpoint, number: number,
-                segments: segments.map { $0.first == UInt8(ascii: "{") ? [] : Array($0) })
-        }
-        let longest = all.map(\.segments.count).max() ?? 0
-        patterns = (0...longest).map { count in
-            let fitting = all.filter { $0.segments.count == count }
-            return fitting.filter { !$0.segments.contains([]) } + fitting.filter { $0.segments.contains([]) }
-        }
+        let all = Endpoint.allCases.enumerated().map { Pattern($1, number: $0) }
+        patterns = all.filter { $0.suffix == nil } + all.filter { $0.suffix != nil }
     }
 
     /// What a request target leads to; `nil` if nothing does.
@@ -47,34 +66,23 @@ struct Router: Sendable {
     }
 
     private func match(_ path: ArraySlice<UInt8>) -> Match? {
-        guard path.first == UInt8(ascii: "/") else { return nil }
-        let rest = path.dropFirst()
-        var count = rest.isEmpty ? 0 : 1
-        for byte in rest where byte == UInt8(ascii: "/") { count += 1 }
-        guard count < patterns.count else { return nil }
-        for pattern in patterns[count] {
-            if let id = Self.fit(pattern.segments, rest) {
-                return Match(endpoint: pattern.endpoint, number: pattern.number, id: id)
-            }
+        let bytes = path.span
+        for pattern in patterns {
+            guard let id = pattern.fit(bytes) else { continue }
+            let start = path.startIndex
+            return Match(
+                endpoint: pattern.endpoint, number: pattern.number, id: path[(start + id.lowerBound)..<(start + id.upperBound)])
         }
         return nil
     }
+}
 
-    /// What the wildcard stands for if the segments fit; empty without one.
-    private static func fit(_ segments: [[UInt8]], _ path: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        var rest = path
-        var id: ArraySlice<UInt8> = []
-        for segment in segments {
-            let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-            let part = rest[rest.startIndex..<end]
-            if segment.isEmpty {
-                guard !part.isEmpty else { return nil }
-                id = part
-            } else if part.count != segment.count || !part.elementsEqual(segment) {
-                return nil
-            }
-            rest = end == rest.endIndex ? [] : rest[(end + 1)...]
-        }
-        return id
+extension Span<UInt8> {
+    /// Whether those bytes stand there.
+    @inline(__always)
+    fileprivate func continues(with bytes: [UInt8], at start: Int) -> Bool {
+        guard count - start >= bytes.count else { return false }
+        for index in bytes.indices where self[start + index] != bytes[index] { return false }
+        return true
     }
 }

@@ -46,8 +46,10 @@ struct CrossOriginPolicy: Sendable {
     /// Adds what keeps pages of other sites from taking an answer in, as an image or a script, where it can be spied on.
     static func protect(_ fields: inout Fields) {
         guard !fields.contains(.crossOriginResourcePolicy) else { return }
-        fields.append(.crossOriginResourcePolicy, "same-origin")
+        fields.append(contentsOf: ownOrigin)
     }
+
+    private static let ownOrigin = Fields(.crossOriginResourcePolicy, "same-origin")
 
     /// Whether an origin is the one the request was sent to. The scheme may be https although we speak http: a proxy's.
     private static func isOwn(_ origin: String, host: String?) -> Bool {
