@@ -50,6 +50,23 @@ struct Coverage: Sendable, Equatable {
         return gaps
     }
 
+    /// At most so many ranges, for drawing: where there are more, the smallest gaps between them are passed over.
+    func outline(atMost limit: Int) -> [Range<Int64>] {
+        guard ranges.count > limit else { return ranges }
+        let gaps = zip(ranges, ranges.dropFirst()).map { $1.lowerBound - $0.upperBound }
+        // As many gaps as are left have to be wider than this one.
+        let passedOver = gaps.sorted()[ranges.count - limit - 1]
+        var outline = Array(ranges.prefix(1))
+        for (gap, range) in zip(gaps, ranges.dropFirst()) {
+            if gap <= passedOver, let last = outline.popLast() {
+                outline.append(last.lowerBound..<range.upperBound)
+            } else {
+                outline.append(range)
+            }
+        }
+        return outline
+    }
+
     /// The part of it that lies before `end`.
     func clipped(to end: Int64) -> Coverage {
         var clipped = Coverage()

@@ -84,6 +84,20 @@ extension Download {
         set { change { $0.error = newValue } }
     }
 
+    /// Which bytes have arrived: ranges in order of position, of which no two touch. At most ``rangeLimit``; where there are more,
+    /// the smallest gaps are passed over.
+    public var receivedRanges: [Range<Int64>] {
+        // Nearly all have the first bytes and no others.
+        get { rare?.value.scatteredRanges ?? (bytesReceived > 0 ? [0..<bytesReceived] : []) }
+        set {
+            let isPrefix = newValue.isEmpty || (newValue.count == 1 && newValue[0].lowerBound == 0)
+            change { $0.scatteredRanges = isPrefix ? nil : newValue }
+        }
+    }
+
+    /// The most ranges that are told: enough to draw a bar with.
+    static let rangeLimit = 64
+
     /// What the finished file must match.
     public var checksum: Checksum? {
         get { rare?.value.checksum }
@@ -140,6 +154,7 @@ extension Download {
         var speedLimit: Int64 = 0
         var track: [UInt8]?
         var trackName: String?
+        var scatteredRanges: [Range<Int64>]?
     }
 
     private mutating func change(_ body: (inout Rare) -> Void) {

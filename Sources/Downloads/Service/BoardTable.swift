@@ -26,6 +26,7 @@ struct BoardEntry: Sendable {
         current.bytesPerSecond = counters.bytesPerSecond
         current.stalled = counters.isStalled
         current.segments = segments
+        if let written = counters.written { current.receivedRanges = written.outline(atMost: Download.rangeLimit) }
         return current
     }
 }

@@ -121,6 +121,15 @@ struct DownloadJob {
     /// Where the queue counts this download: host and port of its origin.
     var host: String { "\(url.host):\(url.port)" }
 
+    /// The download as readers see it: with the ranges of its bytes, where they are not just the first ones.
+    var shown: Download {
+        var shown = record.download
+        let written = attempt?.written ?? self.written
+        // While a transfer is being stopped, what is known of its bytes may be ahead of the record.
+        if written.byteCount == shown.bytesReceived { shown.receivedRanges = written.outline(atMost: Download.rangeLimit) }
+        return shown
+    }
+
     /// Changes the record as an action of the lifecycle asks; what is outside the record is the service's.
     mutating func apply(_ action: DownloadLifecycle.Action) {
         switch action {

@@ -22,7 +22,7 @@ extension DownloadService {
                 reservedNames[name.lowercased()] = id
             }
             jobs[id] = job
-            publish(job.record.download, counters: nil)
+            publish(job.shown, counters: nil)
             if isRestored { enqueue(id) }
         }
         removeOrphans()

@@ -24,7 +24,7 @@ extension DownloadService {
     func tell(_ job: DownloadJob) {
         let isPlacing = job.record.download.state == .downloading && job.part != nil
         let counters = isPlacing ? job.attempt?.counters : nil
-        publish(job.record.download, counters: counters)
+        publish(job.shown, counters: counters)
     }
 
     func publish(_ download: Download, counters: TransferCounters?) {

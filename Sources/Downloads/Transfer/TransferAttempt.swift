@@ -9,7 +9,7 @@ internal import Threading
 /// as `SegmentPlan` says. When the origin answers with another version than the one whose bytes are kept, the new bytes go to a
 /// replacement beside the part file, and the service swaps the two only after the store has recorded that the old bytes are given up. Until
 /// then a crash finds the old bytes untouched under the old validators; at no moment do records of one version point at bytes of another.
-final class TransferAttempt: Sendable {
+final class TransferAttempt: CoverageSource {
     /// What does not change while the attempt runs.
     struct Order: Sendable {
         let id: DownloadID
@@ -81,6 +81,7 @@ final class TransferAttempt: Sendable {
         counters = TransferCounters(received: written.byteCount)
         let plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: max(1, order.connections)))
         state = Locked(State(resume: resume, plan: plan, sources: SourceTable(count: order.sources.count), hasher: hasher))
+        counters.ask(self)
     }
 
     /// Begins; the end is reported even if it comes at once.

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import Threading
 
 /// What a running transfer tells without a message: the transfer thread adds, any thread samples.
 final class TransferCounters: Sendable {
@@ -6,6 +7,12 @@ final class TransferCounters: Sendable {
     private let speed = Atomic<Int64>(0)
     private let stalledFlag = Atomic<Bool>(false)
     private let openConnections = Atomic<Int>(1)
+
+    private struct Source {
+        weak var coverage: (any CoverageSource)?
+    }
+
+    private let source = Locked(Source())
 
     /// - Parameter received: bytes already in the part file.
     init(received: Int64) {
@@ -34,5 +41,13 @@ final class TransferCounters: Sendable {
     var connections: Int {
         get { openConnections.load(ordering: .relaxed) }
         set { openConnections.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Where in the part file the bytes are, asked of the transfer itself; `nil` once there is none.
+    var written: Coverage? { source.withLock { $0.coverage }?.written }
+
+    /// Names the transfer that knows where the bytes are.
+    func ask(_ coverage: any CoverageSource) {
+        source.withLock { $0.coverage = coverage }
     }
 }

@@ -45,6 +45,15 @@ extension Download {
         writer.member("updatedAt", updatedAt)
         writer.member("completedAt", completedAt)
         writer.member("fileMissing", fileMissing)
+        writer.name("receivedRanges")
+        writer.beginArray()
+        for range in receivedRanges {
+            writer.beginObject()
+            writer.member("start", range.lowerBound)
+            writer.member("end", range.upperBound)
+            writer.endObject()
+        }
+        writer.endArray()
         writer.name("links")
         writer.beginObject()
         for (name, ending) in Self.links {

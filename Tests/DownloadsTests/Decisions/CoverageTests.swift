@@ -42,6 +42,21 @@ struct CoverageTests {
         #expect(coverage.clipped(to: 0) == Coverage())
     }
 
+    @Test(
+        "an outline has as many ranges as it may, and passes over the smallest gaps",
+        arguments: [
+            (9, [0..<10, 12..<20, 30..<40, 45..<50]),
+            (4, [0..<10, 12..<20, 30..<40, 45..<50]),
+            (3, [0..<20, 30..<40, 45..<50]),
+            (2, [0..<20, 30..<50]),
+            (1, [0..<50]),
+        ] as [(Int, [Range<Int64>])])
+    func outline(limit: Int, expected: [Range<Int64>]) {
+        var coverage = Coverage()
+        for range in [0..<10, 12..<20, 30..<40, 45..<50] as [Range<Int64>] { coverage.insert(range) }
+        #expect(coverage.outline(atMost: limit) == expected)
+    }
+
     @Test("what is recorded comes back, and what cannot be is not believed")
     func recorded() {
         var coverage = Coverage(prefix: 10)

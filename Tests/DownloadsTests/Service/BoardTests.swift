@@ -87,6 +87,29 @@ struct BoardTests {
         #expect(board.reference(toURL: url) == nil)
     }
 
+    @Test("ranges are asked of the transfer while there is one, and are the first bytes where nothing else is known")
+    func ranges() {
+        final class Source: CoverageSource {
+            let written: Coverage
+            init(_ ranges: [Range<Int64>]) {
+                var coverage = Coverage()
+                for range in ranges { coverage.insert(range) }
+                written = coverage
+            }
+        }
+        let (board, ids) = board()
+        var download = Download(id: ids[4], url: "http://example.com/4", state: .downloading, createdAt: ids[4].createdAt)
+        download.bytesReceived = 15
+        let (counters, source) = (TransferCounters(received: 15), Source([0..<10, 40..<45]))
+        counters.ask(source)
+        board.publish(download, counters: counters, sequence: 10)
+        #expect(board.download(ids[4])?.receivedRanges == source.written.ranges)
+        download.state = .completed
+        board.publish(download, counters: nil, sequence: 11)
+        #expect(board.download(ids[4])?.receivedRanges == [0..<15])
+        #expect(board.download(ids[0])?.receivedRanges == [])
+    }
+
     @Test("counts follow states, and live counters are read when asked")
     func live() {
         let (board, ids) = board()

@@ -128,6 +128,9 @@ struct SegmentTests {
             let paused = try await before.service.perform(.pause, on: download.id)
             #expect(paused.bytesReceived == 4_000_000)
         }
+        let kept = try #require(after.service.board.download(download.id)).receivedRanges
+        #expect(kept.map(\.count) == [1_000_000, 1_000_000, 1_000_000, 1_000_000], "\(kept)")
+        #expect(kept.first?.lowerBound == 0)
         _ = try await after.service.perform(.resume, on: download.id)
         let done = try await after.end(of: download.id)
         #expect(try after.file(done, is: query))

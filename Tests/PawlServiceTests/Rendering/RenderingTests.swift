@@ -28,7 +28,8 @@ struct RenderingTests {
             value.members?.map(\.name) == [
                 "id", "url", "state", "filename", "mediaType", "bytesReceived", "bytesTotal", "progress", "bytesPerSecond",
                 "etaSeconds", "resumable", "stalled", "segments", "attempts", "error", "checksum", "sha256", "priority", "labels",
-                "speedLimit", "track", "createdAt", "startedAt", "updatedAt", "completedAt", "fileMissing", "links",
+                "speedLimit", "track", "createdAt", "startedAt", "updatedAt", "completedAt", "fileMissing", "receivedRanges",
+                "links",
             ])
         for name in [
             "filename", "mediaType", "bytesTotal", "progress", "etaSeconds", "resumable", "error", "track", "completedAt",
