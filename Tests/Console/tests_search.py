@@ -1,8 +1,6 @@
 """Searching, and what is downloaded, played and saved from results."""
 
 import hashlib
-import pathlib
-import tempfile
 
 from service import wait
 
@@ -16,8 +14,12 @@ def search_finds_as_you_type(browser, service):
     browser.wait_text("#search-status", "results")
     wait(lambda: "Prelude and Fugue" in browser.text("#results .name"), "the last term's results are shown")
     wait(lambda: browser.text("#attribution") == "provided courtesy of iTunes", "the source's attribution is shown")
-    first = browser.run("return document.querySelector('#results .result').innerText")
+    first = browser.run("return document.querySelector('#results .row').innerText")
     assert "Johann Sebastian Bach · The Well-Tempered Clavier" in first, first
+    covered = browser.run("""const [row] = document.querySelectorAll("#results .row");
+        const box = (selector) => row.querySelector(selector).getBoundingClientRect();
+        return box(".name").right > box(".do").left || box(".soft").width < 50 || box("a").width < 50""")
+    assert not covered, "something of a result is covered or squeezed"
     name = browser.text("#results .name")
     link = browser.get("link", f"View {name} in store")
     assert link.get_attribute("href").startswith("http"), link.get_attribute("href")
@@ -41,14 +43,14 @@ def search_takes_source_and_media(browser, service):
     browser.wait_text("#search-status", "results")
     wait(lambda: browser.text("#attribution") == "", "posts need no attribution")
     browser.get("button", "More results").click()
-    wait(lambda: browser.run("return document.querySelectorAll('.result').length") > 50, "there are more results")
+    wait(lambda: browser.run("return document.querySelectorAll('#results .row').length") > 50, "there are more results")
 
 
 def search_results_are_downloaded_and_controlled(browser, service):
     browser.fill("searchbox", "Search", "harbour")
     browser.click("button", "Download " + RECORDING)
     status = "#results .status"
-    wait(lambda: " of 268.4 MB · " in browser.text(status) and "MB/s" in browser.text(status) and " left" in browser.text(status),
+    wait(lambda: " of 268.4 MB · " in browser.text(status) and "B/s" in browser.text(status) and " left" in browser.text(status),
          "the result shows progress, speed and time left")
     browser.wait_row(RECORDING, "downloading", "of 268.4 MB")
     browser.shoot("download-progress")
@@ -84,11 +86,10 @@ def search_results_are_played_and_saved(browser, service):
     assert service.url in wait(lambda: browser.run(playing), "the file plays")
     browser.audit("player")
     browser.click("button", "Close player")
-    with tempfile.TemporaryDirectory() as directory:
-        browser.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=directory)
+    with browser.saving() as directory:
         browser.click("button", "Save " + name)
         item = service.downloads()[0]
-        saved = pathlib.Path(directory) / item["filename"]
+        saved = directory / item["filename"]
         wait(saved.exists, "the file is saved")
         assert hashlib.sha256(saved.read_bytes()).hexdigest() == item["sha256"]
 

@@ -13,18 +13,14 @@ struct ConsoleFile: Sendable {
         "console.css": ConsoleFile(bytes: PackageResources.console_css, mediaType: "text/css; charset=utf-8"),
         "icon.svg": ConsoleFile(bytes: PackageResources.icon_svg, mediaType: "image/svg+xml"),
         "actions.js": script(PackageResources.actions_js),
-        "add.js": script(PackageResources.add_js),
         "api.js": script(PackageResources.api_js),
         "console.js": script(PackageResources.console_js),
-        "details.js": script(PackageResources.details_js),
+        "dialogs.js": script(PackageResources.dialogs_js),
         "dom.js": script(PackageResources.dom_js),
         "downloads.js": script(PackageResources.downloads_js),
         "format.js": script(PackageResources.format_js),
-        "graph.js": script(PackageResources.graph_js),
         "list.js": script(PackageResources.list_js),
-        "player.js": script(PackageResources.player_js),
         "search.js": script(PackageResources.search_js),
-        "settings.js": script(PackageResources.settings_js),
         "store.js": script(PackageResources.store_js),
     ]
 
@@ -37,7 +33,7 @@ struct ConsoleFile: Sendable {
     /// search results have them; nothing is sent anywhere but here.
     static let contentSecurityPolicy = """
         default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-        img-src 'self' http: https:; media-src 'self' blob: http: https:; \
+        img-src 'self' http: https:; media-src 'self' http: https:; \
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
         require-trusted-types-for 'script'; trusted-types 'none'
         """

@@ -1,53 +1,53 @@
-// The console: starts its parts, and tells how things stand.
+// Loads the parts, and tells how things stand.
 
 import { capitalized, nameOf } from "./actions.js";
-import { startAdding } from "./add.js";
-import { showDetails, startDetails } from "./details.js";
+import "./dialogs.js";
 import { $, say, setText } from "./dom.js";
-import { startDownloads } from "./downloads.js";
+import "./downloads.js";
 import * as format from "./format.js";
-import { startGraph } from "./graph.js";
-import { startSearch } from "./search.js";
-import "./settings.js";
+import "./search.js";
 import { store } from "./store.js";
 
-startDownloads(showDetails);
-startDetails();
-startAdding();
-startGraph();
-startSearch();
 store.start((state, seconds) => {
-  const texts = { online: "Live", connecting: "Connecting…", offline: `Offline; trying again in ${format.span(seconds ?? 0)}` };
-  $("connection").dataset.state = state;
-  setText($("connection-text"), texts[state]);
-  $("reconnect").hidden = state !== "offline";
+	const texts = { online: "Live", connecting: "Connecting…", offline: `Offline; trying again in ${format.span(seconds ?? 0)}` };
+	$("connection").dataset.state = state;
+	setText($("connection-text"), texts[state]);
+	$("reconnect").hidden = state !== "offline";
 });
-$("reconnect").addEventListener("click", () => store.feed.reconnect());
+$("reconnect").onclick = () => store.reconnect();
 
-// What ends is said; several that end together, as a number.
-let ended = [];
-store.addEventListener("transition", ({ detail }) => {
-  if (!["completed", "failed"].includes(detail.state) || ended.push(detail) > 1) return;
-  setTimeout(() => {
-    const [first, ...others] = ended;
-    const text = `${capitalized(first.state)}: ${nameOf(first)}. ${first.error?.message ?? ""}`;
-    say(others.length ? `${format.count(ended.length)} downloads ended.` : text, ended.some(({ state }) => state === "failed"));
-    ended = [];
-  }, 500);
+store.addEventListener("transition", ({ detail: download }) => {
+	const { state, error } = download;
+	if (["completed", "failed"].includes(state)) say([`${capitalized(state)}: ${nameOf(download)}`, error?.message].filter(Boolean).join(" · "), Boolean(error));
 });
 
 /** The views are side by side where there is room, and one at a time where there is not. */
 function showView() {
-  const view = location.hash === "#downloads" ? "downloads" : "search";
-  document.body.dataset.view = view;
-  for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = link.hash === "#" + view ? "page" : null;
+	const view = location.hash || "#search";
+	document.body.dataset.view = view;
+	for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = link.hash === view ? "page" : null;
 }
 addEventListener("hashchange", showView);
 showView();
 
-addEventListener("keydown", (event) => {
-  if (event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
-  event.preventDefault();
-  location.hash = "#search";
-  $("term").focus();
-});
+// --- The speed of the whole service over the last five minutes, a point a second
+
+const samples = new Array(300).fill(0);
+const [area, line] = document.querySelectorAll("#graph path");
+
+function drawGraph() {
+	const [now, peak] = [samples.at(-1), Math.max(...samples)];
+	const path = "M" + samples.map((value, index) => `${index},${(39 - (34 * value) / (peak || 1)).toFixed(1)}`).join("L");
+	line.setAttribute("d", path);
+	area.setAttribute("d", path + "V40H0Z");
+	setText($("speed"), format.speed(now));
+	setText($("peak"), peak ? `peak ${format.speed(peak)} in 5 minutes` : "");
+	$("graph").firstElementChild.ariaLabel = `Speed of the last 5 minutes: now ${format.speed(now)}, at most ${format.speed(peak)}`;
+}
+
+drawGraph();
+setInterval(() => {
+	samples.shift();
+	samples.push([...store.all.values()].reduce((sum, { bytesPerSecond }) => sum + bytesPerSecond, 0));
+	if (!document.hidden) drawGraph();
+}, 1000);

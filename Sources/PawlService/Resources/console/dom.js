@@ -1,107 +1,120 @@
-// The few things this page needs of the document. Text goes in as text: nothing here, or anywhere else, parses markup.
+// What this page needs of the document. Text goes in as text: nothing here, or anywhere else, parses markup.
 
 export const $ = (id) => document.getElementById(id);
 
-/** Makes an element; strings among the children become text. */
 export function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
+	const element = document.createElement(tag);
+	for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+	element.append(...children);
+	return element;
 }
+
+/** Drawn in a box of 16 by 16. */
+const icons = {
+	cancel: "m4 4 8 8m0-8-8 8",
+	remove: "m4 4 8 8m0-8-8 8",
+	details: "M3 8h.1m4.9 0h.1m4.9 0h.1",
+	download: "M8 2v8M4.5 7 8 10.5 11.5 7M3 14h10",
+	file: "M4 2h5l3 3v9H4zM9 2v3h3",
+	pause: "M5.5 3v10m5-10v10",
+	play: "M5 3v10l8-5z",
+	preview: "M5 3v10l8-5z",
+	resume: "M5 3v10l8-5z",
+	retry: "M13 8a5 5 0 1 1-2-4m2-2v3h-3",
+	save: "M3 3h8l2 2v8H3zm3 0v3h4V3M5 13V9h6v4",
+};
 
 export function icon(name) {
-  const [svg, use] = ["svg", "use"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
-  use.setAttribute("href", "#i-" + name);
-  svg.ariaHidden = "true";
-  svg.append(use);
-  return svg;
+	const [svg, path] = ["svg", "path"].map((tag) => document.createElementNS("http://www.w3.org/2000/svg", tag));
+	svg.setAttribute("viewBox", "0 0 16 16");
+	svg.ariaHidden = "true";
+	path.setAttribute("d", icons[name]);
+	svg.append(path);
+	return svg;
 }
 
-/** Changes text only where it differs: that keeps selections, and costs no layout. */
+/** Where it differs only: that keeps selections, and costs no layout. */
 export function setText(element, text) {
-  if (element.textContent !== text) element.textContent = text;
+	if (element.textContent !== text) element.textContent = text;
 }
 
-/** A copy of a template's element, and of its parts by name. */
 export function stamp(id) {
-  const element = $(id).content.firstElementChild.cloneNode(true);
-  const parts = Object.fromEntries([...element.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
-  return { element, parts };
+	const element = $(id).content.firstElementChild.cloneNode(true);
+	const parts = Object.fromEntries([...element.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
+	return { element, parts };
 }
 
 /** Texts of any direction, one after the other. */
 export function isolated(texts) {
-  return texts.filter(Boolean).flatMap((text, index) => [index ? " · " : "", make("bdi", {}, text)]);
+	return texts.filter(Boolean).flatMap((text, index) => [index ? " · " : "", make("bdi", {}, text)]);
 }
 
 /** An address from outside, if it can be followed: http or https, and nothing that runs. */
 export const webAddress = (text) => (/^https?:/i.test(text) && URL.canParse(text) ? text : null);
 
-/** Puts artwork first in its place, or a symbol where there is none or it does not load. */
-export function artwork(holder, address, symbol) {
-  const source = webAddress(address);
-  if (holder.dataset.source === (source ?? symbol)) return;
-  holder.dataset.source = source ?? symbol;
-  const image = source ? make("img", { src: source, alt: "", loading: "lazy" }) : icon(symbol);
-  image.onerror = () => image.replaceWith(icon(symbol));
-  holder.querySelector(":scope > svg, :scope > img")?.remove();
-  holder.prepend(image);
+/** Artwork, or a symbol where there is none or it does not load. */
+export function artwork(address) {
+	const source = webAddress(address);
+	const image = source ? make("img", { src: source, alt: "", loading: "lazy" }) : icon("file");
+	image.onerror = () => image.replaceWith(icon("file"));
+	return image;
 }
 
 let toastTimer;
 
-/** Says something in passing, to eyes and to screen readers. */
+/** To eyes and to screen readers, in passing. */
 export function say(text, isError = false) {
-  setText($("toast"), text);
-  $("toast").className = isError ? "shown error" : "shown";
-  clearTimeout(toastTimer);
-  toastTimer = setTimeout(() => ($("toast").className = ""), isError ? 10_000 : 4000);
+	setText($("toast"), text);
+	$("toast").className = isError ? "shown error" : "shown";
+	clearTimeout(toastTimer);
+	toastTimer = setTimeout(() => ($("toast").className = ""), isError ? 10_000 : 4000);
 }
 
-/** Does what was asked for; what goes wrong is said. */
 export async function attempt(work) {
-  try {
-    return await work();
-  } catch (error) {
-    say(error.message, true);
-  }
+	try {
+		return await work();
+	} catch (error) {
+		say(error.message, true);
+	}
 }
 
-/** A dialog with a form. It closes when `submit` is done, unless that throws or returns false. */
-export function wireDialog(id, submit) {
-  const dialog = $(id);
-  const form = dialog.firstElementChild;
-  const complaint = form.querySelector("[role=alert]");
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    setText(complaint, "");
-    try {
-      if ((await submit()) !== false) dialog.close();
-    } catch (error) {
-      setText(complaint, error.message);
-    }
-  });
-  form.querySelector("[data-close]")?.addEventListener("click", () => dialog.close());
-  const open = () => {
-    setText(complaint, "");
-    if (!dialog.open) dialog.showModal();
-  };
-  return { dialog, form, fields: form.elements, complaint, open };
+/** Gives a dialog its buttons. It closes when `submit` is done, unless that throws, which is told, or returns false. */
+export function wireDialog(id, verb, closing, submit) {
+	const dialog = $(id);
+	const form = dialog.firstElementChild;
+	const complaint = make("p", { class: "error", role: "alert" });
+	const close = make("button", { type: "button" }, closing);
+	const yes = make("button", { class: "primary" }, verb);
+	form.append(complaint, make("menu", {}, close, yes));
+	close.onclick = () => dialog.close();
+	form.onsubmit = async (event) => {
+		event.preventDefault();
+		setText(complaint, "");
+		try {
+			if ((await submit()) !== false) dialog.close();
+		} catch (error) {
+			setText(complaint, error.message);
+		}
+	};
+	const open = () => {
+		setText(complaint, "");
+		if (!dialog.open) dialog.showModal();
+	};
+	return { dialog, form, fields: form.elements, complaint, yes, close, open };
 }
 
 let answer;
-const question = wireDialog("confirm", () => answer({ deletesFiles: question.fields.files.checked }));
-question.dialog.addEventListener("close", () => answer(null));
+const question = wireDialog("confirm", "", "Keep", () => answer({ deletesFiles: question.fields.files.checked }));
+question.dialog.onclose = () => answer(null);
 
 /** Asks before something is lost; null if it shall be kept. */
 export function ask(title, text, verb, offersFiles = false) {
-  const { files, yes } = question.fields;
-  question.open();
-  setText($("confirm-title"), title);
-  setText(question.complaint, text);
-  setText(yes, verb);
-  files.checked = false;
-  files.parentElement.hidden = !offersFiles;
-  return new Promise((resolve) => (answer = resolve));
+	const { files } = question.fields;
+	setText($("confirm-title"), title);
+	setText($("confirm-text"), text);
+	setText(question.yes, verb);
+	files.checked = false;
+	files.parentElement.hidden = !offersFiles;
+	question.open();
+	return new Promise((resolve) => (answer = resolve));
 }

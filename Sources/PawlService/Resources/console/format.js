@@ -3,26 +3,27 @@
 const scales = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 const formats = new Map();
 
-/** A number with so many decimals, and with a unit if one is given. */
 function number(value, digits, unit) {
-  const key = digits + (unit ?? "");
-  const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, ...(unit && { style: "unit", unit }) };
-  if (!formats.has(key)) formats.set(key, new Intl.NumberFormat(undefined, options));
-  return formats.get(key).format(value);
+	const key = digits + (unit ?? "");
+	const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, ...(unit && { style: "unit", unit }) };
+	if (!formats.has(key)) formats.set(key, new Intl.NumberFormat(undefined, options));
+	return formats.get(key).format(value);
 }
 
 export const count = (value) => number(value, 0);
 
+export const downloads = (value) => `${count(value)} ${value === 1 ? "download" : "downloads"}`;
+
 /** The unit for a number of bytes, what it counts, and how many decimals are worth telling. */
 function scaleOf(bytes) {
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), scales.length - 1);
-  return { unit: scales[power], size: 1000 ** power, digits: power < 2 ? 0 : 1 };
+	const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), scales.length - 1);
+	return { unit: scales[power], size: 1000 ** power, digits: power < 2 ? 0 : 1 };
 }
 
 /** `8.0 MB` */
 export function bytes(value, suffix = "") {
-  const { unit, size, digits } = scaleOf(value);
-  return number(value / size, digits, unit + suffix);
+	const { unit, size, digits } = scaleOf(value);
+	return number(value / size, digits, unit + suffix);
 }
 
 /** `1.2 MB/s` */
@@ -30,27 +31,21 @@ export const speed = (value) => bytes(value, "-per-second");
 
 /** `3.1 of 8.0 MB`, both in the unit of the whole. */
 export function part(received, total) {
-  if (total === null) return bytes(received);
-  const { size, digits } = scaleOf(total);
-  return `${number(received / size, digits)} of ${bytes(total)}`;
+	if (total === null) return bytes(received);
+	const { size, digits } = scaleOf(total);
+	return `${number(received / size, digits)} of ${bytes(total)}`;
 }
 
-/** `4 sec`, `2 min 5 sec`: the two greatest units. */
-export function span(seconds) {
-  let rest = Math.max(1, Math.ceil(seconds));
-  const units = [["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]].filter(([, size]) => rest >= size);
-  const parts = units.slice(0, 2).map(([unit, size]) => {
-    const whole = Math.floor(rest / size);
-    rest %= size;
-    return whole && number(whole, 0, unit);
-  });
-  return parts.filter(Boolean).join(" ");
+const durations = new Intl.DurationFormat(undefined, { style: "short" });
+
+/** `4 sec`, `2 min, 5 sec` */
+export function span(value) {
+	const all = Math.max(1, Math.ceil(value));
+	const [days, hours, minutes, seconds] = [all / 86400, (all / 3600) % 24, (all / 60) % 60, all % 60].map(Math.floor);
+	return durations.format(days ? { days, hours } : hours ? { hours, minutes } : { minutes, seconds });
 }
 
-/** `3:45` or `1:03:45`, as players show it. */
-export function playingTime(milliseconds) {
-  const time = new Date(milliseconds).toISOString().slice(11, 19);
-  return time.replace(/^00:0?/, "");
-}
+/** `3:45` or `1:03:45` */
+export const playingTime = (milliseconds) => new Date(milliseconds).toISOString().slice(11, 19).replace(/^00:0?/, "");
 
 export const moment = (text) => new Date(text).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });

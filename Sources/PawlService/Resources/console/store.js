@@ -1,109 +1,103 @@
 // What is known of the downloads: events keep it current, pages of the list fill in what had ended before.
 
-import { EventFeed, call } from "./api.js";
+import { call, follow } from "./api.js";
 
-/** More are not kept in a page; a hundred thousand would take a gigabyte. */
+/** A hundred thousand would take a gigabyte. */
 const mostLoaded = 20_000;
 
 export const activeStates = ["downloading", "queued", "retrying"];
 export const states = [...activeStates, "paused", "failed", "completed", "cancelled"];
 
 class DownloadStore extends EventTarget {
-  all = new Map();
-  counts = Object.fromEntries(states.map((state) => [state, 0]));
-  /** How many the service has. */
-  total = 0;
-  isLoading = true;
-  #newest = new Map();
-  #changed = new Set();
-  #hasMoved = false;
-  /** Downloads that events told of while the list is read: they know better. */
-  #told = new Set();
+	all = new Map();
+	/** How many the service has. */
+	total = 0;
+	isLoading = true;
+	#newest = new Map();
+	#changed = new Set();
+	#hasMoved = false;
+	/** Downloads that events told of while the list is read: they know better. */
+	#told = new Set();
 
-  start(onState) {
-    this.feed = new EventFeed((name, data) => this.#take(name, data), onState);
-  }
+	start(onState) {
+		this.reconnect = follow((name, data) => this.#take(name, data), onState);
+	}
 
-  /** The newest download of a search result. */
-  of({ id, downloadUrl, download }) {
-    return this.all.get(this.#newest.get(id) ?? this.#newest.get(downloadUrl) ?? download?.id);
-  }
+	/** The newest of a search result. */
+	of({ id, downloadUrl, download }) {
+		return this.all.get(this.#newest.get(id) ?? this.#newest.get(downloadUrl) ?? download?.id);
+	}
 
-  #take(name, data) {
-    if (name === "snapshot") {
-      data.forEach((download) => this.put(download));
-      this.#load(new Set(data.map(({ id }) => id)));
-    } else {
-      this.#told.add(data.id);
-      if (name === "removed") this.remove(data.id);
-      else this.put(data);
-    }
-  }
+	#take(name, data) {
+		if (name === "snapshot") {
+			for (const download of data) this.put(download);
+			this.#load(new Set(data.map(({ id }) => id)));
+		} else {
+			this.#told.add(data.id);
+			if (name === "removed") this.remove(data.id);
+			else this.put(data);
+		}
+	}
 
-  /** Takes in a download as it is now. */
-  put(download) {
-    const { id, state, updatedAt } = download;
-    const before = this.all.get(id);
-    if (before?.updatedAt > updatedAt) return;
-    this.all.set(id, download);
-    if (before) this.counts[before.state] -= 1;
-    this.counts[state] += 1;
-    if (before && before.state !== state) this.dispatchEvent(new CustomEvent("transition", { detail: download }));
-    for (const key of keysOf(download)) if (!(this.#newest.get(key) > id)) this.#newest.set(key, id);
-    this.#note(id, !before || placeOf(before) !== placeOf(download));
-  }
+	put(download) {
+		const { id, state, updatedAt } = download;
+		const before = this.all.get(id);
+		if (before?.updatedAt > updatedAt) return;
+		this.all.set(id, download);
+		if (before && before.state !== state) this.dispatchEvent(new CustomEvent("transition", { detail: download }));
+		for (const key of keysOf(download)) if (!(this.#newest.get(key) > id)) this.#newest.set(key, id);
+		this.#note(id, !before || placeOf(before) !== placeOf(download));
+	}
 
-  remove(id) {
-    const download = this.all.get(id);
-    if (!download) return;
-    this.all.delete(id);
-    this.counts[download.state] -= 1;
-    for (const key of keysOf(download)) if (this.#newest.get(key) === id) this.#newest.delete(key);
-    this.#note(id, true);
-  }
+	remove(id) {
+		const download = this.all.get(id);
+		if (!download) return;
+		this.all.delete(id);
+		for (const key of keysOf(download)) if (this.#newest.get(key) === id) this.#newest.delete(key);
+		this.#note(id, true);
+	}
 
-  /** Reads the list anew, newest first, and drops what it no longer has. */
-  async #load(told) {
-    this.#told = told;
-    this.isLoading = true;
-    const seen = new Set();
-    let cursor = "";
-    try {
-      do {
-        const page = await call("GET", `/downloads?limit=200${cursor && "&cursor=" + cursor}`);
-        // A newer snapshot has begun a reading of its own.
-        if (this.#told !== told) return;
-        for (const download of page.items) {
-          seen.add(download.id);
-          if (!told.has(download.id)) this.put(download);
-        }
-        cursor = page.nextCursor;
-        this.total = page.total;
-      } while (cursor && seen.size < mostLoaded);
-      for (const id of this.all.keys()) if (!seen.has(id) && !told.has(id) && !(id < cursor)) this.remove(id);
-    } catch {
-      // The stream has broken as well, and the next one begins with a snapshot.
-    }
-    this.isLoading = false;
-    this.#note(null, true);
-  }
+	/** Reads the list anew, and drops what it no longer has. */
+	async #load(told) {
+		this.#told = told;
+		this.isLoading = true;
+		const seen = new Set();
+		let cursor = "";
+		try {
+			do {
+				const page = await call("GET", `/downloads?limit=200${cursor && "&cursor=" + cursor}`);
+				// A newer snapshot has begun a reading of its own.
+				if (this.#told !== told) return;
+				for (const download of page.items) {
+					seen.add(download.id);
+					if (!told.has(download.id)) this.put(download);
+				}
+				cursor = page.nextCursor;
+				this.total = page.total;
+			} while (cursor && seen.size < mostLoaded);
+			for (const id of this.all.keys()) if (!seen.has(id) && !told.has(id) && !(id < cursor)) this.remove(id);
+		} catch {
+			// The stream has broken as well, and the next one begins with a snapshot.
+		}
+		this.isLoading = false;
+		this.#note(null, true);
+	}
 
-  /** Tells the views once a frame, however much happens. */
-  #note(id, hasMoved) {
-    this.#hasMoved ||= hasMoved;
-    const isFirst = this.#changed.size === 0;
-    this.#changed.add(id);
-    if (!isFirst) return;
-    requestAnimationFrame(() => {
-      const detail = { changed: this.#changed, hasMoved: this.#hasMoved };
-      this.#changed = new Set();
-      this.#hasMoved = false;
-      this.dispatchEvent(new CustomEvent("change", { detail }));
-    });
-  }
+	/** Tells the views once a frame, however much happens. */
+	#note(id, hasMoved) {
+		this.#hasMoved ||= hasMoved;
+		this.#changed.add(id);
+		if (this.#changed.size > 1) return;
+		requestAnimationFrame(() => {
+			const detail = { changed: this.#changed, hasMoved: this.#hasMoved };
+			this.#changed = new Set();
+			this.#hasMoved = false;
+			this.dispatchEvent(new CustomEvent("change", { detail }));
+		});
+	}
 }
 
-/** What a search result may know a download by. */
+/** What a result may know a download by. */
 const keysOf = ({ url, track }) => [url, track?.id].filter(Boolean);
 
 /** What decides where a download stands in the list. */
