@@ -21,7 +21,8 @@ struct WatchCommand: Sendable {
         self.command = command
         service = command.service
         writesJSON = command.invocation.writesJSON
-        terminal = command.isTerminal && TerminalDevice.isInput && !writesJSON ? TerminalDevice() : nil
+        let canDraw = TerminalDevice.canDraw(on: ProcessEnvironment.variable("TERM")) && TerminalDevice.isInput
+        terminal = canDraw && !writesJSON ? TerminalDevice() : nil
     }
 
     /// What comes in from other threads.

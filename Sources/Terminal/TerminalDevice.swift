@@ -22,6 +22,8 @@ public final class TerminalDevice: Sendable {
         var original: termios?
         var isOpen = false
         var isRestored = false
+        /// What was drawn last.
+        var drawn = ""
     }
 
     /// The alternate screen (xterm), and the cursor out of sight.
@@ -35,6 +37,12 @@ public final class TerminalDevice: Sendable {
 
     /// Whether standard output is a terminal.
     public static var isOutput: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// Whether standard output is a terminal that can be drawn on: one that calls itself `dumb`, or nothing, cannot.
+    /// - Parameter name: the variable `TERM`.
+    public static func canDraw(on name: String?) -> Bool {
+        isOutput && name != nil && name != "" && name != "dumb"
+    }
 
     /// Whether standard input is a terminal.
     public static var isInput: Bool { isatty(STDIN_FILENO) == 1 }
@@ -65,7 +73,8 @@ public final class TerminalDevice: Sendable {
         }
     }
 
-    /// Draws a screen: lines from the top, all else cleared. Does nothing once the terminal is restored.
+    /// Draws a screen: lines from the top, all else cleared. Does nothing if it is what was drawn last, or once the terminal is
+    /// restored.
     public func draw(_ lines: [TerminalLine], size: Size, _ appearance: Appearance) {
         var text = "\u{1B}[?2026h\u{1B}[H\u{1B}[?7l"
         for (index, line) in lines.prefix(size.rows).enumerated() {
@@ -74,7 +83,10 @@ public final class TerminalDevice: Sendable {
         }
         text += "\u{1B}[J\u{1B}[?7h\u{1B}[?2026l"
         state.withLock { state in
-            guard state.isOpen, !state.isRestored else { return }
+            // The same lines in a terminal of another size are to be drawn.
+            let drawn = "\(size.columns) \(size.rows) \(text)"
+            guard state.isOpen, !state.isRestored, state.drawn != drawn else { return }
+            state.drawn = drawn
             Self.write(text)
         }
     }

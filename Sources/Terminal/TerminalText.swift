@@ -46,8 +46,7 @@ public struct TerminalText: Sendable, Hashable, CustomStringConvertible {
         let mark = Self.mark(within: limit, appearance)
         let room = limit - mark.count
         let head = Self.prefix(string, room - room / 2)
-        let reversed = Self.prefix(String(string.reversed()), room / 2, isReversed: true)
-        return TerminalText(trusted: head + mark + String(reversed.reversed()))
+        return TerminalText(trusted: head + mark + Self.suffix(string, room / 2))
     }
 
     /// The text with spaces behind it, or before it, up to `width` columns.
@@ -61,16 +60,22 @@ public struct TerminalText: Sendable, Hashable, CustomStringConvertible {
         return limit > mark.count + 1 ? mark : ""
     }
 
-    private static func prefix(_ text: String, _ limit: Int, isReversed: Bool = false) -> String {
-        var result = ""
+    private static func prefix(_ text: String, _ limit: Int) -> String {
+        String(fitting(text, limit))
+    }
+
+    private static func suffix(_ text: String, _ limit: Int) -> String {
+        String(fitting(text.reversed(), limit).reversed())
+    }
+
+    /// The first characters that take no more than `limit` columns.
+    private static func fitting(_ text: some Sequence<Character>, _ limit: Int) -> [Character] {
         var room = limit
-        for character in text {
-            let width = DisplayWidth.of(character)
-            guard width <= room else { break }
-            room -= width
-            result.append(character)
-        }
-        return result
+        return Array(
+            text.prefix { character in
+                room -= DisplayWidth.of(character)
+                return room >= 0
+            })
     }
 
     private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {

@@ -30,6 +30,29 @@ struct EventStreamTests {
         #expect(throws: EventStreamParser.TooLong.self) { try parser.parse(Array(text.utf8)) }
     }
 
+    @Test("any bytes are read the same however they are cut", arguments: 1...50)
+    func anyBytes(seed: UInt64) throws {
+        var state = seed &* 0x9E37_79B9_7F4A_7C15
+        func next() -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(state >> 33)
+        }
+        let words = ["data", "event", ":", ": ", "\n", "\r", "\r\n", "\n\n", "id", "x", "\u{FEFF}", "\u{0}"]
+        let bytes = (0..<200).flatMap { _ in Array(words[next() % words.count].utf8) }
+        var whole = EventStreamParser()
+        let expected = try whole.parse(bytes)
+        for size in [1, 2, 3, 7] {
+            var cut = EventStreamParser()
+            var events: [Event] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                events += try cut.parse(bytes[start..<min(bytes.count, start + size)])
+            }
+            #expect(events == expected)
+        }
+    }
+
     private static func download(_ id: String, _ state: String, _ bytes: Int64) -> JSONValue {
         .object([
             JSONMember(name: "id", value: .string(id)), JSONMember(name: "url", value: .string("http://a.example/" + id)),

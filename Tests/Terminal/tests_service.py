@@ -1,5 +1,6 @@
 """The commands that talk to a running service, and the screen of `pawl watch`."""
 
+import itertools
 import json
 import os
 import re
@@ -97,7 +98,7 @@ def watch_redraws_live_and_takes_keys(fixture):
     terminal.run("pawl watch; echo status $?")
     screen = terminal.wait_for(r"^pawl http://127.0.0.1:\d+$")
     # Something begins elsewhere, and appears by itself.
-    assert pawl(fixture, "add", "-o", "watched.bin", entity(fixture, 9_000_000, seed=31, pace=600_000)).returncode == 0
+    assert pawl(fixture, "add", "-o", "watched.bin", entity(fixture, 7_500_000, seed=31, pace=100_000)).returncode == 0
     terminal.wait_for(r"^  watched.bin +[━╸]+.* \d+% .*left$")
     first = terminal.wait_for(r"1 downloading")
     wait(lambda: terminal.screen() != first, "another screen")
@@ -194,6 +195,23 @@ def watch_in_a_pipe_writes_lines_or_events(fixture):
     assert pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", "pipe").stdout.split()).returncode == 0
 
 
+def watch_ends_when_nobody_reads_it_any_more(fixture):
+    child = subprocess.Popen(
+        ["sh", "-c", f"'{PAWL}' watch --json | head -1"], env={"PAWL_SERVER": fixture.service.url, "PATH": os.environ["PATH"]},
+        stdout=subprocess.PIPE, text=True, start_new_session=True)
+    assert json.loads(child.stdout.readline())["event"] == "snapshot"
+    url = entity(fixture, 1000, seed=81)
+    # Some events may go into the pipe before its reader is gone.
+    try:
+        numbers = itertools.count()
+        wait(lambda: pawl(fixture, "add", "-l", "nobody", f"{url}&n={next(numbers)}") and child.poll() is not None, "its end")
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+        child.stdout.close()
+    pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", "nobody").stdout.split())
+
+
 def a_service_that_is_not_there_or_refuses_is_told_apart(fixture):
     secured = Service("--token", "right")
     try:
@@ -234,5 +252,5 @@ TESTS = [
     downloads_are_added_listed_and_commanded, what_the_service_refuses_is_told_and_keeps_nothing_else,
     all_with_a_label_are_commanded_at_once, a_search_is_a_table_whose_numbers_can_be_added, watch_redraws_live_and_takes_keys,
     watch_restores_the_terminal_when_a_signal_ends_it, watch_outlives_its_service, watch_of_some_ends_with_them,
-    watch_in_a_pipe_writes_lines_or_events, a_service_that_is_not_there_or_refuses_is_told_apart, hostile_names_are_drawn_as_text,
+    watch_in_a_pipe_writes_lines_or_events, watch_ends_when_nobody_reads_it_any_more, a_service_that_is_not_there_or_refuses_is_told_apart, hostile_names_are_drawn_as_text,
 ]

@@ -97,6 +97,7 @@ enum CommandTable {
             .watch, "show the service's downloads as they go on, like top; with IDs, until those have ended", "[ID...]",
             .anyDownloads,
             description: [
+                "Shows all that is under way or waiting, and what has ended of the newest 200 downloads.",
                 "Keys: arrows choose a download; p pauses it or lets it go on; c cancels it, after a question; q ends. In a pipe,"
                     + " each change of state is a line; with --json, each event is one.",
                 "With IDs, the exit status is 1 if one of them fails, or is cancelled or removed.",

@@ -48,7 +48,7 @@ public enum GetCommand {
     }
 
     private static func display(of invocation: Invocation) -> ProgressDisplay {
-        let isTerminal = TerminalDevice.isOutput
+        let isTerminal = TerminalDevice.canDraw(on: ProcessEnvironment.variable("TERM"))
         return ProgressDisplay(
             mode: invocation.writesJSON ? .json : isTerminal ? .terminal : .lines, name: invocation.output,
             appearance: Appearance(environment: ProcessEnvironment.variable, isTerminal: isTerminal),

@@ -73,7 +73,7 @@ struct GetSession {
             } catch {
                 isComplete = false
                 let problem = Problem(error)
-                tellFailure(of: url.string, name: nil, problem.code.rawValue, problem.detail, nil, &display)
+                tellFailure(of: url.withoutUserInfo.string, name: nil, problem.code.rawValue, problem.detail, nil, &display)
             }
         }
         let subscription = downloads.events.subscribe(scope: nil, after: nil, interval: interval, wake: wake)
@@ -173,10 +173,9 @@ struct GetSession {
     private func tellFailure(
         of url: String, name: String?, _ code: String, _ reason: String, _ httpStatus: Int?, _ display: inout ProgressDisplay
     ) {
-        let shown = Log.withoutSecrets(url)
-        display.failed(shown, name: name, code: code, reason: reason, httpStatus: httpStatus)
+        display.failed(url, name: name, code: code, reason: reason, httpStatus: httpStatus)
         guard !display.isTerminal || !StandardStreams.errorIsTerminal else { return }
-        StandardStreams.writeError("\(UsageError("pawl: \(shown): \(reason)"))\n")
+        StandardStreams.writeError("\(UsageError("pawl: \(Log.withoutSecrets(url)): \(reason)"))\n")
     }
 
     /// Moves a file into the directory. A name of the origin's choice never replaces anything; one of the user's does.
@@ -188,17 +187,22 @@ struct GetSession {
             return prefix + output
         }
         var candidate = name
-        var number = 2
-        while try !SmallFile.moveExclusively(file, to: directory + "/" + candidate) {
-            candidate = Self.numbered(name, number)
-            number += 1
-        }
+        while try !SmallFile.moveExclusively(file, to: directory + "/" + candidate) { candidate = Self.numbered(candidate) }
         return prefix + candidate
     }
 
-    /// `a (2).txt` for `a.txt`.
-    static func numbered(_ name: String, _ number: Int) -> String {
-        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name) (\(number))" }
-        return "\(name[..<dot]) (\(number))\(name[dot...])"
+    /// The next name to try: `a (2).txt` for `a.txt`, `a (3).txt` for that.
+    static func numbered(_ name: String) -> String {
+        let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 } ?? name.endIndex
+        var stem = name[..<dot]
+        var number = 2
+        // Only what a number of ours looks like is taken for one.
+        if stem.last == ")", let open = stem.lastIndex(of: "("), stem[..<open].last == " ",
+            let last = Int(stem[open...].dropFirst().dropLast()), (2...9999).contains(last)
+        {
+            stem = stem[..<open].dropLast()
+            number = last + 1
+        }
+        return "\(stem) (\(number))\(name[dot...])"
     }
 }

@@ -86,7 +86,7 @@ struct ProgressDisplay {
                     writer.endObject()
                 } + "\n")
         } else {
-            stay("\(name ?? url): failed: \(reason)", .bad)
+            stay("\(name ?? Log.withoutSecrets(url)): failed: \(reason)", .bad)
         }
     }
 
@@ -184,7 +184,8 @@ struct ProgressDisplay {
             writer.member("bytesPerSecond", download.bytesPerSecond)
             writer.member("etaSeconds", download.etaSeconds)
             writer.member("stalled", download.stalled)
-            writer.member("error", download.error?.message)
+            writer.name("error")
+            if let error = download.error { error.encode(into: &writer) } else { writer.null() }
         }
     }
 

@@ -195,8 +195,14 @@ struct GetSessionTests {
         #expect(try names.contains { contents($0) == expected })
     }
 
-    @Test("numbered names keep their extension", arguments: [("a.txt", "a (2).txt"), ("a", "a (2)"), (".a", ".a (2)")])
+    @Test(
+        "numbered names keep their extension",
+        arguments: [
+            ("a.txt", "a (2).txt"), ("a", "a (2)"), (".a", ".a (2)"), ("a (2).txt", "a (3).txt"),
+            ("a (9) b.txt", "a (9) b (2).txt"),
+            ("a(2)", "a(2) (2)"), ("a (02).x", "a (3).x"), ("a (-1)", "a (-1) (2)"), ("(2)", "(2) (2)"),
+        ])
     func numbered(name: String, expected: String) {
-        #expect(GetSession.numbered(name, 2) == expected)
+        #expect(GetSession.numbered(name) == expected)
     }
 }
