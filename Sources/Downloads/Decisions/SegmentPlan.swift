@@ -27,6 +27,8 @@ struct SegmentPlan: Sendable {
         fileprivate(set) var reach: Int64?
         /// What it has brought.
         fileprivate(set) var count: Int64 = 0
+        /// Where what it brought last begins, which may still be on its way to the disk.
+        fileprivate(set) var latest: Int64 = 0
         /// Whether its answer has been accepted.
         fileprivate(set) var isReceiving = false
 
@@ -116,6 +118,7 @@ extension SegmentPlan {
         gaps = []
         var segment = Segment(position: offset, end: end, reach: end)
         segment.isReceiving = true
+        segment.latest = offset
         if isDivided, let total {
             written = written.clipped(to: total)
             gaps = written.gaps(upTo: total)
@@ -159,6 +162,7 @@ extension SegmentPlan {
         var placement = Placement(
             offset: segment.position, count: taken, isLast: Int64(taken) == room,
             isOverlong: segment.reach.map { segment.position + Int64(count) > $0 } ?? false, superseded: superseded)
+        segment.latest = segment.position
         segment.position += Int64(taken)
         segment.count += Int64(taken)
         placement.endsBody = segment.position == segment.reach
@@ -211,7 +215,7 @@ extension SegmentPlan {
     /// - Returns: the connection that stays; nil if none can.
     mutating func continueAsOneStream() -> Int? {
         let stream = segments.first { _, segment in
-            segment.isReceiving && segment.reach == total && written.clipped(to: segment.position).prefix == segment.position
+            segment.isReceiving && segment.reach == total && written.prefix >= segment.latest
         }
         guard let total, let (connection, segment) = stream else { return nil }
         isDivided = false

@@ -126,6 +126,27 @@ struct SegmentPlanTests {
         #expect(!counts)
     }
 
+    @Test("a piece of the first body that is still being written does not end it")
+    func pieceBeingWritten() {
+        var (plan, _) = Self.plan(64 * Self.mib, connections: 4)
+        _ = plan.place(0, 1000)
+        _ = plan.wrote(0, 0..<1000)
+        _ = plan.place(0, 500)
+        #expect(plan.continueAsOneStream() == 0)
+        #expect(plan.written == Coverage(prefix: 1000))
+        _ = plan.wrote(0, 1000..<1500)
+        #expect(plan.written == Coverage(prefix: 1500))
+    }
+
+    @Test("a body that goes on behind a hole is no stream that brings the whole file")
+    func streamBehindHole() {
+        var written = Coverage(prefix: 1000)
+        written.insert(9 * Self.mib..<10 * Self.mib)
+        var plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: 4))
+        _ = plan.begin(at: 10 * Self.mib, end: 64 * Self.mib, total: 64 * Self.mib, dividing: true)
+        #expect(plan.continueAsOneStream() == nil)
+    }
+
     @Test("without the first body there is no stream to go on with")
     func noStream() {
         var (plan, _) = Self.plan(64 * Self.mib, connections: 4)
