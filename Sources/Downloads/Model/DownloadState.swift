@@ -2,7 +2,7 @@
 public enum DownloadState: String, Sendable, CaseIterable {
     /// Waits for a slot.
     case queued
-    /// Holds a slot and transfers.
+    /// Transfers, in a slot; or has all its bytes, which are being verified and published.
     case downloading
     /// Stopped by the user; its bytes are kept.
     case paused

@@ -24,9 +24,7 @@ struct ChangeTests {
         let third = try await fixture.add("size=1000&seed=52")
         let changed = try await fixture.service.change(third.id, change { $0.priority = 5 })
         #expect(changed.priority == 5)
-        let copy = try TemporaryDirectory()
-        try FileManager.default.copyItem(atPath: fixture.directory.path + "/data", toPath: copy.path + "/data")
-        let crashed = try await ServiceFixture(directory: copy, continuing: fixture, starting: false)
+        let crashed = try await fixture.crash(starting: false)
         #expect(crashed.service.board.download(third.id)?.priority == 5)
         await crashed.service.shutdown()
 

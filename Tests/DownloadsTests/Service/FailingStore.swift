@@ -1,3 +1,4 @@
+import TestSupport
 import Threading
 
 @testable import Downloads
@@ -7,6 +8,8 @@ final class FailingStore: DownloadStore {
     private let real: any DownloadStore
     private let refusal = Locked<(@Sendable (StoreChange) -> Bool)?>(nil)
     private let count = Locked(0)
+    /// How many bytes of each download the store has been told to be on the disk.
+    let synced = Waiter<[DownloadID: Int64]>([:])
 
     init(_ real: any DownloadStore) {
         self.real = real
@@ -25,6 +28,7 @@ final class FailingStore: DownloadStore {
     }
 
     func submit(_ changes: [StoreChange]) -> StoreCommit {
+        for case .save(let record) in changes { synced.update { $0[record.id] = record.syncedBytes } }
         let condition = refusal.withLock { $0 }
         guard let condition, changes.contains(where: condition) else { return real.submit(changes) }
         count.withLock { $0 += 1 }
@@ -35,6 +39,7 @@ final class FailingStore: DownloadStore {
 
     func note(_ progress: StoredProgress) {
         real.note(progress)
+        synced.update { $0[progress.id] = progress.bytesReceived }
     }
 
     func close() async {

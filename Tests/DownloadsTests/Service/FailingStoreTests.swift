@@ -54,9 +54,7 @@ struct FailingStoreTests {
         fixture.store.refuse(nil)
         #expect(try await fixture.service.perform(.resume, on: made.id).state != .paused)
 
-        let copy = try TemporaryDirectory()
-        try FileManager.default.copyItem(atPath: fixture.directory.path + "/data", toPath: copy.path + "/data")
-        let after = try await ServiceFixture(directory: copy, continuing: fixture, starting: false)
+        let after = try await fixture.crash(starting: false)
         #expect(after.service.board.download(made.id)?.state == .queued)
         await after.service.shutdown()
         await fixture.service.shutdown()

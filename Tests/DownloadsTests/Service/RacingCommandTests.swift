@@ -67,9 +67,7 @@ struct RacingCommandTests {
         #expect(last.state == .completed)
         await fixture.service.shutdown()
 
-        let copy = try TemporaryDirectory()
-        try FileManager.default.copyItem(atPath: fixture.directory.path + "/data", toPath: copy.path + "/data")
-        let next = try await ServiceFixture(directory: copy, continuing: fixture)
+        let next = try await ServiceFixture(continuing: fixture)
         #expect(next.service.board.page(ListQuery()).items.map(\.id) == [last.id])
         #expect(try next.names(in: "incomplete") == [])
         await next.service.shutdown()

@@ -7,12 +7,6 @@ import Testing
 
 @Suite("Requests that are repeated, and batches", .timeLimit(.minutes(3)))
 struct RepetitionTests {
-    private func crash(_ fixture: ServiceFixture) async throws -> ServiceFixture {
-        let copy = try TemporaryDirectory()
-        try FileManager.default.copyItem(atPath: fixture.directory.path + "/data", toPath: copy.path + "/data")
-        return try await ServiceFixture(directory: copy, continuing: fixture, starting: false)
-    }
-
     private let key = RequestKey("k", request: [1, 2, 3])
 
     @Test("after a crash a key still has its answer, also when the download has changed or is gone")
@@ -24,7 +18,7 @@ struct RepetitionTests {
         let made = try await before.service.add(new, answering: key).download
         await before.service.release(key)
 
-        let after = try await crash(before)
+        let after = try await before.crash(starting: false)
         let told = KeptOutcome.created(made.id, shown: Array("\(made.id) paused 0".utf8))
         #expect(try await after.service.claim(key) == [told])
         _ = try await after.service.perform(.cancel, on: made.id)
@@ -68,7 +62,7 @@ struct RepetitionTests {
         await fixture.service.release(key)
         #expect(kinds(outcomes) == ["created", "refused", "existing", "refused", "created", "refused"])
 
-        let after = try await crash(fixture)
+        let after = try await fixture.crash(starting: false)
         #expect(after.service.board.statistics().counts[.queued] == 2)
         let again = try #require(try await after.service.claim(key))
         #expect(again.count == outcomes.count)

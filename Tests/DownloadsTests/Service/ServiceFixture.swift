@@ -53,6 +53,34 @@ final class ServiceFixture: Sendable {
         if starting { await service.start() }
     }
 
+    /// What a crash would leave now, and a service on it.
+    func crash(
+        starting: Bool = true, damage: (String) throws -> Void = { _ in },
+        configure: (inout DownloadsConfiguration) -> Void = { _ in }
+    ) async throws -> ServiceFixture {
+        let copy = try copy()
+        try damage(copy.path + "/data")
+        return try await ServiceFixture(directory: copy, continuing: self, starting: starting, configure: configure)
+    }
+
+    /// A copy of the data directory, made while the service works in it.
+    func copy() throws -> TemporaryDirectory {
+        let copy = try TemporaryDirectory()
+        let data = copy.path + "/data"
+        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: false)
+        // The records first: bytes of a part file are recorded after they are there.
+        try copyRecords(to: data)
+        for name in ["incomplete", "files"] {
+            try FileManager.default.copyItem(atPath: "\(directory.path)/data/\(name)", toPath: "\(data)/\(name)")
+        }
+        return copy
+    }
+
+    /// Copies the records as they are on the disk now, in one step: copies of the file and of its log need not fit each other.
+    func copyRecords(to path: String) throws {
+        try SQLiteConnection(path: directory.path + "/data/pawl.sqlite").execute("VACUUM INTO '\(path)/pawl.sqlite'")
+    }
+
     /// The URL of a synthetic entity of the origin.
     func url(_ query: String) throws -> HTTPURL {
         guard let url = HTTPURL(base + "/entity?" + query) else { throw Missing(what: "a URL for \(query)") }

@@ -55,25 +55,18 @@ struct SettingsTests {
         #expect(settings.maxConcurrent == 2)
         #expect(settings.maxPerHost == 4)
         #expect(try await fixture.end(of: second.id).state == .completed)
-        let again = try await crash(fixture) { $0.maxConcurrent = 1 }
+        let again = try await fixture.crash(starting: false, configure: { $0.maxConcurrent = 1 })
         #expect(await again.service.settings.maxConcurrent == 2)
         #expect(await again.service.settings.speedLimit == 12_345)
-        let told = try await crash(again) {
-            $0.maxConcurrent = 5
-            $0.explicitSettings = [.maxConcurrent]
-        }
+        let told = try await again.crash(
+            starting: false,
+            configure: {
+                $0.maxConcurrent = 5
+                $0.explicitSettings = [.maxConcurrent]
+            })
         #expect(await told.service.settings.maxConcurrent == 5)
-        let last = try await crash(told) { _ in }
+        let last = try await told.crash(starting: false)
         #expect(await last.service.settings.maxConcurrent == 5)
         for each in [last, told, again, fixture] { await each.service.shutdown() }
-    }
-
-    /// A service on a copy of the data directory as it is now.
-    private func crash(
-        _ fixture: ServiceFixture, configure: (inout DownloadsConfiguration) -> Void
-    ) async throws -> ServiceFixture {
-        let copy = try TemporaryDirectory()
-        try FileManager.default.copyItem(atPath: fixture.directory.path + "/data", toPath: copy.path + "/data")
-        return try await ServiceFixture(directory: copy, continuing: fixture, starting: false, configure: configure)
     }
 }

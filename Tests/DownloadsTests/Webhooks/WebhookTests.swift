@@ -108,8 +108,7 @@ struct WebhookTests {
         let hook = try url(receiver)
         let made = try await before.add("size=10&seed=108") { $0.webhook = hook }
         let first = try #require(try await receiver.requests(atLeast: 1).first)
-        let copy = try TemporaryDirectory()
-        try FileManager.default.copyItem(atPath: before.directory.path + "/data", toPath: copy.path + "/data")
+        let copy = try before.copy()
         await before.service.shutdown()
         isUp.update { $0 = true }
         let after = try await fixture(directory: copy, continuing: before)
@@ -148,11 +147,7 @@ struct WebhookTests {
     /// The messages that are on disk now.
     private func pending(_ fixture: ServiceFixture) async throws -> [WebhookDelivery] {
         let copy = try TemporaryDirectory()
-        for name in ["pawl.sqlite", "pawl.sqlite-wal"] {
-            let path = fixture.directory.path + "/data/" + name
-            guard FileManager.default.fileExists(atPath: path) else { continue }
-            try FileManager.default.copyItem(atPath: path, toPath: copy.path + "/" + name)
-        }
+        try fixture.copyRecords(to: copy.path)
         let store = try SQLiteDownloadStore(DataDirectory(path: copy.path))
         defer { Task { await store.close() } }
         return try store.load().deliveries
