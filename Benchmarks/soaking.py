@@ -21,6 +21,8 @@ MEMORY_MARGIN = 8 * 1024  # KiB
 DESCRIPTOR_MARGIN = 40
 # Downloads that are kept before the oldest are removed, so that the data directory does not grow either.
 KEPT = 300
+# How many answers to requests with a key the service remembers. Until it has that many, its memory grows as it should.
+ANSWERS = 10_000
 # Few enough that the search source's allowance of some twenty requests a minute is never used up.
 TERMS = ["prelude", "fugue", "field recording", "nocturne", "harbour", "sonata", "waltz", "morning"]
 FAULTS = ["503x2", "reset@40000;times=2", "truncate@30000;times=1", "slow-head@300", "change;times=1", "ignore-ranges", "404",
@@ -146,6 +148,7 @@ class Soak:
             self.webhook = f"http://127.0.0.1:{receiver.server_port}/hook"
             answer = json.loads(self.pawl.get("/search?term=prelude&limit=1"))
             self.origin = "/".join(answer["results"][0]["downloadUrl"].split("/")[:3])
+            self.fill()
             threads = [threading.Thread(target=self.guarded, args=(each,), daemon=True) for each in self.clients()]
             for thread in threads:
                 thread.start()
@@ -162,6 +165,13 @@ class Soak:
             # The demo says there, too, what could be tried.
             complaints = "".join(line for line in open(log.name, errors="replace") if "Z error " in line)
         return self.report(after, status, complaints)
+
+    def fill(self):
+        """Has as many answers remembered as ever will be: those to the same order, again and again."""
+        client = Client(self, "fill")
+        order = {"url": f"{self.origin}/entity?size=1000&seed=1", "paused": True}
+        for number in range(ANSWERS):
+            client.send("POST", "/downloads", order, {"Idempotency-Key": f"fill-{number}"})
 
     def clients(self):
         kinds = [(self.search, 0.15), (self.order, 0.2), (self.command, 0.2), (self.look, 0.25), (self.read_file, 0.15),

@@ -57,11 +57,7 @@ public struct HTTPURL: Sendable {
         port = parts.port ?? (parts.scheme == "https" ? 443 : 80)
         path = parts.path
         query = parts.query
-        let isDefault = port == (parts.scheme == "https" ? 443 : 80)
-        let bracketed = parts.host.utf8.contains(ASCII.colon) ? "[\(parts.host)]" : parts.host
-        string =
-            "\(parts.scheme)://" + (parts.userInfo.map { "\($0)@" } ?? "") + bracketed + (isDefault ? "" : ":\(port)")
-            + parts.path + (parts.query.map { "?\($0)" } ?? "")
+        string = parts.text
     }
 
     /// Whether it carries a name or password, which Pawl never sends from a URL it was redirected to.

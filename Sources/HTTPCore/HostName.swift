@@ -9,10 +9,14 @@ enum HostName {
         let dot = UInt8(ascii: ".")
         let name = host.last == dot ? host.dropLast() : host
         guard name.count <= 253 else { return false }
-        let labels = name.split(separator: dot, omittingEmptySubsequences: false)
-        guard labels.allSatisfy(isLabel), let last = labels.last else { return false }
+        var last = name
+        while let end = last.firstIndex(of: dot) {
+            guard isLabel(last[..<end]) else { return false }
+            last = last[(end + 1)...]
+        }
+        guard isLabel(last) else { return false }
         guard last.allSatisfy(ASCII.isDigit) || last.prefix(2).equalsIgnoringCase("0x") else { return true }
-        return isAddress(labels)
+        return isAddress(name.split(separator: dot, omittingEmptySubsequences: false))
     }
 
     private static func isLabel(_ label: ArraySlice<UInt8>) -> Bool {

@@ -151,16 +151,20 @@ extension JSONParser {
         let opening = position
         position += 1
         let start = position
+        // Checking what is ASCII anyway would cost more than all the rest.
+        var isASCII = true
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
-                let string = String(validating: bytes[start..<position], as: UTF8.self)
+                let text = bytes[start..<position]
+                let string = isASCII ? String(decoding: text, as: UTF8.self) : String(validating: text, as: UTF8.self)
                 position += 1
                 guard let string else { throw error("A string that is not UTF-8", at: opening) }
                 return string
             }
             if byte == UInt8(ascii: "\\") { return try parseEscapedString(opening: opening, plain: start..<position) }
             if byte < 0x20 { throw error("A control character in a string must be escaped") }
+            if byte >= 0x80 { isASCII = false }
             position += 1
         }
         throw error("")

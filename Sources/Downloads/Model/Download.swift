@@ -78,6 +78,20 @@ extension Download {
 // MARK: - What few downloads have
 
 extension Download {
+    /// A download as it was ordered.
+    init(_ new: NewDownload, id: DownloadID) {
+        self.init(id: id, url: new.url.string, state: new.startsPaused ? .paused : .queued, createdAt: id.createdAt)
+        filename = new.filename
+        change {
+            $0.checksum = new.checksum
+            $0.priority = new.priority
+            $0.labels = new.labels
+            $0.speedLimit = new.speedLimit
+            $0.track = new.track
+            $0.trackName = new.trackName
+        }
+    }
+
     /// Why it is retrying or failed; `nil` otherwise.
     public var error: DownloadFailure? {
         get { rare?.value.error }

@@ -49,10 +49,18 @@ public struct DownloadID: Sendable, Hashable, Comparable, LosslessStringConverti
 
     /// Appends the 26 characters.
     public func encode(into bytes: inout [UInt8]) {
-        var shift = (Self.length - 1) * 5
-        while shift >= 0 {
-            bytes.append(Self.character(of: UInt8(truncatingIfNeeded: value >> UInt128(shift)) & 31))
-            shift -= 5
+        // In two words: shifting one of 128 bits takes many steps.
+        let high = UInt64(truncatingIfNeeded: value >> 65)
+        let low = UInt64(truncatingIfNeeded: value)
+        bytes.append(addingCapacity: Self.length) { output in
+            for digit in 0..<13 {
+                output.append(Self.character(of: UInt8(truncatingIfNeeded: high >> UInt64(60 - 5 * digit)) & 31))
+            }
+            // The first of the second half has one bit in the first.
+            output.append(Self.character(of: UInt8(truncatingIfNeeded: value >> 60) & 31))
+            for digit in 1..<13 {
+                output.append(Self.character(of: UInt8(truncatingIfNeeded: low >> UInt64(60 - 5 * digit)) & 31))
+            }
         }
     }
 

@@ -16,15 +16,15 @@ public struct DownloadIDGenerator: Sendable {
     ///   - random: Where the 80 random bits come from.
     public mutating func next(now: Timestamp, using random: inout some RandomNumberGenerator) -> DownloadID {
         let time = UInt128(min(max(now.millisecondsSinceEpoch, 0), (1 << 48) - 1))
-        let low = UInt128(random.next()) | UInt128(random.next() & 0xFFFF) << 64
-        var candidate = time << 80 | low
-        if let last, candidate <= last.value {
+        let id: DownloadID
+        if let last, time <= last.value >> 80 {
             // The same millisecond, or an earlier one: step on from the last by a random stride, which keeps neighbours hard
             // to guess. At the very end of the range the identifier stays unique for as long as it can.
             let (sum, overflow) = last.value.addingReportingOverflow(UInt128(random.next() >> 32) + 1)
-            candidate = overflow ? last.value &+ 1 : sum
+            id = DownloadID(value: overflow ? last.value &+ 1 : sum)
+        } else {
+            id = DownloadID(value: time << 80 | UInt128(random.next() & 0xFFFF) << 64 | UInt128(random.next()))
         }
-        let id = DownloadID(value: candidate)
         last = id
         return id
     }

@@ -17,16 +17,7 @@ struct DownloadRecord: Sendable {
 extension DownloadRecord {
     /// The record of a download that has just been accepted.
     init(_ new: NewDownload, id: DownloadID) {
-        var download = Download(
-            id: id, url: new.url.string, state: new.startsPaused ? .paused : .queued, createdAt: id.createdAt)
-        download.filename = new.filename
-        download.checksum = new.checksum
-        download.priority = new.priority
-        download.labels = new.labels
-        download.speedLimit = new.speedLimit
-        download.track = new.track
-        download.trackName = new.trackName
-        self.init(download)
+        self.init(Download(new, id: id))
         change {
             $0.requestedFilename = new.filename
             $0.requestedMediaType = new.mediaType

@@ -97,6 +97,11 @@ struct DownloadJob {
     /// A job for a record; `nil` if the record's URL is not one.
     init?(_ record: DownloadRecord) {
         guard let url = HTTPURL(record.download.url) else { return nil }
+        self.init(record, url: url)
+    }
+
+    /// A job for a record, whose URL this is.
+    init(_ record: DownloadRecord, url: HTTPURL) {
         self.record = record
         self.url = url
         resume = ResumeDecision()

@@ -102,9 +102,8 @@ extension DownloadService {
 
     /// Waits until nobody makes the first download of one of these URLs durable: it might be what these lead to.
     private func settle(_ orders: [NewDownload]) async {
-        let urls = Set(orders.filter { $0.onDuplicate != .new }.map(\.url.string))
-        while let url = urls.first(where: { pendingURLs[$0] != nil }) {
-            await withCheckedContinuation { pendingURLs[url]?.append($0) }
+        while let order = orders.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
+            await withCheckedContinuation { pendingURLs[order.url.string]?.append($0) }
         }
     }
 
@@ -116,7 +115,9 @@ extension DownloadService {
 
     /// Decides what an order comes to, and drafts the download if it is a new one.
     private func plan(_ new: NewDownload, _ drafts: inout Drafts) throws(DownloadError) -> Addition {
-        for url in [new.url] + new.mirrors + [new.webhook].compactMap(\.self) { try judge(url) }
+        try judge(new.url)
+        for url in new.mirrors { try judge(url) }
+        if let webhook = new.webhook { try judge(webhook) }
         if let filename = new.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         let url = new.url.string
         if new.onDuplicate != .new {
@@ -130,7 +131,7 @@ extension DownloadService {
         let id = identifiers.next(now: .now(), using: &random)
         var record = DownloadRecord(new, id: id)
         record.download.filename = new.filename.map { reserve($0, for: id) }
-        guard var job = DownloadJob(record) else { throw .invalid("url '\(url)' cannot be parsed") }
+        var job = DownloadJob(record, url: new.url)
         job.reservedName = record.download.filename
         drafts.jobs.append(job)
         if drafts.first[url] == nil { drafts.first[url] = record.download }

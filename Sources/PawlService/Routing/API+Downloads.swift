@@ -85,23 +85,29 @@ extension API {
             }
             var status = HTTPStatus.ok
             if case .created = addition { status = .created }
-            return Self.answer(status, addition.download.id, addition.download.encoded)
+            return Self.answer(status, addition.download.id) { addition.download.encode(into: &$0) }
         } retell: { [self] outcomes throws(Problem) in
             switch outcomes.first {
-            case .created(let id, let shown): return Self.answer(.created, id, try retold(id, shown))
-            case .existing(let id, let shown): return Self.answer(.ok, id, try retold(id, shown))
+            case .created(let id, let shown): return Self.retell(.created, id, try retold(id, shown))
+            case .existing(let id, let shown): return Self.retell(.ok, id, try retold(id, shown))
             // A refusal of a single order is not kept.
             case .refused, nil: throw Problem(.internalError, "the answer to this Idempotency-Key is not known")
             }
         }
     }
 
-    private static func answer(_ status: HTTPStatus, _ id: DownloadID, _ resource: [UInt8]) -> Response {
+    private static func answer(_ status: HTTPStatus, _ id: DownloadID, _ encode: (inout JSONWriter) -> Void) -> Response {
         var response = Response()
+        response.fields.reserveCapacity(fields: 8, bytes: 256)
         response.fields.append(.location, "/downloads/" + id.description)
         response.forbidStoring()
-        response.fill(status) { $0.raw(resource) }
+        response.body.reserveCapacity(900)
+        response.fill(status, encode)
         return response
+    }
+
+    private static func retell(_ status: HTTPStatus, _ id: DownloadID, _ resource: [UInt8]) -> Response {
+        answer(status, id) { $0.raw(resource) }
     }
 
     /// Looks up the track of an order that names one.

@@ -8,14 +8,17 @@ extension API {
     /// `GET /healthz`: the process lives.
     func health(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
         try QueryReader(request.head.target).finish()
-        response.forbidStoring()
-        response.fill { writer in
-            writer.beginObject()
-            writer.member("status", "ok")
-            writer.endObject()
-        }
+        response.fields.append(contentsOf: Self.healthFields)
+        response.body.append(contentsOf: Self.healthBody)
         return .ready
     }
+
+    private static let healthFields = {
+        var fields = Fields(.cacheControl, "no-store")
+        fields.append(.contentType, "application/json")
+        return fields
+    }()
+    private static let healthBody = Array(#"{"status":"ok"}"#.utf8)
 
     /// `GET /readyz`: requests are welcome, and what they promise can be kept.
     func readiness(_ request: borrowing Request) throws(Problem) -> Answer {

@@ -47,19 +47,19 @@ final class API: Application {
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         let match = router.match(request.head.target)
         let exchange = Exchange(
-            endpoint: match?.number, begun: Stopwatch(), id: request.id,
+            endpoint: match?.number, begun: Stopwatch(),
             origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
             entry: log.writes(.debug) ? RequestLogEntry(request) : nil)
         do throws(Problem) {
             switch try answer(request, match, &response) {
             case .ready: break
             case .later(let work):
-                return .later { [self] in
+                return .later { [self, id = request.id] in
                     var response = Response()
                     do throws(Problem) {
                         response = try await work()
                     } catch {
-                        report(error, exchange)
+                        report(error, ofRequest: id)
                         error.fill(&response)
                     }
                     finish(exchange, &response)
@@ -68,7 +68,7 @@ final class API: Application {
             }
         } catch {
             response.fields.removeAll(keepingCapacity: true)
-            report(error, exchange)
+            report(error, ofRequest: request.id)
             error.fill(&response)
         }
         finish(exchange, &response)
@@ -80,7 +80,6 @@ final class API: Application {
         /// The endpoint's place among all.
         let endpoint: Int?
         let begun: Stopwatch
-        let id: String
         let origin: String?
         let entry: RequestLogEntry?
     }
@@ -191,12 +190,12 @@ final class API: Application {
     }
 
     /// What is our own fault is worth a line, whatever the level.
-    private func report(_ problem: Problem, _ exchange: Exchange) {
+    private func report(_ problem: Problem, ofRequest id: String) {
         guard problem.code == .internalError else { return }
         log.write(
             .error, "request failed",
             [
-                ("detail", .text(problem.detail)), ("requestId", .text(exchange.id)),
+                ("detail", .text(problem.detail)), ("requestId", .text(id)),
             ])
     }
 }
