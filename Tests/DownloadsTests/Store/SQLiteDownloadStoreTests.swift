@@ -24,6 +24,38 @@ struct SQLiteDownloadStoreTests {
         await store.close()
     }
 
+    @Test(arguments: 1..<StoreSchema.version)
+    func `a directory of an older release opens with what it has, and takes more`(_ version: Int) async throws {
+        let scene = try StoreScene()
+        let (old, new) = (sampleRecord(1, state: .paused), fullRecord(2))
+        do {
+            let directory = try DataDirectory(path: scene.path)
+            let connection = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
+            let migrations = Array(StoreSchema.migrations.prefix(version))
+            try StoreSchema.prepare(connection, path: scene.path, migrations: migrations)
+            // What the first release had to write.
+            try connection.execute(
+                """
+                INSERT INTO downloads (id, url, state, bytes_received, file_missing, connections, attempts, priority,
+                    speed_limit, created_at, updated_at, revision, entity_known)
+                VALUES ('\(old.id)', '\(old.download.url)', 'paused', 7, 0, 0, 1, 0, 0, 1, 2, 3, 0)
+                """)
+            try connection.execute("INSERT INTO settings VALUES ('maxConcurrent', '3')")
+            withExtendedLifetime(directory) {}
+        }
+        for round in 1...2 {
+            let store = try scene.open()
+            let contents = try store.load()
+            #expect(contents.records.map(\.id) == Array([old.id, new.id].prefix(round)))
+            #expect(contents.records.first?.download.url == old.download.url)
+            #expect(contents.records.first?.download.state == .paused)
+            #expect(contents.records.first?.download.bytesReceived == 7)
+            #expect(contents.settings == ["maxConcurrent": "3"])
+            try await store.save(new)
+            await store.close()
+        }
+    }
+
     @Test func `what was acknowledged is in the files before anything is closed`() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
