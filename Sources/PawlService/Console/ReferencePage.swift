@@ -1,13 +1,32 @@
 /// The API for people, made from `openapi.yaml`, so that the two cannot disagree. One document without scripts or anything from
 /// elsewhere.
-enum ReferencePage {
+struct ReferencePage {
     /// One method of one path.
     struct Operation: Sendable, Equatable {
         let method: String
         let path: String
-        var group = ""
-        var summary = ""
-        var description = ""
+        let group: String
+        let summary: String
+        let description: String
+        let parameters: [Member]
+        /// What a request carries.
+        let body: Member?
+        let answers: [Answer]
+    }
+
+    /// A parameter, or a member of an object.
+    struct Member: Sendable, Equatable {
+        let name: String
+        /// What it may be, as HTML.
+        let kind: String
+        let description: String
+    }
+
+    struct Answer: Sendable, Equatable {
+        /// `default` stands for all others.
+        let status: String
+        let description: String
+        let body: Member?
     }
 
     /// Nothing may load or run; the only style is the one in the document.
@@ -15,58 +34,127 @@ enum ReferencePage {
         "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
     /// The page.
-    static let bytes = Array(page(operations(in: String(decoding: PackageResources.openapi_yaml, as: UTF8.self))).utf8)
+    static let bytes = Array(ReferencePage(String(decoding: PackageResources.openapi_yaml, as: UTF8.self)).html.utf8)
 
-    /// Reads the operations by the indentation that the document is written with: no other YAML is ever read here.
-    static func operations(in document: String) -> [Operation] {
-        var operations: [Operation] = []
-        var path = ""
-        var isInPaths = false
-        var isInDescription = false
-        for line in document.split(separator: "\n", omittingEmptySubsequences: false) {
-            let indentation = line.prefix { $0 == " " }.count
-            let text = line.dropFirst(indentation)
-            if indentation == 0, !text.isEmpty { isInPaths = text == "paths:" }
-            guard isInPaths, !text.isEmpty else { continue }
-            if isInDescription, indentation >= 8, let last = operations.indices.last {
-                operations[last].description += (operations[last].description.isEmpty ? "" : " ") + text
-                continue
-            }
-            isInDescription = false
-            switch indentation {
-            case 2: path = String(text.dropLast())
-            case 4 where ["get:", "post:", "put:", "patch:", "delete:"].contains(text):
-                operations.append(Operation(method: text.dropLast().uppercased(), path: path))
-            case 6:
-                guard let last = operations.indices.last, operations[last].path == path else { continue }
-                if let value = value(of: "summary", in: text) { operations[last].summary = value }
-                if let value = value(of: "tags", in: text) { operations[last].group = String(value.dropFirst().dropLast()) }
-                if let value = value(of: "description", in: text) {
-                    isInDescription = value == "|"
-                    if !isInDescription { operations[last].description = value }
-                }
-            default: break
+    private let document: DocumentOutline
+
+    init(_ document: String) {
+        self.document = DocumentOutline(parsing: document)
+    }
+
+    var operations: [Operation] {
+        (document["paths"]?.children ?? []).flatMap { path in
+            path.children.filter { ["get", "put", "post", "patch", "delete"].contains($0.key) }.map { operation in
+                Operation(
+                    method: operation.key.uppercased(), path: path.key, group: operation["tags"]?.items.first ?? "",
+                    summary: operation.text("summary") ?? "", description: operation.text("description") ?? "",
+                    parameters: [path, operation].flatMap { $0["parameters"]?.children ?? [] }.map { parameter(target(of: $0)) },
+                    body: operation["requestBody"].flatMap { body(of: target(of: $0)) },
+                    answers: (operation["responses"]?.children ?? []).map { answer in
+                        let meaning = target(of: answer)
+                        return Answer(status: answer.key, description: meaning.text("description") ?? "", body: body(of: meaning))
+                    })
             }
         }
-        return operations
     }
 
-    private static func value(of name: String, in text: Substring) -> String? {
-        guard text.hasPrefix(name + ": ") else { return nil }
-        return String(text.dropFirst(name.utf8.count + 2))
+    /// The objects that operations take and answer with, each with its members.
+    private var objects: [(name: String, description: String, members: [Member])] {
+        (document["components"]?["schemas"]?.children ?? []).compactMap { schema in
+            guard let properties = schema["properties"] else { return nil }
+            let members = properties.children.map { Member(name: $0.key, kind: kind(of: $0), description: meaning(of: $0)) }
+            return (schema.key, schema.text("description") ?? "", members)
+        }
     }
 
-    private static func page(_ operations: [Operation]) -> String {
+    /// What a reference refers to; everything else is itself.
+    private func target(of node: DocumentOutline) -> DocumentOutline {
+        guard let reference = node.text("$ref") else { return node }
+        return reference.split(separator: "/").dropFirst().reduce(document) { $0?[String($1)] } ?? node
+    }
+
+    private func parameter(_ node: DocumentOutline) -> Member {
+        let place = node.text("in") ?? ""
+        let isRequired = node.text("required") == "true"
+        return Member(
+            name: node.text("name") ?? "",
+            kind: "\(place)\(isRequired && place != "path" ? ", required" : ""): " + (node["schema"].map(kind(of:)) ?? ""),
+            description: node.text("description") ?? "")
+    }
+
+    private func body(of node: DocumentOutline) -> Member? {
+        guard let content = node["content"]?.children.first else { return nil }
+        return Member(
+            name: content.key, kind: content["schema"].map(kind(of:)) ?? "", description: node.text("description") ?? "")
+    }
+
+    private func meaning(of schema: DocumentOutline) -> String {
+        schema.text("description") ?? target(of: schema).text("description") ?? ""
+    }
+
+    /// What a schema allows, in a few words: objects by a link to where their members are told.
+    private func kind(of schema: DocumentOutline) -> String {
+        if let reference = schema.text("$ref") {
+            let name = String(reference.split(separator: "/").last ?? "")
+            let target = target(of: schema)
+            return target["properties"] == nil ? kind(of: target) : "<a href=\"#\(name)\">\(name)</a>"
+        }
+        if let choices = schema["oneOf"], schema["properties"] == nil {
+            return choices.children.map(kind(of:)).joined(separator: " or ")
+        }
+        let values = (schema["enum"]?.items ?? []).map { "<code>\(Self.escaped($0))</code>" }
+        let types = schema["type"].map { $0.items.isEmpty ? [$0.value] : $0.items } ?? []
+        var text = values.prefix(30).joined(separator: ", ") + (values.count > 30 ? " and \(values.count - 30) more" : "")
+        if values.isEmpty { text = Self.escaped(types.joined(separator: " or ")) }
+        if let properties = schema["properties"] {
+            text = "object with " + properties.children.map { "<code>\($0.key)</code> (\(kind(of: $0)))" }.joined(separator: ", ")
+        }
+        if let items = schema["items"] { text = text.replacing("array", with: "array of " + kind(of: items)) }
+        switch (schema.text("minimum"), schema.text("maximum")) {
+        case (let least?, let most?) where most.utf8.count < 19: text += ", \(least) to \(most)"
+        case (let least?, _): text += ", at least \(least)"
+        default: break
+        }
+        if let preset = schema.text("default") { text += ", by default <code>\(Self.escaped(preset))</code>" }
+        return text
+    }
+
+    private func table(_ members: [Member]) -> String {
+        guard !members.isEmpty else { return "" }
+        let rows = members.map { member in
+            "<tr><th scope=\"row\"><code>\(Self.escaped(member.name))</code></th><td>\(Self.marked(member.description)) "
+                + "<small>\(member.kind)</small></td></tr>\n"
+        }
+        return "<table>\n\(rows.joined())</table>\n"
+    }
+
+    private func section(_ operation: Operation) -> String {
+        var text = "<h3><code><b>\(operation.method)</b> \(Self.escaped(operation.path))</code></h3>\n"
+        text += "<p>\(Self.marked(operation.summary)) \(Self.marked(operation.description))</p>\n"
+        text += table(operation.parameters)
+        if let body = operation.body {
+            text += "<p>Body: \(body.description.isEmpty ? body.kind : Self.marked(body.description))</p>\n"
+        }
+        text += "<details><summary>Answers</summary>\n<table>\n"
+        for answer in operation.answers {
+            text += "<tr><th scope=\"row\"><code>\(answer.status)</code></th><td>\(Self.marked(answer.description))"
+            if let body = answer.body { text += " <small><code>\(body.name)</code>: \(body.kind)</small>" }
+            text += "</td></tr>\n"
+        }
+        return text + "</table>\n</details>\n"
+    }
+
+    private var html: String {
+        let operations = operations
         var body = ""
         for (group, title) in [("search", "Search"), ("downloads", "Downloads"), ("events", "Events"), ("service", "Service")] {
-            body += "<h2>\(title)</h2>\n<dl>\n"
-            for operation in operations where operation.group == group {
-                body += "<dt><code><b>\(operation.method)</b> \(escaped(operation.path))</code></dt>\n"
-                body += "<dd>\(marked(operation.summary))"
-                if !operation.description.isEmpty { body += "<p>\(marked(operation.description))</p>" }
-                body += "</dd>\n"
-            }
-            body += "</dl>\n"
+            body += "<h2>\(title)</h2>\n"
+            for operation in operations where operation.group == group { body += section(operation) }
+        }
+        body += "<h2>Objects</h2>\n"
+        for object in objects {
+            body += "<h3 id=\"\(object.name)\">\(object.name)</h3>\n<p>\(Self.marked(object.description))</p>\n"
+            body += table(object.members)
         }
         return """
             <!doctype html>
@@ -80,9 +168,13 @@ enum ReferencePage {
             body { font: 1rem/1.6 system-ui, sans-serif; max-width: 48rem; margin: 0 auto; padding: 3rem 1.25rem; }
             h1 { margin: 0 0 .25rem; }
             h2 { margin: 2.5rem 0 .5rem; font-size: 1.25rem; }
-            dt { margin-top: 1rem; }
-            dd { margin: .15rem 0 0 1.5rem; }
-            dd p { margin: .25rem 0; opacity: .8; }
+            h3 { margin: 2rem 0 .25rem; font-size: 1rem; overflow-wrap: anywhere; }
+            p { margin: .25rem 0; }
+            table { border-collapse: collapse; margin: .5rem 0; }
+            th, td { padding: .2rem 1rem .2rem 0; text-align: start; vertical-align: baseline; overflow-wrap: anywhere; }
+            th { white-space: nowrap; font-weight: inherit; }
+            small { opacity: .75; }
+            summary { cursor: pointer; }
             code { font: .95em/1.5 ui-monospace, monospace; }
             a { color: inherit; }
             </style>
@@ -90,7 +182,8 @@ enum ReferencePage {
             <body>
             <main>
             <h1>The API of Pawl</h1>
-            <p>Parameters, bodies and problems are all in <a href="/openapi.yaml"><code>/openapi.yaml</code></a> (OpenAPI 3.1).</p>
+            <p>\(Self.marked(document["info"]?.text("description") ?? ""))</p>
+            <p>All of this, and the form of every value, is in <a href="/openapi.yaml"><code>/openapi.yaml</code></a> (OpenAPI 3.1).</p>
             \(body)</main>
             </body>
             </html>
