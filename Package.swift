@@ -56,7 +56,7 @@ let package = Package(
                 "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "Terminal", "Threading", "CSystem",
             ],
             resources: [.embedInCode("Resources")]),
-        room("PawlClient", ["PawlService", "HTTPClient", "HTTPCore", "JSON", "Terminal", "Threading"]),
+        room("PawlClient", ["PawlService", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "Threading"]),
         .executableTarget(
             name: "pawl", dependencies: ["PawlService", "PawlClient", "DemoUpstream"], swiftSettings: strict),
 
@@ -73,7 +73,7 @@ let package = Package(
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON"]),
         tests("Terminal", ["Terminal"]),
         tests("PawlService", ["PawlService", "DemoUpstream", "Downloads", "HTTPServer", "HTTPCore", "JSON", "Terminal"]),
-        tests("PawlClient", ["PawlClient", "PawlService", "DemoUpstream", "HTTPCore", "JSON", "Terminal"]),
+        tests("PawlClient", ["PawlClient", "PawlService", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "Terminal"]),
         tests("BlackBox", ["JSON"]),
     ]
 )

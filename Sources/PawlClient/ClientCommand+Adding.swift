@@ -1,3 +1,4 @@
+internal import Downloads
 internal import HTTPCore
 internal import JSON
 internal import PawlService
@@ -110,7 +111,7 @@ extension ClientCommand {
             func text(_ name: String) -> TerminalText { TerminalText(result[name]?.string ?? "") }
             let state = result["download"]?["state"]?.string
             let isDownloadable = result["downloadUrl"]?.string != nil
-            let style = state.flatMap(TransferStatus.State.init(rawValue:))?.style ?? .dim
+            let style = state.flatMap(DownloadState.init(rawValue:))?.style ?? .dim
             table.append([
                 TextTable.Cell(TerminalText(String(index + 1)), .bold),
                 TextTable.Cell(text("name"), isDownloadable ? .plain : .dim),

@@ -1,3 +1,4 @@
+internal import Downloads
 internal import HTTPCore
 internal import JSON
 internal import PawlService

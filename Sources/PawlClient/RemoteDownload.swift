@@ -1,4 +1,6 @@
+internal import Downloads
 internal import JSON
+internal import PawlService
 internal import Terminal
 
 /// A download as a service tells of it.
@@ -13,7 +15,7 @@ struct RemoteDownload: Sendable, Equatable {
     /// Reads a resource; `nil` if it is none.
     init?(_ value: JSONValue) {
         guard let id = value["id"]?.string, let url = value["url"]?.string,
-            let state = value["state"]?.string.flatMap(TransferStatus.State.init(rawValue:))
+            let state = value["state"]?.string.flatMap(DownloadState.init(rawValue:))
         else { return nil }
         self.id = id
         updatedAt = value["updatedAt"]?.string ?? ""

@@ -1,3 +1,4 @@
+internal import Downloads
 internal import HTTPClient
 internal import JSON
 internal import PawlService

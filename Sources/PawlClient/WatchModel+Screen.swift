@@ -1,3 +1,5 @@
+internal import Downloads
+internal import PawlService
 internal import Terminal
 
 extension WatchModel {
@@ -39,13 +41,13 @@ extension WatchModel {
     }
 
     private func summary(_ width: Int, _ appearance: Appearance) -> TerminalLine {
-        var counts: [TransferStatus.State: Int] = [:]
+        var counts: [DownloadState: Int] = [:]
         var speed: Int64 = 0
         for download in downloads.values {
             counts[download.status.state, default: 0] += 1
             if download.status.state == .downloading { speed &+= max(0, download.status.bytesPerSecond) }
         }
-        let parts = TransferStatus.State.allCases.compactMap { state in counts[state].map { "\($0) \(state.rawValue)" } }
+        let parts = DownloadState.allCases.compactMap { state in counts[state].map { "\($0) \(state.rawValue)" } }
         var line = TerminalLine(TerminalText(HumanReadable.bytes(speed) + "/s"), .active)
         line.append(TerminalText("  " + (parts.isEmpty ? "nothing to do" : parts.joined(separator: ", "))))
         return line.clipped(to: width, appearance)

@@ -1,4 +1,6 @@
+internal import Downloads
 internal import JSON
+internal import PawlService
 internal import Terminal
 
 /// What `pawl watch` knows and shows. Pure: events, keys and the time go in, a screen and what is to be done come out.
@@ -112,7 +114,7 @@ struct WatchModel: Sendable {
         }
     }
 
-    private static func rank(_ state: TransferStatus.State) -> Int {
+    private static func rank(_ state: DownloadState) -> Int {
         switch state {
         case .downloading: 0
         case .retrying: 1

@@ -1,4 +1,5 @@
 import DemoUpstream
+import Downloads
 import Foundation
 import HTTPClient
 import HTTPCore

@@ -1,4 +1,6 @@
+import Downloads
 import JSON
+import PawlService
 import Terminal
 import Testing
 

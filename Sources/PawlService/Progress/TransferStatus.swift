@@ -1,46 +1,12 @@
+public import Downloads
+public import Terminal
+
 /// How a download stands, as far as a terminal shows it.
 public struct TransferStatus: Sendable, Equatable {
-    /// The states a download can be in, by the names that the service gives them.
-    public enum State: String, Sendable, CaseIterable {
-        /// Waits for its turn.
-        case queued
-        /// Transfers.
-        case downloading
-        /// Stopped by its user; its bytes are kept.
-        case paused
-        /// Waits to be tried again.
-        case retrying
-        /// Done.
-        case completed
-        /// Given up.
-        case failed
-        /// Stopped for good.
-        case cancelled
-
-        /// Whether anything can still happen to it by itself or by resuming.
-        public var isLive: Bool {
-            switch self {
-            case .queued, .downloading, .paused, .retrying: true
-            case .completed, .failed, .cancelled: false
-            }
-        }
-
-        /// How it stands out.
-        public var style: Style {
-            switch self {
-            case .queued, .paused, .retrying: .waiting
-            case .downloading: .active
-            case .completed: .good
-            case .failed: .bad
-            case .cancelled: .dim
-            }
-        }
-    }
-
     /// What it is called: its file's name, or else its URL.
     public var name: TerminalText
     /// Its state.
-    public var state: State
+    public var state: DownloadState
     /// Bytes that are there.
     public var bytesReceived: Int64 = 0
     /// Bytes it will have; `nil` while unknown.
@@ -55,7 +21,7 @@ public struct TransferStatus: Sendable, Equatable {
     public var reason: TerminalText?
 
     /// A download of which nothing more is known.
-    public init(name: TerminalText, state: State) {
+    public init(name: TerminalText, state: DownloadState) {
         self.name = name
         self.state = state
     }

@@ -1,3 +1,6 @@
+public import Downloads
+public import Terminal
+
 extension TransferStatus {
     /// Columns of the fields behind the bar: percentage, size, speed and time left.
     private enum Field {
@@ -54,5 +57,18 @@ extension TransferStatus {
         default: add(state.rawValue, space, state.style)
         }
         return line
+    }
+}
+
+extension DownloadState {
+    /// How it stands out on a terminal.
+    public var style: Style {
+        switch self {
+        case .queued, .paused, .retrying: .waiting
+        case .downloading: .active
+        case .completed: .good
+        case .failed: .bad
+        case .cancelled: .dim
+        }
     }
 }

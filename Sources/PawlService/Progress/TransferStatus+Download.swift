@@ -4,9 +4,7 @@ internal import Terminal
 extension TransferStatus {
     /// A download as a terminal shows it.
     init(_ download: Download) {
-        self.init(
-            name: TerminalText(download.filename ?? Log.withoutSecrets(download.url)),
-            state: State(rawValue: download.state.rawValue) ?? .queued)
+        self.init(name: TerminalText(download.filename ?? Log.withoutSecrets(download.url)), state: download.state)
         bytesReceived = download.bytesReceived
         bytesTotal = download.bytesTotal
         bytesPerSecond = download.bytesPerSecond
