@@ -1,7 +1,9 @@
 """A headless Chromium, whose controls are found as a screen reader finds them: by role and accessible name."""
 
 import contextlib
+import os
 import pathlib
+import shutil
 import tempfile
 
 try:
@@ -12,7 +14,7 @@ from selenium import webdriver
 from selenium.common.exceptions import JavascriptException, StaleElementReferenceException, WebDriverException
 from selenium.webdriver.common.keys import Keys
 
-from service import wait
+from service import SHELF, wait
 
 OUTPUT = pathlib.Path(__file__).resolve().parent / "output"
 AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text() if axe_core_python else None
@@ -20,20 +22,27 @@ AXE = (pathlib.Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
 
 class Browser:
     def __init__(self):
+        # Chromium and its driver leave things behind, wherever they think is the place for them.
+        self.directory = tempfile.mkdtemp(prefix="pawl-browser-", dir=SHELF)
         options = webdriver.ChromeOptions()
         options.binary_location = "/usr/bin/chromium"
         # The sandbox needs privileges that containers lack, and /dev/shm is small there.
         for flag in ["headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu", "lang=en-US",
-                     "autoplay-policy=no-user-gesture-required", "disable-background-networking"]:
+                     "autoplay-policy=no-user-gesture-required", "disable-background-networking",
+                     "user-data-dir=" + self.directory + "/profile"]:
             options.add_argument("--" + flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+        variables = {**os.environ, "TMPDIR": self.directory, "HOME": self.directory}
+        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver", env=variables))
         self.driver.set_script_timeout(120)
         OUTPUT.mkdir(exist_ok=True)
         self.resize(1440, 900)
 
     def close(self):
-        self.driver.quit()
+        try:
+            self.driver.quit()
+        finally:
+            shutil.rmtree(self.directory, ignore_errors=True)
 
     # What the page is shown in
 

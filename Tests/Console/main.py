@@ -39,7 +39,7 @@ def main():
     tests += tests_page.EXTRAS if wanted else []
     tests = [test for test in tests if not wanted or any(word in test.__name__ for word in wanted)]
     begun = time.monotonic()
-    with contextlib.closing(Service()) as service, contextlib.closing(Browser()) as browser:
+    with contextlib.closing(Service("--speed-limit", "2000000")) as service, contextlib.closing(Browser()) as browser:
         passed = sum(run(test, browser, service) for test in tests)
     print(f"{time.monotonic() - begun:.0f} s; screenshots in {OUTPUT}")
     print(f"{passed} passed, {len(tests) - passed} failed")

@@ -1,18 +1,25 @@
 """A headless Chromium by its driver's own protocol (W3C WebDriver), with Python's library alone."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
+import tempfile
 import urllib.error
 import urllib.request
 
-from service import PATIENCE
+from service import PATIENCE, SHELF
 
 
 class BrowserSession:
     def __enter__(self):
+        # Chromium and its driver leave things behind, wherever they think is the place for them.
+        self.directory = tempfile.mkdtemp(prefix="pawl-browser-", dir=SHELF)
+        variables = {**os.environ, "TMPDIR": self.directory, "HOME": self.directory}
         # It prints the port it has chosen.
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                       env=variables)
         self.session = None
         try:
             for line in self.driver.stdout:
@@ -40,6 +47,7 @@ class BrowserSession:
             self.driver.terminate()
             self.driver.wait()
             self.driver.stdout.close()
+            shutil.rmtree(self.directory, ignore_errors=True)
 
     def open(self, url):
         self._send("POST", f"/session/{self.session}/url", {"url": url})

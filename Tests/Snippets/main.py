@@ -10,12 +10,10 @@ import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "Tests/Console"))
-sys.dont_write_bytecode = True
+from browser_session import BrowserSession
+from service import PATIENCE, Service, wait
 
-from browser_session import BrowserSession  # noqa: E402
-from service import PATIENCE, Service, wait  # noqa: E402
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Where the README's service is.
 ADDRESS = "http://127.0.0.1:8080"

@@ -7,7 +7,8 @@ import tempfile
 import time
 import xml.sax.saxutils
 
-from terminal import Service, Terminal
+from service import Service
+from terminal import Terminal
 
 COLUMNS, ROWS = 92, 17
 CELL, LINE, MARGIN = 8.2, 19, 14

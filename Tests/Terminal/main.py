@@ -12,7 +12,8 @@ import traceback
 import tests_get
 import tests_program
 import tests_service
-from terminal import Service, Terminal
+from service import SHELF, Service
+from terminal import Terminal
 
 
 class Fixture:
@@ -20,7 +21,7 @@ class Fixture:
 
     def __init__(self, service, screens, name):
         self.service, self.screens, self.name = service, screens, name
-        self.directory = tempfile.mkdtemp(prefix="pawl-terminal-")
+        self.directory = tempfile.mkdtemp(prefix="pawl-terminal-", dir=SHELF)
         os.mkdir(self.directory + "/bin")
         os.symlink(os.path.abspath(os.environ["PAWL_BINARY"]), self.directory + "/bin/pawl")
         self.terminals = []

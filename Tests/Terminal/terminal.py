@@ -1,39 +1,21 @@
-"""A terminal of tmux, a service to talk to, and waiting for what must happen."""
+"""A terminal of tmux."""
 
 import os
 import re
 import shlex
-import shutil
-import signal
 import subprocess
-import tempfile
-import time
-import urllib.request
 import uuid
 
-# Everything may take twenty times as long as it should: what waits, waits for a condition, and this long at most.
-PATIENCE = int(os.environ.get("PATIENCE", 90))
-
-
-def wait(condition, what, limit=PATIENCE):
-    """Waits until `condition()` is true, and returns what it returned."""
-    deadline = time.monotonic() + limit
-    while True:
-        value = condition()
-        if value:
-            return value
-        if time.monotonic() > deadline:
-            raise AssertionError(f"waited {limit} s in vain: {what() if callable(what) else what}")
-        time.sleep(0.03)
+from service import PATIENCE, wait
 
 
 class Terminal:
-    """One window of a tmux server of its own."""
+    """One window of a tmux server of its own, whose socket goes away with the directory."""
 
     KEYS = {"Enter", "Tab", "Space", "Up", "Down", "C-c", "C-u"}
 
     def __init__(self, directory, columns=100, rows=30, environment=None):
-        self.socket = f"pawl-{uuid.uuid4().hex[:12]}"
+        self.socket = f"{directory}/.tmux-{uuid.uuid4().hex[:6]}"
         self.directory = directory
         variables = {"PS1": "$ ", "LC_ALL": "C.UTF-8", "HOME": directory, "XDG_STATE_HOME": directory + "/state"}
         variables.update(environment or {})
@@ -45,7 +27,7 @@ class Terminal:
         self.wait_for(r"\$ *$")
 
     def tmux(self, *arguments):
-        return subprocess.run(["tmux", "-L", self.socket, *arguments], check=True, capture_output=True, text=True).stdout
+        return subprocess.run(["tmux", "-S", self.socket, *arguments], check=True, capture_output=True, text=True).stdout
 
     def screen(self, styles=False):
         """What is on the screen, without spaces at the ends of lines."""
@@ -93,52 +75,4 @@ class Terminal:
         wait(lambda: self.screen() in ("$", "$ "), "an empty screen")
 
     def close(self):
-        subprocess.run(["tmux", "-L", self.socket, "kill-server"], capture_output=True)
-
-
-class Service:
-    """A `pawl demo` with a data directory of its own."""
-
-    def __init__(self, *flags, port=0, directory=None):
-        self.directory = directory or tempfile.mkdtemp(prefix="pawl-terminal-")
-        self.flags = flags
-        self.port = port
-        self.start()
-
-    def start(self):
-        arguments = [os.environ["PAWL_BINARY"], "demo", "--port", str(self.port), "--data-dir", self.directory + "/data", *self.flags]
-        self.log = open(self.directory + "/log", "ab")
-        self.child = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=self.log, text=True)
-        line = self.child.stdout.readline()
-        assert line.startswith("listening on "), line
-        self.url = line.split()[-1]
-        self.port = int(self.url.rsplit(":", 1)[1])
-
-    @property
-    def upstream(self):
-        """The address of the demo's own origin."""
-        def told():
-            with open(self.directory + "/log", encoding="utf-8") as log:
-                return re.search(r'"url":"(http://127\.0\.0\.1:\d+)/large', log.read())
-        return wait(told, "the upstream's address")[1]
-
-    def stop(self):
-        if self.child.poll() is None:
-            self.child.send_signal(signal.SIGTERM)
-            try:
-                self.child.wait(30)
-            except subprocess.TimeoutExpired:
-                self.child.kill()
-                self.child.wait()
-        self.child.stdout.close()
-        self.log.close()
-
-    def close(self):
-        self.stop()
-        shutil.rmtree(self.directory, ignore_errors=True)
-
-
-def fetch(url):
-    """The bytes of a URL."""
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-        return answer.read()
+        subprocess.run(["tmux", "-S", self.socket, "kill-server"], capture_output=True)

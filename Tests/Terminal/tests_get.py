@@ -6,7 +6,7 @@ import re
 import signal
 import subprocess
 
-from terminal import fetch, wait
+from service import fetch, wait
 
 ESCAPE = "\x1b"
 

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 
-from terminal import Service, wait
+from service import Service, wait
 from tests_get import ESCAPE, entity
 
 PAWL = os.environ["PAWL_BINARY"]
@@ -213,7 +213,7 @@ def watch_ends_when_nobody_reads_it_any_more(fixture):
 
 
 def a_service_that_is_not_there_or_refuses_is_told_apart(fixture):
-    secured = Service("--token", "right")
+    secured = Service(token="right")
     try:
         terminal = fixture.terminal(120, 40)
         for line, expected, said in [

@@ -1,4 +1,4 @@
-"""The service under test: a `pawl demo` with a data directory of its own."""
+"""What the tests of the console, the terminal and the snippets share: a `pawl demo` of their own, and waiting for what must happen."""
 
 import json
 import os
@@ -7,35 +7,39 @@ import signal
 import subprocess
 import tempfile
 import time
-import urllib.error
 import urllib.parse
 import urllib.request
 
 # Everything may take twenty times as long as it should: what waits, waits for a condition, and this long at most.
-PATIENCE = 90
+PATIENCE = int(os.environ.get("PATIENCE", 90))
+
+# What is downloaded here need not outlive the machine: in memory, where there is enough, a busy disk holds nobody up.
+SHELF = "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 2e9 else None
 
 
 def wait(condition, what, limit=PATIENCE):
-    """Waits until `condition()` is true, and returns what it returned."""
+    """Waits until `condition()` is true, and returns what it returned. `what` may be a function, asked if it was in vain."""
     deadline = time.monotonic() + limit
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
-            raise AssertionError(f"waited {limit} s in vain: {what}")
-        time.sleep(0.05)
+            raise AssertionError(f"waited {limit} s in vain: {what() if callable(what) else what}")
+        time.sleep(0.03)
 
 
-# What is downloaded here need not outlive the machine: in memory, where there is enough, a busy disk holds nobody up.
-SHELF = "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 2e9 else None
+def fetch(url):
+    """The bytes of a URL."""
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+        return answer.read()
 
 
 class Service:
-    """Starts on a free port; `restart` keeps port and data."""
+    """A `pawl demo` on a free port, with a data directory that nobody else has. After `stop`, `start` has it go on with both."""
 
     def __init__(self, *flags, token=None):
-        self.directory = tempfile.mkdtemp(prefix="pawl-console-", dir=SHELF)
+        self.directory = tempfile.mkdtemp(prefix="pawl-test-", dir=SHELF)
         self.flags = flags
         self.token = token
         self.port = 0
@@ -43,9 +47,7 @@ class Service:
         self.start()
 
     def start(self):
-        # So slow that the large files last as long as any test does.
-        arguments = [os.environ["PAWL_BINARY"], "demo", "--port", str(self.port), "--data-dir", self.directory + "/data",
-                     "--speed-limit", "2000000", *self.flags]
+        arguments = [os.environ["PAWL_BINARY"], "demo", "--port", str(self.port), "--data-dir", self.directory + "/data", *self.flags]
         if self.token:
             arguments += ["--token", self.token]
         self.log = open(self.directory + "/log", "ab")
@@ -74,11 +76,6 @@ class Service:
         """Goes on with an empty data directory, at another port."""
         self.close()
         self.__init__(*self.flags, token=self.token)
-
-    def fetch(self, path):
-        """The bytes of a page or file."""
-        with urllib.request.urlopen(self.url + path, timeout=PATIENCE) as answer:
-            return answer.read()
 
     def call(self, method, path, body=None):
         """Sends a request as any client would; returns the answer's JSON."""
