@@ -151,6 +151,29 @@ def links_are_added_by_typing_pasting_and_dropping(browser, service):
     wait(lambda: len(browser.rows()) == 5, "those of the dropped list are there")
 
 
+def links_take_headers_and_a_checksum(browser, service):
+    browser.click("button", "Add links")
+    browser.run("document.querySelector('#add details').open = true")
+    browser.fill("textbox", "Addresses, one to a line", service.upstream + "/entity?size=100")
+    browser.fill("textbox", "Checksum, of a single file", "0" * 64)
+    # The browser knows what no header can be; which one it may not set, the service does.
+    for header, complaint in [("nonsense", "Headers"), ("Content-Length: 5", "may not set content-length")]:
+        browser.fill("textbox", "Request headers, one to a line", "X-Test: one\n" + header)
+        browser.click("button", "Download")
+        browser.wait_text("#add .error", complaint)
+    assert service.downloads() == []
+    browser.fill("textbox", "Request headers, one to a line", "X-Test: one")
+    browser.shoot("add")
+    browser.click("button", "Download")
+    browser.wait_row("entity", "failed", "sha-256:")
+    browser.click("button", "Details entity")
+    browser.wait_text("#details-error", "checksum-mismatch")
+    browser.wait_text("#facts", "sha-256:" + "0" * 64)
+    browser.click("button", "Close")
+    browser.click("button", "Add links")
+    assert browser.get("textbox", "Request headers, one to a line").get_attribute("value") == "", "they were meant for that file only"
+
+
 def details_show_where_the_bytes_are(browser, service):
     added = service.add(service.upstream + LARGE)
     browser.wait_row("field-recording-1.bin", "downloading", "B/s")
@@ -189,7 +212,7 @@ def keys_do_everything(browser, service):
         assert shown != "none", f"nobody sees the focus at {seen[-1]}"
         if seen[-1] == "Downloads":
             break
-    for wanted in ["Add links", "Settings", "Search", "Source", "Filter downloads", "Sort by", "select-all", "resume", "Downloads"]:
+    for wanted in ["open-add", "open-settings", "Search", "Source", "Filter downloads", "Sort by", "select-all", "resume", "Downloads"]:
         assert wanted in seen, (wanted, seen)
     press(Keys.HOME)
     wait(lambda: browser.current() == "k29", "Home goes to the beginning")
@@ -227,4 +250,5 @@ def keys_do_everything(browser, service):
 
 TESTS = [list_shows_what_others_start, list_is_filtered_sorted_and_labelled, list_commands_apply_to_all_or_to_the_selection,
          list_tells_why_it_failed_and_tries_again, details_show_and_change_a_download,
-         details_show_where_the_bytes_are, links_are_added_by_typing_pasting_and_dropping, keys_do_everything]
+         details_show_where_the_bytes_are, links_are_added_by_typing_pasting_and_dropping,
+         links_take_headers_and_a_checksum, keys_do_everything]

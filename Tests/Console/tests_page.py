@@ -106,7 +106,7 @@ def page_asks_for_a_token(browser, _):
     service = Service(token="open-sesame")
     try:
         browser.driver.get(service.url)
-        browser.get("dialog", "Token")
+        browser.get("dialog", "This service asks for a token")
         browser.audit("the token")
         browser.fill("textbox", "Token", "wrong")
         browser.click("button", "Continue")
@@ -116,7 +116,7 @@ def page_asks_for_a_token(browser, _):
         browser.wait_text("#connection-text", "Live")
         browser.driver.refresh()
         browser.wait_text("#connection-text", "Live")
-        assert not browser.has("dialog", "Token")
+        assert not browser.has("dialog", "This service asks for a token")
         name = "Prélude No. 7 in A Major"
         browser.fill("searchbox", "Search", name)
         browser.click("button", "Download " + name)
@@ -133,7 +133,7 @@ def page_asks_for_a_token(browser, _):
             assert hashlib.sha256(saved.read_bytes()).hexdigest() == item["sha256"]
         browser.click("button", "Settings")
         browser.click("button", "Forget token")
-        browser.get("dialog", "Token")
+        browser.get("dialog", "This service asks for a token")
     finally:
         browser.driver.get("about:blank")
         service.close()

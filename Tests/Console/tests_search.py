@@ -2,6 +2,8 @@
 
 import hashlib
 
+from selenium.webdriver.common.keys import Keys
+
 from service import wait
 
 RECORDING = "Field Recording 1: Harbour at Dawn"
@@ -30,6 +32,13 @@ def search_finds_as_you_type(browser, service):
     browser.wait_text("#search-status", "Nothing found")
     browser.fill("searchbox", "Search", " ")
     browser.wait_text("#search-status", "Type to search")
+
+
+def search_is_found_by_its_key(browser, service):
+    browser.resize(600, 900)
+    browser.click("link", "Downloads")
+    browser.get("searchbox", "Filter downloads").send_keys(Keys.CONTROL, "k")
+    wait(lambda: browser.driver.switch_to.active_element == browser.get("searchbox", "Search"), "its field has the focus")
 
 
 def search_takes_source_and_media(browser, service):
@@ -94,5 +103,5 @@ def search_results_are_played_and_saved(browser, service):
         assert hashlib.sha256(saved.read_bytes()).hexdigest() == item["sha256"]
 
 
-TESTS = [search_finds_as_you_type, search_takes_source_and_media, search_results_are_downloaded_and_controlled,
-         search_results_are_played_and_saved]
+TESTS = [search_finds_as_you_type, search_is_found_by_its_key, search_takes_source_and_media,
+         search_results_are_downloaded_and_controlled, search_results_are_played_and_saved]

@@ -52,7 +52,7 @@ export function showState({ element, parts }, download, name) {
 	element.dataset.state = download?.state ?? "none";
 	if (!download) return;
 	const isUnknown = download.state === "downloading" && download.progress === null;
-	parts.bar.className = isUnknown ? "bar busy" : "bar";
+	parts.bar.classList.toggle("busy", isUnknown);
 	parts.bar.firstChild.style.width = isUnknown ? "" : `${100 * download.progress}%`;
 	setText(parts.status, statusOf(download));
 }
@@ -92,7 +92,11 @@ export const perform = (action, download) => attempt(() => work[action]?.(downlo
 
 /** One command for many: not all at once, browsers would give up. */
 export async function performOnMany(downloads, verb, deletesFiles) {
-	const act = (download) => (verb === "clear" ? remove(download, deletesFiles) : command(download, verb === "retry" ? "resume" : verb));
+	const act = {
+		...work,
+		cancel: (download) => command(download, "cancel"),
+		clear: (download) => remove(download, deletesFiles),
+	}[verb];
 	let failures = 0;
 	for (let start = 0; start < downloads.length; start += 100) {
 		const results = await Promise.allSettled(downloads.slice(start, start + 100).map(act));

@@ -1,14 +1,13 @@
 // Talks to the service: requests with the token, problems as errors, and the event stream.
 
-const key = "pawl-token";
-let token = sessionStorage.getItem(key);
+let token = sessionStorage.pawlToken;
 let asking;
 
 export const access = {
-	/** Asks for a token; set by the page. */
-	prompt: async (_isWrong) => "",
-	hasToken: () => token !== null,
-	forget: () => sessionStorage.removeItem(key),
+	/** Asks for a token, told whether the last was wrong; set by the page. */
+	prompt: null,
+	hasToken: () => Boolean(token),
+	forget: () => delete sessionStorage.pawlToken,
 };
 
 /** Asks for a token as long as the service wants another. */
@@ -21,9 +20,8 @@ export async function send(path, options = {}) {
 		});
 		if (response.status !== 401) return response;
 		if (token !== used) continue;
-		asking ??= access.prompt(used !== null).finally(() => (asking = null));
-		token = await asking;
-		sessionStorage.setItem(key, token);
+		asking ??= access.prompt(Boolean(used)).finally(() => (asking = null));
+		sessionStorage.pawlToken = token = await asking;
 	}
 }
 
@@ -32,8 +30,7 @@ export async function call(method, path, body, signal) {
 	const content = body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
 	const response = await send(path, { method, signal, ...content });
 	// What is not JSON comes from a proxy: then the status has to do.
-	const isJSON = /json/.test(response.headers.get("Content-Type"));
-	const answer = isJSON ? await response.json() : {};
+	const answer = /json/.test(response.headers.get("Content-Type")) ? await response.json() : {};
 	if (response.ok) return answer;
 	const message = answer.detail || answer.title || `The service answered with status ${response.status}.`;
 	throw Object.assign(new Error(message), { code: answer.code });

@@ -23,26 +23,31 @@ store.addEventListener("transition", ({ detail: download }) => {
 
 /** The views are side by side where there is room, and one at a time where there is not. */
 function showView() {
-	const view = location.hash || "#search";
-	document.body.dataset.view = view;
-	for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = link.hash === view ? "page" : null;
+	for (const link of document.querySelectorAll("nav a")) link.ariaCurrent = link.hash === (location.hash || "#search") ? "page" : null;
 }
 addEventListener("hashchange", showView);
 showView();
 
+addEventListener("keydown", (event) => {
+	if (event.key !== "k" || !(event.ctrlKey || event.metaKey)) return;
+	event.preventDefault();
+	location.hash = "#search";
+	$("term").select();
+});
+
 // --- The speed of the whole service over the last five minutes, a point a second
 
 const samples = new Array(300).fill(0);
-const [area, line] = document.querySelectorAll("#graph path");
+const svg = $("graph").firstElementChild;
 
 function drawGraph() {
 	const [now, peak] = [samples.at(-1), Math.max(...samples)];
-	const path = "M" + samples.map((value, index) => `${index},${(39 - (34 * value) / (peak || 1)).toFixed(1)}`).join("L");
-	line.setAttribute("d", path);
-	area.setAttribute("d", path + "V40H0Z");
+	const points = samples.map((value, index) => `${index},${(39 - (34 * value) / (peak || 1)).toFixed(1)}`);
+	// What closes the area is out of sight.
+	svg.firstChild.setAttribute("d", `M-9,60L${points.join("L")}H310V60Z`);
 	setText($("speed"), format.speed(now));
-	setText($("peak"), peak ? `peak ${format.speed(peak)} in 5 minutes` : "");
-	$("graph").firstElementChild.ariaLabel = `Speed of the last 5 minutes: now ${format.speed(now)}, at most ${format.speed(peak)}`;
+	setText($("peak"), peak ? `peak ${format.speed(peak)}` : "");
+	svg.ariaLabel = `Speed of the last 5 minutes: now ${format.speed(now)}, at most ${format.speed(peak)}`;
 }
 
 drawGraph();

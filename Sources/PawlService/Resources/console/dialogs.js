@@ -80,7 +80,7 @@ function drawRanges({ state, bytesReceived, bytesTotal, receivedRanges }) {
 
 function factsOf(download) {
 	const { url, track, bytesTotal, mediaType, resumable, segments, attempts, checksum, sha256 } = download;
-	const times = [["Added", "createdAt"], ["Started", "startedAt"], ["Completed", "completedAt"]];
+	const { createdAt, startedAt, completedAt } = download;
 	const headers = ["Content-Type", "ETag", "Last-Modified", "Content-Disposition"];
 	return [
 		["Address", url],
@@ -92,7 +92,9 @@ function factsOf(download) {
 		["Attempts", attempts],
 		["Expected", checksum],
 		["SHA-256", sha256],
-		...times.map(([name, key]) => [name, download[key] && format.moment(download[key])]),
+		["Added", format.moment(createdAt)],
+		["Started", format.moment(startedAt)],
+		["Completed", format.moment(completedAt)],
 		...headers.map((name) => [name, head?.get(name)]),
 	];
 }
@@ -101,9 +103,10 @@ function factsOf(download) {
 
 $("add-options").after(stamp("order").element);
 const add = wireDialog("add", "Download", "Close", async () => {
-	const { links, paused } = add.fields;
+	const { links, paused, checksum, headers } = add.fields;
 	const addresses = links.value.split(/\s+/).filter(Boolean);
-	const order = { ...orderIn(add.fields), paused: paused.checked };
+	const order = { ...orderIn(add.fields), paused: paused.checked, headers: headersIn(headers.value) };
+	if (checksum.value) order.checksum = checksum.value.trim().replace(/^(?=\w+$)/, "sha-256:");
 	const refused = [];
 	// The service takes more in a request, but not more than 1 MiB.
 	for (let start = 0; start < addresses.length; start += 250) {
@@ -115,11 +118,19 @@ const add = wireDialog("add", "Download", "Close", async () => {
 		});
 	}
 	const added = addresses.length - refused.length;
-	if (added) say(`${format.downloads(added)} added.`);
+	if (added) say(`${format.counted(added, "download")} added.`);
+	// What is meant for these files must not go along with the next.
+	if (!refused.length) add.form.reset();
 	links.value = refused.map(([link]) => link).join("\n");
 	add.complaint.append(...refused.slice(0, 20).flatMap(([link, reason]) => [make("bdi", {}, link), `: ${reason}`, make("br")]));
 	return refused.length === 0;
 });
+
+/** `Referer: https://…`, one to a line. Throws what is none. */
+function headersIn(text) {
+	const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
+	return Object.fromEntries(new Headers(lines.map((line) => line.split(/:(.*)/, 2))));
+}
 
 function showAdding(text) {
 	const links = new Set(text.match(/\bhttps?:\/\/[^\s<>"']+/gi));
@@ -133,12 +144,11 @@ $("open-add").onclick = () => showAdding("");
 addEventListener("paste", ({ target, clipboardData }) => {
 	if (!target.closest?.("input, textarea, dialog")) showAdding(clipboardData.getData("text"));
 });
-for (const name of ["dragover", "dragleave", "drop"]) {
+for (const name of ["dragover", "drop"]) {
 	addEventListener(name, async (event) => {
 		if (document.querySelector("dialog[open]")) return;
 		event.preventDefault();
-		$("drop").hidden = name !== "dragover";
-		if (name !== "drop") return;
+		if (name === "dragover") return say("Drop links to download them.");
 		const transfer = event.dataTransfer;
 		const files = [...transfer.files].filter(({ size }) => size < 1e6).map((file) => file.text());
 		const texts = [transfer.getData("text/uri-list") || transfer.getData("text"), ...(await Promise.all(files))];

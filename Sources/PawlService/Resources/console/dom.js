@@ -38,9 +38,10 @@ export function setText(element, text) {
 	if (element.textContent !== text) element.textContent = text;
 }
 
+/** A copy of a template, with its parts by their first class. */
 export function stamp(id) {
 	const element = $(id).content.firstElementChild.cloneNode(true);
-	const parts = Object.fromEntries([...element.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
+	const parts = Object.fromEntries([...element.querySelectorAll("[class]")].map((part) => [part.classList[0], part]));
 	return { element, parts };
 }
 
@@ -83,6 +84,8 @@ export function wireDialog(id, verb, closing, submit) {
 	const dialog = $(id);
 	const form = dialog.firstElementChild;
 	const complaint = make("p", { class: "error", role: "alert" });
+	form.firstElementChild.id = `${id}-title`;
+	dialog.setAttribute("aria-labelledby", `${id}-title`);
 	const close = make("button", { type: "button" }, closing);
 	const yes = make("button", { class: "primary" }, verb);
 	form.append(complaint, make("menu", {}, close, yes));

@@ -30,7 +30,7 @@ const eligible = {
 	clear: ["failed", "completed", "cancelled"],
 };
 
-const selection = new Set();
+let selection = new Set();
 let timer;
 const list = new VirtualList($("list"), makeRow);
 
@@ -64,7 +64,7 @@ function arrange() {
 	const text = $("filter").value.trim().toLowerCase();
 	const matches = (download) => (!state || download.state === state) && (!text || textOf(download).includes(text));
 	const shown = [...store.all.values()].filter(matches).sort(orders[$("sort").value]);
-	for (const id of selection) if (!store.all.has(id)) selection.delete(id);
+	selection = selection.intersection(store.all);
 	list.show(shown.map(({ id }) => id));
 	showCounts();
 }
@@ -82,17 +82,17 @@ function showCounts() {
 	for (const { value, parentElement } of $("filters").elements.state) setText(parentElement.lastChild, format.count(counts[value] ?? all.size));
 	const [shown, selected] = [list.order.length, selection.size];
 	const older = isLoading || total <= all.size ? "" : `, the newest of ${format.count(total)}`;
-	setText($("summary"), selected ? `${format.count(selected)} of ${format.count(shown)} selected` : format.downloads(shown) + older);
+	setText($("summary"), selected ? `${format.count(selected)} of ${format.count(shown)} selected` : format.counted(shown, "download") + older);
 	$("select-all").checked = selected > 0 && selected === shown;
 	$("select-all").indeterminate = selected > 0 && selected < shown;
 	for (const button of $("bulk").querySelectorAll("button")) {
 		const number = targets(button.value).length;
 		setText(button, `${capitalized(button.value)} ${format.count(number)}`);
-		button.disabled = number === 0;
+		button.disabled = !number;
 	}
 	$("empty").hidden = shown > 0 || isLoading;
-	setText($("empty"), all.size ? "No download matches the filter." : "Nothing here yet. Search for something, paste a link, or drop one here.");
-	const active = activeStates.reduce((sum, state) => sum + counts[state], 0);
+	setText($("empty"), all.size ? "No download matches the filter." : "Nothing here yet. Search, paste a link, or drop one here.");
+	const active = [...all.values()].filter(isActive).length;
 	document.title = active ? `(${format.count(active)}) Pawl` : "Pawl";
 }
 
@@ -132,13 +132,10 @@ function makeRow(id) {
 
 // --- Selection, pointer and keys
 
-function toggle(id) {
-	select(selection.has(id) ? [...selection].filter((each) => each !== id) : [...selection, id]);
-}
+const toggle = (id) => select(selection.symmetricDifference(new Set([id])));
 
 function select(ids) {
-	selection.clear();
-	for (const id of ids) selection.add(id);
+	selection = new Set(ids);
 	list.update();
 	showCounts();
 }
@@ -181,20 +178,20 @@ $("list").onkeydown = (event) => {
 /** The selection if there is one, and all that is shown if not. */
 function targets(verb) {
 	const ids = selection.size ? [...selection] : list.order;
-	return ids.map((id) => store.all.get(id)).filter(({ state }) => eligible[verb].includes(state));
+	return ids.map((id) => store.all.get(id)).filter((download) => eligible[verb].includes(download?.state));
 }
 
 async function performOnShown(verb) {
 	if (!verb) return;
 	const downloads = targets(verb);
-	const number = format.downloads(downloads.length);
+	const number = format.counted(downloads.length, "download");
 	let choice;
 	if (verb === "cancel") choice = await ask(`Cancel ${number}?`, "What has arrived is deleted.", "Cancel them");
 	if (verb === "clear") choice = await ask(`Clear ${number}?`, "They are taken off the list.", "Clear", true);
 	if (choice === null) return;
-	if (verb === "clear" || selection.size || $("filter").value.trim()) return performOnMany(downloads, verb, choice?.deletesFiles);
+	if (["clear", "retry"].includes(verb) || selection.size || $("filter").value.trim()) return performOnMany(downloads, verb, choice?.deletesFiles);
 	// What its filter can tell, the service does at once, and also to those that are not loaded here.
 	const query = new URLSearchParams([...new Set(downloads.map(({ state }) => state))].map((state) => ["state", state]));
-	const { changed } = await call("POST", `/downloads/${verb === "retry" ? "resume" : verb}?${query}`);
+	const { changed } = await call("POST", `/downloads/${verb}?${query}`);
 	say(`${format.count(changed)} changed.`);
 }

@@ -1,18 +1,17 @@
 // Numbers, sizes and times as people read them, in the browser's locale.
 
 const scales = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
-const formats = new Map();
+const formats = {};
 
 function number(value, digits, unit) {
 	const key = digits + (unit ?? "");
-	const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, ...(unit && { style: "unit", unit }) };
-	if (!formats.has(key)) formats.set(key, new Intl.NumberFormat(undefined, options));
-	return formats.get(key).format(value);
+	const options = { minimumFractionDigits: digits, maximumFractionDigits: digits, style: unit && "unit", unit };
+	return (formats[key] ??= new Intl.NumberFormat(undefined, options)).format(value);
 }
 
 export const count = (value) => number(value, 0);
 
-export const downloads = (value) => `${count(value)} ${value === 1 ? "download" : "downloads"}`;
+export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 
 /** The unit for a number of bytes, what it counts, and how many decimals are worth telling. */
 function scaleOf(bytes) {
@@ -48,4 +47,4 @@ export function span(value) {
 /** `3:45` or `1:03:45` */
 export const playingTime = (milliseconds) => new Date(milliseconds).toISOString().slice(11, 19).replace(/^00:0?/, "");
 
-export const moment = (text) => new Date(text).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+export const moment = (text) => text && new Date(text).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });

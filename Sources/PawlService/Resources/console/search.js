@@ -7,7 +7,7 @@ import * as format from "./format.js";
 import { store } from "./store.js";
 
 /** Names this page's search: a newer one replaces the older one, at the source too. */
-const session = crypto.getRandomValues(new Uint32Array(2)).join("-");
+const session = String(Math.random());
 
 let sources = [];
 let rows = [];
@@ -75,7 +75,7 @@ function show({ results, attribution }, offset, status) {
 	$("results").ariaBusy = "false";
 	$("more").hidden = results.length < 50;
 	setText($("attribution"), (rows.length && attribution) || "");
-	setText($("search-status"), status ?? (rows.length ? `${format.count(rows.length)} results` : "Nothing found."));
+	setText($("search-status"), status ?? (rows.length ? format.counted(rows.length, "result") : "Nothing found."));
 }
 
 function makeRow(result) {
@@ -88,12 +88,13 @@ function makeRow(result) {
 	parts.details.remove();
 	setText(parts.name, name);
 	parts.about.append(...isolated([durationMs && format.playingTime(durationMs), artist, collection]));
-	parts.store.hidden = !webAddress(pageUrl);
-	parts.store.href = webAddress(pageUrl);
+	const page = webAddress(pageUrl);
+	parts.store.hidden = !page;
+	parts.store.href = page;
 	parts.store.ariaLabel = `View ${name} in store`;
-	const suffix = downloadUrl?.split("?")[0].split(".").pop();
-	const isVideo = /^(mp4|m4v|mov)$/i.test(suffix);
-	setAction(parts.preview, (isVideo || /^(m4a|mp3|aac|wav|ogg)$/i.test(suffix)) && "preview", name);
+	const media = /\.(?:(mp4|m4v|mov)|m4a|mp3|aac|wav|ogg)(?:\?|$)/i.exec(downloadUrl);
+	const isVideo = Boolean(media?.[1]);
+	setAction(parts.preview, media && "preview", name);
 	parts.art.prepend(artwork(result.artworkUrl));
 	const work = {
 		preview: () => play(name, isVideo, downloadUrl),
@@ -101,7 +102,8 @@ function makeRow(result) {
 	};
 	element.onclick = ({ target }) => {
 		const action = target.closest("button")?.dataset.do;
-		if (action) (work[action] ?? (() => perform(action, row.download)))();
+		if (work[action]) work[action]();
+		else if (action) perform(action, row.download);
 	};
 	render(row);
 	return row;
