@@ -21,6 +21,7 @@ struct ConsoleFile: Sendable {
         "format.js": script(PackageResources.format_js),
         "list.js": script(PackageResources.list_js),
         "search.js": script(PackageResources.search_js),
+        "start.js": script(PackageResources.start_js),
         "store.js": script(PackageResources.store_js),
     ]
 
