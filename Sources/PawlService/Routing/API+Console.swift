@@ -37,7 +37,6 @@ extension API {
         response.fields.append(.contentSecurityPolicy, policy)
         response.fields.append(.xFrameOptions, "DENY")
         response.fields.append(.referrerPolicy, "no-referrer")
-        response.fields.append(.crossOriginOpenerPolicy, "same-origin")
         // Asked again each time, and answered with 304: a page never runs with the scripts of another version.
         response.fields.append(.cacheControl, "no-cache")
         response.body = file.bytes
