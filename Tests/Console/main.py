@@ -1,6 +1,10 @@
-"""Runs the console's tests one after the other in one browser, and says what failed."""
+"""Runs the console's tests, in a browser and against a service for each processor, and says what failed."""
 
+import concurrent.futures
 import contextlib
+import os
+import queue
+import signal
 import sys
 import time
 import traceback
@@ -11,6 +15,9 @@ import tests_search
 from browser import OUTPUT, Browser
 from service import Service
 
+# Bytes per second: so slow that the large files last as long as any test does.
+PACE = 2_000_000
+
 
 def run(test, browser, service):
     """Runs a test with nothing on the list; returns whether it passed."""
@@ -18,6 +25,7 @@ def run(test, browser, service):
     start = time.monotonic()
     try:
         service.clear()
+        service.call("PATCH", "/settings", {"speedLimit": PACE})
         browser.resize(1440, 900)
         browser.prefer()
         browser.complaints()
@@ -33,14 +41,38 @@ def run(test, browser, service):
     return True
 
 
+def work(tests):
+    """Runs tests as long as there are any; returns how many passed."""
+    passed = 0
+    if not tests.empty():
+        with contextlib.closing(Service()) as service, contextlib.closing(Browser()) as browser, contextlib.suppress(queue.Empty):
+            while True:
+                passed += run(tests.get_nowait(), browser, service)
+    return passed
+
+
 def main():
     wanted = sys.argv[1:]
-    tests = [test for module in (tests_search, tests_downloads, tests_page) for test in module.TESTS]
+    # The longest come first, so that all workers end at about the same time.
+    tests = [test for module in (tests_page, tests_downloads, tests_search) for test in module.TESTS]
     tests += tests_page.EXTRAS if wanted else []
     tests = [test for test in tests if not wanted or any(word in test.__name__ for word in wanted)]
+    waiting = queue.SimpleQueue()
+    for test in tests:
+        waiting.put(test)
+
+    def end(*_):
+        with contextlib.suppress(queue.Empty):
+            while True:
+                waiting.get_nowait()
+        sys.exit("interrupted: the tests that run are the last")
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, end)
+
     begun = time.monotonic()
-    with contextlib.closing(Service("--speed-limit", "2000000")) as service, contextlib.closing(Browser()) as browser:
-        passed = sum(run(test, browser, service) for test in tests)
+    workers = len(os.sched_getaffinity(0))
+    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+        passed = sum(pool.map(work, [waiting] * workers))
     print(f"{time.monotonic() - begun:.0f} s; screenshots in {OUTPUT}")
     print(f"{passed} passed, {len(tests) - passed} failed")
     sys.exit(0 if 0 < passed == len(tests) else 1)

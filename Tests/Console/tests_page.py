@@ -15,14 +15,19 @@ LARGEST = 60_000
 
 
 def paints(browser, service, times):
-    """Opens the page so many times, with downloads in it; returns the milliseconds to its first contentful paint."""
+    """Opens the page so many times, with downloads in it; returns the milliseconds to its first contentful paint, and to that of a page
+    with next to nothing in it."""
     service.add(service.upstream + "/large/field-recording-1.bin")
     for seed in range(30):
         service.add(service.upstream + f"/entity?size=10&seed={seed}")
     wait(lambda: service.call("GET", "/stats")["downloads"]["completed"] == 30, "the small ones are done")
     observer = browser.cdp("Page.addScriptToEvaluateOnNewDocument", source=OBSERVE)["identifier"]
-    found = []
+    found, floor = [], []
     for _ in range(times):
+        # A page of the same service with next to nothing in it: what is below its time is the browser's own.
+        browser.driver.get("about:blank")
+        browser.driver.get(service.url + "/problems/not-found")
+        floor.append(wait(lambda: browser.run(PAINT), "it is painted"))
         browser.open(service.url)
         found.append(wait(lambda: browser.run(PAINT), "it is painted"))
         wait(lambda: len(browser.rows()) > 5, "the list is there")
@@ -30,11 +35,11 @@ def paints(browser, service, times):
         shifts = browser.run("return window.shifts")
         assert sum(value for value, _ in shifts) == 0, f"the layout shifts: {shifts}"
     browser.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=observer)
-    return sorted(found)
+    return sorted(found), sorted(floor)
 
 
 def page_paints_at_once_and_never_shifts(browser, service):
-    found = paints(browser, service, 5)
+    found, _ = paints(browser, service, 5)
     print(f"        first contentful paint: {', '.join(f'{paint:.0f}' for paint in found)} ms; no layout shift")
     entries = "performance.getEntriesByType('resource')"
     elsewhere = browser.run(f"return {entries}.map(({{ name }}) => name).filter((name) => !name.startsWith(location.origin))")
@@ -56,9 +61,9 @@ def page_outlives_reloads_and_restarts(browser, service):
     browser.shoot("offline")
     browser.click("button", "Pause field-recording-1.bin")
     browser.wait_text("#toast", "cannot be reached")
+    # The button is there between two attempts. This one fails as well, so there is another.
+    browser.click("button", "Try now")
     service.start()
-    if browser.has("button", "Try now"):
-        browser.click("button", "Try now")
     browser.wait_text("#connection-text", "Live")
     browser.wait_row("field-recording-1.bin", "downloading", "/s")
     service.call("POST", "/downloads/cancel")
@@ -74,7 +79,7 @@ def page_outlives_reloads_and_restarts(browser, service):
 
 def page_lets_go_of_its_connection(browser, service):
     # A browser opens six to one host: each page that it keeps to go back to must not hold one.
-    for _ in range(8):
+    for _ in range(7):
         browser.driver.get("about:blank")
         browser.driver.get(service.url)
         browser.wait_text("#connection-text", "Live")
@@ -169,28 +174,29 @@ def fill(browser, service):
     wait(lambda: browser.text("#summary") == "5,000 downloads", "all are counted")
 
 
-def scroll(browser, pixels):
-    """Scrolls so many pixels a frame for 200 frames; prints how long they took, and returns within what 95 % of them did."""
-    frames = browser.driver.execute_async_script("""
-        const [pixels, done] = arguments, scroller = document.querySelector("#scroller"), times = [];
+def scroll(browser, pixels, frames):
+    """Scrolls so many pixels a frame for so many frames; prints how long they took, and returns within what 95 % of them did."""
+    times = browser.driver.execute_async_script("""
+        const [pixels, frames, done] = arguments, scroller = document.querySelector("#scroller"), times = [];
         let last = performance.now();
         const step = (now) => {
             times.push(now - last);
             last = now;
             scroller.scrollTop += pixels;
-            if (times.length < 210) requestAnimationFrame(step);
+            if (times.length < frames + 10) requestAnimationFrame(step);
             else done(times.slice(10).sort((a, b) => a - b));
         };
-        requestAnimationFrame(step);""", pixels)
-    print(f"        scrolling {pixels} pixels a frame: median {frames[100]:.1f} ms a frame, 95 % within {frames[190]:.1f} ms")
-    return frames[190]
+        requestAnimationFrame(step);""", pixels, frames)
+    middle, slow = times[frames // 2], times[frames * 95 // 100]
+    print(f"        scrolling {pixels} pixels a frame: median {middle:.1f} ms a frame, 95 % within {slow:.1f} ms")
+    return slow
 
 
 def page_stays_smooth_with_5000_rows(browser, service):
     fill(browser, service)
-    scroll(browser, 100)
+    scroll(browser, 100, 20)
     # Every row is another one in each frame.
-    scroll(browser, 2000)
+    scroll(browser, 10_000, 40)
     elements = browser.run("return document.querySelectorAll('#list *').length")
     assert elements < 2000, f"{elements} elements for 5,000 rows"
     wait(lambda: browser.run("return Boolean(document.querySelector('#list [aria-rowindex=\"5000\"]'))"), "the last row is reached")
@@ -259,10 +265,10 @@ def page_speaks_the_browsers_language(browser, service):
     try:
         browser.open(service.url)
         service.add(service.upstream + "/large/field-recording-1.bin", paused=True)
-        service.add(service.upstream + "/entity?size=12345678&disposition=attachment%3Bfilename%3Dgross.bin")
-        browser.wait_row("gross.bin", "completed", "12,3 MB")
+        service.add(service.upstream + "/entity?size=1234567&disposition=attachment%3Bfilename%3Dgross.bin")
+        browser.wait_row("gross.bin", "completed", "1,2 MB")
         browser.click("button", "Details gross.bin")
-        wait(lambda: "12.345.678 bytes" in browser.text("#facts"), "numbers are grouped as they are there")
+        wait(lambda: "1.234.567 bytes" in browser.text("#facts"), "numbers are grouped as they are there")
     finally:
         browser.cdp("Emulation.setLocaleOverride")
 
@@ -290,18 +296,19 @@ def picture_for_the_readme(browser, service):
 
 def measure_first_paint_and_scrolling(browser, service):
     """Only when asked for by name: on a machine with nothing else to do these hold."""
-    found = paints(browser, service, 20)
-    middle, slow = found[10], found[18]
-    print(f"        first contentful paint of 20: median {middle:.0f} ms, 95 % within {slow:.0f} ms; no layout shift")
+    found, floor = paints(browser, service, 20)
+    slow = found[18]
+    print(f"        first contentful paint of 20: median {found[10]:.0f} ms, 95 % within {slow:.0f} ms; no layout shift")
+    print(f"        that of an empty page: median {floor[10]:.0f} ms, 95 % within {floor[18]:.0f} ms")
     service.clear()
     fill(browser, service)
-    steady, flung = scroll(browser, 100), scroll(browser, 2000)
+    steady, flung = scroll(browser, 100, 200), scroll(browser, 2000, 200)
     service.renew()
     assert slow < 200, "the first paint comes too late"
     assert steady < 34 and flung < 100, "scrolling is not smooth"
 
 
-TESTS = [page_paints_at_once_and_never_shifts, page_outlives_reloads_and_restarts, page_lets_go_of_its_connection,
-         page_changes_settings, page_asks_for_a_token,
-         page_takes_no_text_for_markup, page_stays_smooth_with_5000_rows, page_fits_every_window, page_speaks_the_browsers_language]
+TESTS = [page_fits_every_window, page_stays_smooth_with_5000_rows, page_paints_at_once_and_never_shifts,
+         page_outlives_reloads_and_restarts, page_lets_go_of_its_connection, page_changes_settings, page_asks_for_a_token,
+         page_takes_no_text_for_markup, page_speaks_the_browsers_language]
 EXTRAS = [picture_for_the_readme, measure_first_paint_and_scrolling]

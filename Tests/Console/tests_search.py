@@ -83,6 +83,7 @@ def search_results_are_downloaded_and_controlled(browser, service):
 
 
 def search_results_are_played_and_saved(browser, service):
+    service.call("PATCH", "/settings", {"speedLimit": 0})
     browser.fill("searchbox", "Search", "cello suite")
     name = wait(lambda: browser.text("#results .name"), "there is a result")
     browser.click("button", "Preview " + name)
