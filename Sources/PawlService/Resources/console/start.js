@@ -1,4 +1,4 @@
-// Loads the rest when the page is drawn: it would take its time from the first paint.
+// Loads the rest once the page is drawn, which it would hold up.
 
 const load = () => import("./console.js");
 if (document.hidden) load();
