@@ -2,7 +2,8 @@
 public protocol TransferSink: AnyObject, Sendable {
     /// The final head. Called on the transfer thread; must not block.
     func received(_ head: ClientResponseHead) -> SinkDecision
-    /// The next bytes of the body, which are valid during the call only. Called on the transfer thread, often; may write to a file.
+    /// The next bytes of the body, which are valid during the call only: what one reading brought, some hundred KiB at most. Called
+    /// on the transfer thread, often; may write to a file.
     /// As long as it runs nothing more is read, so a slow disk slows the origin down.
     func received(_ bytes: RawSpan) -> SinkDecision
     /// The end: exactly once, and last. Called on the transfer thread; only for a transfer that is started after

@@ -65,6 +65,38 @@ struct VolumeTests {
         #expect(sink.differences.value == 0)
     }
 
+    /// The transfers of a loop share the memory in which pieces are gathered: none must get what another one brought, and one that
+    /// is ended by its sink must not take others with it.
+    @Test func `Transfers that come at the same time on one thread are kept apart`() async throws {
+        let size = 8 << 20
+        let origin = try ScriptedOrigin { _ in
+            [.text("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .generate(count: size, from: Self.bytes)]
+        }
+        var configuration = ClientConfiguration()
+        configuration.threads = 1
+        let client = try HTTPClient(configuration: configuration)
+        let whole = (0..<4).map { _ in ComparingSink() }
+        let stopped = (0..<4).map { number in
+            RecordingSink(bytes: { $0 > number << 20 ? .stop : .proceed })
+        }
+        for (first, second) in zip(whole, stopped) {
+            client.start(try ClientRequest(origin), sink: first)
+            client.start(try ClientRequest(origin), sink: second)
+        }
+        for sink in whole {
+            _ = try await sink.outcome().get()
+            #expect(sink.count.value == size)
+            #expect(sink.differences.value == 0)
+        }
+        for sink in stopped {
+            #expect(try await sink.outcome().error == .stopped)
+            let bytes = sink.record.value.bytes
+            let expected = Self.pattern.prefix(1_000_003)
+            let isExact = bytes.indices.allSatisfy { bytes[$0] == expected[$0 % 1_000_003] }
+            #expect(isExact)
+        }
+    }
+
     @Test func `300 transfers run at the same time`() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in

@@ -13,7 +13,7 @@ final class ActiveTransfer {
     var timer: TransferTimer
     /// The final head, once the sink has it.
     var head: ClientResponseHead?
-    /// How many bytes of the final body the sink has received.
+    /// How many bytes of the final body have come. The sink has them before it is told of the end.
     var bodyBytes: Int64 = 0
     /// Why a callback ended the transfer.
     var failure: ClientError?
@@ -146,7 +146,7 @@ final class ActiveTransfer {
 
     /// Bytes of a body.
     func receivedBody(_ bytes: RawSpan) -> Reception {
-        guard !transfer.isCancelled else { return .ended }
+        guard !transfer.isCancelled, failure == nil else { return .ended }
         if next != nil {
             drainable -= bytes.byteCount
             return drainable >= 0 ? .taken : .ended
@@ -168,11 +168,14 @@ final class ActiveTransfer {
             bodyBytes += Int64(count)
             gate.passed(count)
             transfer.loop.received.add(UInt64(count), ordering: .relaxed)
-            guard follows(sink.received(bytes.extracting(passed..<passed + count))) else { return .ended }
+            guard driver.gather(bytes.extracting(passed..<passed + count), of: self) else { return .ended }
             passed += count
         }
         return .taken
     }
+
+    /// Gives the sink what has been gathered of the body; returns whether to go on.
+    func handOver(_ bytes: RawSpan) -> Bool { follows(sink.received(bytes)) }
 
     private func follows(_ decision: SinkDecision) -> Bool {
         if decision == .stop { failure = .stopped }

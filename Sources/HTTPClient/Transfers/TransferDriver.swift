@@ -14,6 +14,10 @@ final class TransferDriver {
     private var nextTurn: ContinuousClock.Instant?
     /// Easy handles for the next transfers: making one costs more than resetting one.
     private var spare: [EasyHandle] = []
+    /// What libcurl has handed over in this round and no sink has been given.
+    private var gathered: GatheredBody
+    /// Those whose sinks wanted no more, which libcurl does not know yet.
+    private var stopped: [ActiveTransfer] = []
     /// The earliest time at which a limit may be exceeded.
     private var due: ContinuousClock.Instant?
 
@@ -25,6 +29,7 @@ final class TransferDriver {
         self.loop = loop
         self.multi = multi
         configuration = loop.configuration
+        gathered = GatheredBody(capacity: loop.configuration.receiveBufferBytes)
     }
 
     /// Runs until the loop is stopped. Then every transfer has finished.
@@ -33,9 +38,13 @@ final class TransferDriver {
             let (commands, isStopping) = loop.takeCommands()
             for command in commands { perform(command) }
             if isStopping { break }
-            if !multi.perform() { failAll(.connectionFailed("libcurl could not go on")) }
+            let isWell = multi.perform()
+            // Before anything is said of an end.
+            handOver()
+            if !isWell { failAll(.connectionFailed("libcurl could not go on")) }
             while let (transfer, code) = multi.nextDone() { completed(transfer, code) }
             giveTurns()
+            endStopped()
             checkLimits()
             // An error here must not make the loop spin.
             if !multi.poll(milliseconds: waitMilliseconds) { _ = poll(nil, 0, 100) }
@@ -59,6 +68,32 @@ final class TransferDriver {
         case .limitsChanged:
             nextTurn = heldBack.isEmpty ? nil : .now
         }
+    }
+
+    // MARK: - Bodies
+
+    /// Takes bytes of a body, and hands over earlier ones where there is no room. Called while libcurl hands its bytes over.
+    /// - Returns: whether the transfer goes on.
+    func gather(_ bytes: RawSpan, of running: ActiveTransfer) -> Bool {
+        if !gathered.hasRoom(for: bytes.byteCount, of: running) { handOver() }
+        guard running.failure == nil else { return false }
+        gathered.append(bytes, of: running)
+        return true
+    }
+
+    /// Gives gathered bytes to the sink that they are for.
+    private func handOver() {
+        guard let owner = gathered.owner else { return }
+        if !gathered.handOver() { stopped.append(owner) }
+        gathered.removeAll()
+    }
+
+    /// Ends those whose sinks want no more, unless libcurl has done so.
+    private func endStopped() {
+        for running in stopped where active[ObjectIdentifier(running.transfer)] === running {
+            finish(running, running.outcome(CURLE_WRITE_ERROR))
+        }
+        stopped.removeAll()
     }
 
     // MARK: - Speed limits
@@ -93,6 +128,7 @@ final class TransferDriver {
         noteDue(running.timer.due)
         // May well lead to `holdBack` again.
         let code = running.easy.goOn()
+        handOver()
         if code != CURLE_OK { completed(running, code) }
     }
 
