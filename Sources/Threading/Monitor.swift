@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A value guarded by a lock, together with a condition that one thread waits on.
+/// A value guarded by a lock, together with a condition that threads wait on.
 @safe
 public final class Monitor<State>: @unchecked Sendable {
     private var state: State
@@ -28,7 +28,7 @@ public final class Monitor<State>: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Changes the state, and wakes the waiting thread if the body says so.
+    /// Changes the state, and wakes a waiting thread if the body says so.
     public func withLock<Result>(_ body: (inout State) -> (Result, wake: Bool)) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }

@@ -73,7 +73,7 @@ final class Finisher: Sendable {
     /// Removes the name of a part file that bears another by now; not on the caller's thread, as directories may be slow.
     func forget(_ id: DownloadID) async -> FileError? {
         await withCheckedContinuation { reply in
-            HashPool.shared.run { [directory] in
+            WorkPool.disk.run { [directory] in
                 do throws(FileError) {
                     try FileSystem.remove(directory.part(id))
                     reply.resume(returning: nil)
@@ -88,6 +88,8 @@ final class Finisher: Sendable {
 
     /// The file's SHA-256, if it matches all that is expected of it.
     private func verified(_ order: Order) async -> Result<String, Failure> {
+        // Large files are written back here, while they are hashed, so that those behind them in the row do not wait for them.
+        async let syncFailure = order.length > HashFollower.smallFile ? synchronize(order.part) : nil
         do throws(FileError) {
             let digest = try await order.hasher.complete(order.part, upTo: order.length)
             for expected in order.expected {
@@ -96,8 +98,7 @@ final class Finisher: Sendable {
                     return .failure(.checksum(expected: expected.description, actual: actual?.description ?? "unknown"))
                 }
             }
-            // Large files are written back here, so that those behind them in the row do not wait for them.
-            if order.length > HashFollower.smallFile { try await synchronize(order.part) }
+            if let syncFailure = await syncFailure { return .failure(.file(syncFailure)) }
             return .success(digest.hexadecimal)
         } catch {
             return .failure(.file(error))
@@ -112,9 +113,9 @@ final class Finisher: Sendable {
         return try await HashFollower([algorithm]).complete(order.part, upTo: order.length).checksum(algorithm)
     }
 
-    private func synchronize(_ part: PartFile) async throws(FileError) {
-        let failure: FileError? = await withCheckedContinuation { reply in
-            HashPool.shared.run {
+    private func synchronize(_ part: PartFile) async -> FileError? {
+        await withCheckedContinuation { reply in
+            WorkPool.disk.run {
                 do throws(FileError) {
                     try part.synchronize()
                     reply.resume(returning: nil)
@@ -123,7 +124,6 @@ final class Finisher: Sendable {
                 }
             }
         }
-        if let failure { throw failure }
     }
 
     // MARK: - All that wait together

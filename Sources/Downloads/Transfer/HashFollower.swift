@@ -47,7 +47,7 @@ final class HashFollower: Sendable {
     /// The first `end` bytes of the file are there: follows if it is worth it.
     func follow(_ part: PartFile, upTo end: Int64) {
         guard state.withLock({ $0.advance(part, to: end, stride: Self.stride) }) else { return }
-        HashPool.shared.run { self.run() }
+        WorkPool.hashing.run { self.run() }
     }
 
     /// Hashes all that is missing up to `length`, and returns the digest of that many bytes.
@@ -61,7 +61,7 @@ final class HashFollower: Sendable {
                 return (false, starts)
             }
             if isComplete { continuation.resume() }
-            if starts { HashPool.shared.run { self.run() } }
+            if starts { WorkPool.hashing.run { self.run() } }
         }
         return try result(upTo: length, part)
     }
