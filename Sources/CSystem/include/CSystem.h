@@ -1,4 +1,4 @@
-// The Linux system calls that Swift's Glibc module does not import, and message digests that need the compiler's intrinsics.
+// The Linux system calls that Swift's Glibc module does not import, and what needs the compiler's intrinsics.
 #ifndef PAWL_CSYSTEM_H
 #define PAWL_CSYSTEM_H
 
@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "digest.h"
+#include "search.h"
 
 // accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC; -1 and errno on failure.
 int pawl_accept(int listener, struct sockaddr *address, socklen_t *length);

@@ -31,10 +31,11 @@ struct BoardEntry: Sendable {
     }
 }
 
-/// The entries of the board: found by identity, and walked in order of creation, all of them or those in some states.
+/// The entries of the board: found by identity, and walked in order of creation, all of them or those in some states, with a label, or
+/// with a text.
 ///
 /// They lie side by side in an array. As values of a dictionary, of whose buckets up to two thirds are empty, a hundred thousand
-/// finished downloads would take twice the room. Every change costs O(log n), and moving up to 4 bytes for each download.
+/// finished downloads would take twice the room. Every change costs O(log n), and moving up to 4 bytes for each download in each list.
 struct BoardTable: Sendable {
     /// Where an entry lies; 32 bits are enough for what memory can hold, and there are many of them.
     private typealias Place = UInt32
@@ -47,6 +48,9 @@ struct BoardTable: Sendable {
     private var order: [Place] = []
     /// The same for the downloads in each state.
     private var byState: [DownloadState: [Place]] = [:]
+    /// And for those that carry each label.
+    private var byLabel: [String: [Place]] = [:]
+    private var texts = SearchTexts()
 
     /// How many downloads there are in each state; one without any may be missing.
     var counts: [DownloadState: Int] { byState.mapValues(\.count) }
@@ -60,11 +64,20 @@ struct BoardTable: Sendable {
         set {
             guard let newValue else { return remove(id) }
             guard let place = places[id] else { return insert(newValue, id) }
-            let before = entries[Int(place)].download.state
+            let before = entries[Int(place)].download
             entries[Int(place)] = newValue
-            guard before != newValue.download.state else { return }
-            Self.take(id, from: &byState[before, default: []], entries)
-            Self.put(place, id, into: &byState[newValue.download.state, default: []], entries)
+            let now = newValue.download
+            if before.state != now.state {
+                Self.take(id, from: &byState[before.state, default: []], entries)
+                Self.put(place, id, into: &byState[now.state, default: []], entries)
+            }
+            if before.labels != now.labels {
+                takeLabels(of: before)
+                putLabels(of: now, at: place)
+            }
+            if before.url != now.url || before.filename != now.filename || before.trackName != now.trackName {
+                putTexts(of: now, at: place)
+            }
         }
     }
 
@@ -80,15 +93,34 @@ struct BoardTable: Sendable {
         places[id] = place
         Self.put(place, id, into: &order, entries)
         Self.put(place, id, into: &byState[entry.download.state, default: []], entries)
+        putLabels(of: entry.download, at: place)
+        putTexts(of: entry.download, at: place)
     }
 
     private mutating func remove(_ id: DownloadID) {
         guard let place = places.removeValue(forKey: id) else { return }
         Self.take(id, from: &order, entries)
         Self.take(id, from: &byState[entries[Int(place)].download.state, default: []], entries)
+        takeLabels(of: entries[Int(place)].download)
+        texts.remove(at: place)
         let blank = Download(id: Self.nobody, url: "", createdAt: Self.nobody.createdAt)
         entries[Int(place)] = BoardEntry(download: blank, counters: nil, sequence: 0)
         free.append(place)
+    }
+
+    private mutating func putLabels(of download: Download, at place: Place) {
+        for label in Set(download.labels) { Self.put(place, download.id, into: &byLabel[label, default: []], entries) }
+    }
+
+    private mutating func takeLabels(of download: Download) {
+        for label in Set(download.labels) {
+            Self.take(download.id, from: &byLabel[label, default: []], entries)
+            if byLabel[label]?.isEmpty == true { byLabel[label] = nil }
+        }
+    }
+
+    private mutating func putTexts(of download: Download, at place: Place) {
+        texts.set([download.url, download.filename, download.trackName], at: place)
     }
 
     /// No download's: each tells a time of creation.
@@ -126,38 +158,47 @@ struct BoardTable: Sendable {
 extension BoardTable {
     /// One page of the list.
     func page(_ query: ListQuery) -> DownloadPage {
-        var walk = Walk(query.states.isEmpty ? [order] : query.states.compactMap { byState[$0] }, query.order)
+        var walk = Walk(lists(query), query.order)
         var page = DownloadPage(items: [], next: nil, total: 0)
-        // Without other filters all that are walked over match, and their number is known.
-        let countsMatches = query.label != nil || query.text != nil
-        if let after = query.after, !countsMatches { walk.skip { isAtOrBefore(after, $0, query.order) } }
+        // Without more filters all that are walked over match, and their number is known.
+        let wanted = filter(query)
+        if let after = query.after, wanted == nil { walk.skip { isAtOrBefore(after, $0, query.order) } }
         var hasMore = false
         while let place = walk.next({ id(at: $0) }) {
-            if countsMatches {
-                guard matches(query, at: place) else { continue }
+            if let wanted {
+                guard wanted.contains(place) else { continue }
                 page.total += 1
             }
+            // All are counted; which of them the page shows matters until it is full.
+            if hasMore { continue }
             if let after = query.after, isAtOrBefore(after, place, query.order) { continue }
             if page.items.count < query.limit {
                 page.items.append(entries[Int(place)].current)
             } else {
                 hasMore = true
-                if !countsMatches { break }
+                if wanted == nil { break }
             }
         }
-        if !countsMatches { page.total = walk.count }
+        if wanted == nil { page.total = walk.count }
         page.next = hasMore ? page.items.last?.id : nil
         return page
     }
 
-    /// Whether an entry has the label and the text that are asked for. Looks at its members where they lie: copying it would cost more.
-    private func matches(_ query: ListQuery, at place: Place) -> Bool {
-        let place = Int(place)
-        if let label = query.label, !entries[place].download.labels.contains(label) { return false }
-        guard let text = query.foldedText else { return true }
-        return entries[place].download.url.contains(folded: text)
-            || entries[place].download.filename?.contains(folded: text) == true
-            || entries[place].download.trackName?.contains(folded: text) == true
+    /// The lists in which all that match are found, each of them once.
+    private func lists(_ query: ListQuery) -> [[Place]] {
+        if let label = query.label { return [byLabel[label] ?? []] }
+        return query.states.isEmpty ? [order] : query.states.compactMap { byState[$0] }
+    }
+
+    /// Those of the lists that match; nil: all of them.
+    private func filter(_ query: ListQuery) -> PlaceSet? {
+        var filter: PlaceSet?
+        if let text = query.foldedText, !text.isEmpty { filter = texts.places(containing: text) }
+        guard query.label != nil, !query.states.isEmpty else { return filter }
+        var places = PlaceSet()
+        for state in query.states { for place in byState[state] ?? [] { places.insert(place) } }
+        filter?.formIntersection(places)
+        return filter ?? places
     }
 
     /// Whether an entry lies on this page's near side of the cursor, or is what the cursor names.

@@ -11,7 +11,7 @@ public struct ListQuery: Sendable {
     public var label: String?
     /// Only downloads whose URL, file name or track name contains this, without regard to case.
     public var text: String? {
-        didSet { foldedText = text.map { Array($0.lowercased().utf8) } }
+        didSet { foldedText = text.map(SearchTexts.fold) }
     }
     /// At most so many items, 1 or more.
     public var limit: Int
@@ -33,7 +33,7 @@ public struct ListQuery: Sendable {
         self.limit = max(1, limit)
         self.after = after
         self.order = order
-        foldedText = text.map { Array($0.lowercased().utf8) }
+        foldedText = text.map(SearchTexts.fold)
     }
 }
 
@@ -53,30 +53,4 @@ public struct DownloadStatistics: Sendable {
     public var counts: [DownloadState: Int]
     /// Bytes per second over all transfers.
     public var bytesPerSecond: Int64
-}
-
-extension String {
-    /// Whether the lower-cased text contains `needle`, which is lower-cased UTF-8.
-    func contains(folded needle: [UInt8]) -> Bool {
-        guard let first = needle.first else { return true }
-        // ASCII, which nearly all URLs and names are, is folded byte by byte without building a new string.
-        let text = utf8.span
-        for index in text.indices where text[index] >= 0x80 {
-            return Array(lowercased().utf8).span.contains(needle, first: first)
-        }
-        return text.contains(needle, first: first)
-    }
-}
-
-extension Span<UInt8> {
-    /// Whether the text, folded as ASCII, contains `needle`, which begins with `first`.
-    fileprivate func contains(_ needle: [UInt8], first: UInt8) -> Bool {
-        guard count >= needle.count else { return false }
-        for start in 0...(count - needle.count) where fold(self[start]) == first {
-            if (1..<needle.count).allSatisfy({ fold(self[start + $0]) == needle[$0] }) { return true }
-        }
-        return false
-    }
-
-    private func fold(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 }

@@ -44,6 +44,10 @@ struct BoardTests {
         Case(query: ListQuery(text: "GYMNOPÉ"), expected: [3], total: 1),
         Case(query: ListQuery(text: "nothing"), expected: [], total: 0),
         Case(query: ListQuery(states: [.completed], label: "even", text: "bin"), expected: [2, 0], total: 2),
+        Case(query: ListQuery(states: [.completed, .queued], label: "even", limit: 1), expected: [4], total: 3, hasNext: true),
+        Case(query: ListQuery(label: "odd"), expected: [], total: 0),
+        Case(query: ListQuery(text: ""), expected: [5, 4, 3, 2, 1, 0], total: 6),
+        Case(query: ListQuery(text: "http", limit: 2, order: .oldest), expected: [0, 1], total: 6, hasNext: true),
     ]
 
     @Test("filters, order and total", arguments: cases)
@@ -69,6 +73,22 @@ struct BoardTests {
             query.after = next
         }
         #expect(seen == (order == .oldest ? ids : ids.reversed()))
+    }
+
+    @Test("labels and texts are those that a download has now")
+    func changes() {
+        let (board, ids) = board()
+        var download = Download(id: ids[2], url: "http://example.org/two", state: .completed, createdAt: ids[2].createdAt)
+        download.labels = ["odd", "odd"]
+        board.publish(download, counters: nil, sequence: 9)
+        let found = { (query: ListQuery) in board.page(query).items.map(\.id) }
+        #expect(found(ListQuery(label: "even")) == [ids[4], ids[0]])
+        #expect(found(ListQuery(label: "odd")) == [ids[2]])
+        #expect(found(ListQuery(text: "Straße 2")) == [])
+        #expect(found(ListQuery(text: "/TWO")) == [ids[2]])
+        _ = board.remove(ids[2])
+        #expect(found(ListQuery(label: "odd")) == [])
+        #expect(found(ListQuery(text: "/two")) == [])
     }
 
     @Test("the newest download of a URL is the one that a search shows, and an older one after its removal")

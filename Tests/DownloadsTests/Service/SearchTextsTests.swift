@@ -1,0 +1,54 @@
+import Testing
+
+@testable import Downloads
+
+@Suite("The texts that downloads are searched for by")
+struct SearchTextsTests {
+    @Test("each text finds its own places, at every length and wherever it stands")
+    func positions() {
+        let texts = (0..<40).map { String(repeating: "x", count: $0) + "Needle" + String(repeating: "y", count: 40 - $0) }
+        var table = SearchTexts()
+        for (place, text) in texts.enumerated() { table.set([text, nil, "Ä\(place)."], at: UInt32(place)) }
+        for length in 1...6 {
+            let places = table.places(containing: SearchTexts.fold(String("NEEDLE".prefix(length))))
+            #expect((0..<40).allSatisfy { places.contains(UInt32($0)) })
+        }
+        for place in 0..<40 {
+            let places = table.places(containing: SearchTexts.fold("ä\(place)."))
+            #expect((0..<41).allSatisfy { places.contains(UInt32($0)) == ($0 == place) })
+        }
+        // Nothing is found across two texts, or in none.
+        #expect((0..<40).allSatisfy { !table.places(containing: SearchTexts.fold("yä")).contains(UInt32($0)) })
+        #expect(!SearchTexts().places(containing: [0x61]).contains(0))
+    }
+
+    @Test("texts that come, change and go leave what a plain search finds")
+    func changes() {
+        var random = SystemRandomNumberGenerator()
+        var table = SearchTexts()
+        var model: [UInt32: String] = [:]
+        for step in 0..<20_000 {
+            let place = UInt32.random(in: 0..<200, using: &random)
+            if Bool.random(using: &random) {
+                let length = Int.random(in: 0..<60, using: &random)
+                let text = String((0..<length).compactMap { _ in "abAB é".randomElement(using: &random) })
+                table.set([text], at: place)
+                model[place] = text
+            } else {
+                table.remove(at: place)
+                model[place] = nil
+            }
+            guard step.isMultiple(of: 500) else { continue }
+            for needle in ["a", "ab", "ba é", "aab", "é é", "abab"] {
+                let folded = SearchTexts.fold(needle)
+                let found = table.places(containing: folded)
+                let differs = (0..<UInt32(200)).filter { place in
+                    let text = model[place].map(SearchTexts.fold) ?? []
+                    let contains = text.indices.contains { text[$0...].starts(with: folded) }
+                    return contains != found.contains(place)
+                }
+                #expect(differs.isEmpty, "\(needle) after \(step) steps")
+            }
+        }
+    }
+}
