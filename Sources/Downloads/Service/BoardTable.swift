@@ -159,38 +159,31 @@ extension BoardTable {
     /// One page of the list.
     func page(_ query: ListQuery) -> DownloadPage {
         var walk = Walk(lists(query), query.order)
-        var page = DownloadPage(items: [], next: nil, total: 0)
-        // Without more filters all that are walked over match, and their number is known.
-        let wanted = filter(query)
-        if let after = query.after, wanted == nil { walk.skip { isAtOrBefore(after, $0, query.order) } }
-        var hasMore = false
+        var page = DownloadPage(items: [], next: nil, total: walk.count)
+        if let after = query.after { walk.skip { isAtOrBefore(after, $0, query.order) } }
         while let place = walk.next({ id(at: $0) }) {
-            if let wanted {
-                guard wanted.contains(place) else { continue }
-                page.total += 1
+            guard page.items.count < query.limit else {
+                page.next = page.items.last?.id
+                break
             }
-            // All are counted; which of them the page shows matters until it is full.
-            if hasMore { continue }
-            if let after = query.after, isAtOrBefore(after, place, query.order) { continue }
-            if page.items.count < query.limit {
-                page.items.append(entries[Int(place)].current)
-            } else {
-                hasMore = true
-                if wanted == nil { break }
-            }
+            page.items.append(entries[Int(place)].current)
         }
-        if wanted == nil { page.total = walk.count }
-        page.next = hasMore ? page.items.last?.id : nil
         return page
     }
 
-    /// The lists in which all that match are found, each of them once.
+    /// Lists of all that match, each of them once.
     private func lists(_ query: ListQuery) -> [[Place]] {
-        if let label = query.label { return [byLabel[label] ?? []] }
-        return query.states.isEmpty ? [order] : query.states.compactMap { byState[$0] }
+        let lists =
+            if let label = query.label {
+                [byLabel[label] ?? []]
+            } else {
+                query.states.isEmpty ? [order] : query.states.compactMap { byState[$0] }
+            }
+        guard let wanted = filter(query) else { return lists }
+        return lists.map { $0.filter(wanted.contains) }
     }
 
-    /// Those of the lists that match; nil: all of them.
+    /// Those among which the lists' members have to be; nil: all are.
     private func filter(_ query: ListQuery) -> PlaceSet? {
         var filter: PlaceSet?
         if let text = query.foldedText, !text.isEmpty { filter = texts.places(containing: text) }
