@@ -30,7 +30,7 @@ public actor DownloadService {
     let reporter: AsyncStream<TransferReport>.Continuation
 
     /// Downloads that have not completed.
-    var jobs: [DownloadID: DownloadJob] = [:]
+    var jobs = JobTable()
     var queue: DownloadQueue
     var identifiers: DownloadIDGenerator
     /// Those of them that have a transfer.
@@ -129,13 +129,13 @@ public actor DownloadService {
         guard !isShuttingDown else { return }
         isShuttingDown = true
         pulse?.cancel()
-        for job in jobs.values {
+        for job in jobs.all {
             job.retryTimer?.cancel()
             job.attempt?.cancel()
             // The next start verifies it.
             if job.isFinishing { job.hasher.stop() }
         }
-        for id in jobs.keys { await rest(id) }
+        for id in Array(jobs.ids) { await rest(id) }
         await courier.stop()
         await store.close()
         reporter.finish()
