@@ -79,15 +79,17 @@ import Testing
     @Test func `the most connections can be changed while the server runs; those that are open stay`() async throws {
         let server = server { $0.limits.connections = 3 }
         let port = try server.start().port
-        let clients = try (0..<3).map { _ in try TestClient(port) }
-        func status(_ client: TestClient) async throws -> Int { try await onThread { try client.get("/").status } }
-        for client in clients { #expect(try await status(client) == 200) }
-        #expect(try await status(try TestClient(port)) == 503)
-        server.limit(connections: 100)
-        #expect(try await status(try TestClient(port)) == 200)
-        server.limit(connections: 1)
-        #expect(try await status(try TestClient(port)) == 503)
-        for client in clients { #expect(try await status(client) == 200) }
+        // As a whole on a thread of its own: between two steps on a busy pool the connections might idle for too long.
+        try await onThread {
+            let clients = try (0..<3).map { _ in try TestClient(port) }
+            for client in clients { #expect(try client.get("/").status == 200) }
+            #expect(try TestClient(port).get("/").status == 503)
+            server.limit(connections: 100)
+            #expect(try TestClient(port).get("/").status == 200)
+            server.limit(connections: 1)
+            #expect(try TestClient(port).get("/").status == 503)
+            for client in clients { #expect(try client.get("/").status == 200) }
+        }
         await server.shutdown(within: .zero)
     }
 
