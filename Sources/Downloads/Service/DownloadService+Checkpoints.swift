@@ -31,8 +31,10 @@ extension DownloadService {
     }
 
     /// Records bytes that are on the disk, if the part file is still the one they are in.
-    private func noteSynced(_ id: DownloadID, _ part: PartFile, _ written: Coverage) {
-        guard let job = jobs[id], job.part === part, written.byteCount > job.record.syncedBytes else { return }
+    ///
+    /// Not of a file that is being published: the record of its end may be on its way to the disk, and this would come after it.
+    func noteSynced(_ id: DownloadID, _ part: PartFile, _ written: Coverage) {
+        guard let job = jobs[id], job.part === part, !job.isFinishing, written.byteCount > job.record.syncedBytes else { return }
         jobs[id]?.noteSynced(written)
         if job.hasUnsavedEntity {
             jobs[id]?.record.download.bytesReceived = written.byteCount

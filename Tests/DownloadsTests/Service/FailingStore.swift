@@ -8,6 +8,10 @@ final class FailingStore: DownloadStore {
     private let real: any DownloadStore
     private let refusal = Locked<(@Sendable (StoreChange) -> Bool)?>(nil)
     private let count = Locked(0)
+    /// Those whose commit is known to the test alone until it says so.
+    private let delay = Locked<(@Sendable (StoreChange) -> Bool)?>(nil)
+    /// The commits that are held back for that; they are made all the same.
+    let delayed = Waiter<[StoreCommit]>([])
     /// How many bytes of each download the store has been told to be on the disk.
     let synced = Waiter<[DownloadID: Int64]>([:])
 
@@ -23,12 +27,23 @@ final class FailingStore: DownloadStore {
         refusal.withLock { $0 = condition }
     }
 
+    /// From now on, submissions with such a change are written, and nobody learns of it until the test concludes them.
+    func delay(_ condition: (@Sendable (StoreChange) -> Bool)?) {
+        delay.withLock { $0 = condition }
+    }
+
     func load() throws(StoreError) -> StoredContents {
         try real.load()
     }
 
     func submit(_ changes: [StoreChange]) -> StoreCommit {
         for case .save(let record) in changes { synced.update { $0[record.id] = record.syncedBytes } }
+        if let isDelayed = delay.withLock({ $0 }), changes.contains(where: isDelayed) {
+            _ = real.submit(changes)
+            let commit = StoreCommit()
+            delayed.update { $0.append(commit) }
+            return commit
+        }
         let condition = refusal.withLock { $0 }
         guard let condition, changes.contains(where: condition) else { return real.submit(changes) }
         count.withLock { $0 += 1 }

@@ -42,6 +42,25 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
+    @Test("a checkpoint that comes to its end while the end of the download is recorded does not undo that")
+    func lateCheckpoint() async throws {
+        let fixture = try await ServiceFixture()
+        fixture.store.delay { $0.saves(.completed) }
+        let made = try await fixture.add("size=70000&seed=7")
+        try await fixture.store.delayed.wait { !$0.isEmpty }
+        await fixture.service.endCheckpoint(of: made.id, at: 65_536)
+        fixture.store.delay(nil)
+        for commit in fixture.store.delayed.value { commit.conclude(.success(())) }
+        #expect(try await fixture.end(of: made.id).state == .completed)
+
+        try await fixture.store.submit([.probe]).wait()
+        let after = try await fixture.crash(starting: false)
+        #expect(after.service.board.download(made.id)?.state == .completed)
+        #expect(try after.names(in: "files").count == 1)
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
     @Test("a command that could not be recorded is not answered as done when it is repeated, until it is")
     func repeating() async throws {
         let fixture = try await ServiceFixture()
@@ -137,5 +156,12 @@ struct FailingStoreTests {
         #expect(after.requests().count == asked)
         #expect(try after.names(in: "files") == [done.filename])
         await after.service.shutdown()
+    }
+}
+
+extension DownloadService {
+    /// As if the sync that a checkpoint waits for had just come back.
+    fileprivate func endCheckpoint(of id: DownloadID, at count: Int64) {
+        if let part = jobs[id]?.part { noteSynced(id, part, Coverage(prefix: count)) }
     }
 }
