@@ -124,10 +124,11 @@ struct WebhookTests {
         let receiver = try ScriptedOrigin { _ in [.stall] }
         let fixture = try await fixture()
         let hook = try url(receiver)
-        for seed in 110..<116 { _ = try await fixture.add("size=10&seed=\(seed)") { $0.webhook = hook } }
+        var made: [Download] = []
+        for seed in 110..<116 { made.append(try await fixture.add("size=10&seed=\(seed)") { $0.webhook = hook }) }
         _ = try await receiver.requests(atLeast: 2)
-        let last = try await fixture.add("size=10&seed=116") { $0.webhook = hook }
-        #expect(try await fixture.end(of: last.id).state == .completed)
+        made.append(try await fixture.add("size=10&seed=116") { $0.webhook = hook })
+        for download in made { #expect(try await fixture.end(of: download.id).state == .completed) }
         await fixture.service.shutdown()
         #expect(try await pending(fixture).count == 7)
     }
