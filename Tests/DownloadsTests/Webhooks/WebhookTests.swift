@@ -150,7 +150,8 @@ struct WebhookTests {
         let copy = try TemporaryDirectory()
         try fixture.copyRecords(to: copy.path)
         let store = try SQLiteDownloadStore(DataDirectory(path: copy.path))
-        defer { Task { await store.close() } }
-        return try store.load().deliveries
+        let deliveries = try store.load().deliveries
+        await store.close()
+        return deliveries
     }
 }
