@@ -58,16 +58,12 @@ final class GroupCommitter: Sendable {
     private let backlog = Monitor(Backlog())
     /// Used by the thread; and by whoever loads, before anything is written.
     private let writer: Locked<StoreWriter?>
-    private let checkpointer: LogCheckpointer
     /// Held so that the directory's lock outlasts the connection.
     private let directory: Locked<DataDirectory?>
     private let options: Options
 
-    init(
-        _ writer: sending StoreWriter, checkpointer: LogCheckpointer, directory: DataDirectory, options: Options
-    ) {
+    init(_ writer: sending StoreWriter, directory: DataDirectory, options: Options) {
         self.writer = Locked(writer)
-        self.checkpointer = checkpointer
         self.directory = Locked(directory)
         self.options = options
     }
@@ -137,7 +133,6 @@ extension GroupCommitter {
         while case .commit(let writes, let notes) = nextTask() {
             commit(writes, notes: notes)
         }
-        checkpointer.stop()
         // Closing the last connection moves the log into the file and removes it.
         writer.withLock { $0 = nil }
         directory.withLock { directory in
@@ -208,9 +203,7 @@ extension GroupCommitter {
             let begun = ContinuousClock.now
             defer { options.committed(.now - begun) }
             do throws(StoreError) {
-                try writer.commit(changes)
-                checkpointer.committed(changes.count)
-                return .success(())
+                return .success(try writer.commit(changes))
             } catch {
                 return .failure(error)
             }

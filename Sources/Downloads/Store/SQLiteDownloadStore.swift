@@ -19,11 +19,7 @@ final class SQLiteDownloadStore: DownloadStore {
             let connection = try SQLiteConnection(path: path)
             try StoreSchema.prepare(connection, path: path)
             if let pages = options.maximumPages { _ = try connection.number("PRAGMA max_page_count = \(pages)") }
-            committer = GroupCommitter(
-                try StoreWriter(connection), checkpointer: try LogCheckpointer(path: path), directory: directory, options: options
-            )
-        } catch let error as ThreadError {
-            throw .unavailable(path: path, reason: "no thread can be started (error \(error.number))")
+            committer = GroupCommitter(try StoreWriter(connection), directory: directory, options: options)
         } catch let error as StoreError {
             throw error
         } catch let error as SQLiteError {

@@ -48,8 +48,6 @@ enum StoreSchema {
         // Commits append to a log and are durable when its one sync returns.
         _ = try connection.text("PRAGMA journal_mode = WAL")
         try connection.execute("PRAGMA synchronous = FULL")
-        // Mostly `LogCheckpointer` empties the log; a commit does where it has come to 16 MiB all the same.
-        try connection.execute("PRAGMA wal_autocheckpoint = 4096")
         // After a burst the log gives its space back rather than keeping its largest size for ever.
         try connection.execute("PRAGMA journal_size_limit = 16777216")
         // Request headers may be secrets: what is deleted is overwritten where that needs no further writes.
