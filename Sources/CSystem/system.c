@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <linux/sockios.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/file.h>
@@ -54,6 +55,12 @@ int pawl_close_with_reset(int descriptor) {
     struct linger linger = {.l_onoff = 1, .l_linger = 0};
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
     return close(descriptor);
+}
+
+void pawl_trim_heap(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }
 
 void pawl_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -56,8 +56,6 @@ extension FieldName {
     public static let contentType = FieldName(constant: "Content-Type")
     /// `Cookie`.
     public static let cookie = FieldName(constant: "Cookie")
-    /// `Cross-Origin-Opener-Policy`.
-    public static let crossOriginOpenerPolicy = FieldName(constant: "Cross-Origin-Opener-Policy")
     /// `Cross-Origin-Resource-Policy`.
     public static let crossOriginResourcePolicy = FieldName(constant: "Cross-Origin-Resource-Policy")
     /// `Date`.

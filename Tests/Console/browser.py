@@ -1,6 +1,7 @@
 """A headless Chromium, whose controls are found as a screen reader finds them: by role and accessible name."""
 
 import contextlib
+import hashlib
 import os
 import pathlib
 import shutil
@@ -167,6 +168,14 @@ class Browser:
             self.cdp("Browser.setDownloadBehavior", behavior="allow", downloadPath=directory)
             yield pathlib.Path(directory)
             self.cdp("Browser.setDownloadBehavior", behavior="default")
+
+    def save(self, name, record):
+        """Saves the file of a finished download by its button, and sees that it is what its record says."""
+        with self.saving() as directory:
+            self.click("button", "Save " + name)
+            saved = directory / record["filename"]
+            wait(saved.exists, "the file is saved")
+            assert hashlib.sha256(saved.read_bytes()).hexdigest() == record["sha256"]
 
     def wait_fitting(self, what):
         found = []

@@ -49,6 +49,9 @@ int pawl_unacknowledged(int descriptor, int *count);
 // close(2) of a TCP socket by RST rather than FIN (SO_LINGER with zero time).
 int pawl_close_with_reset(int descriptor);
 
+// malloc_trim(3), where the C library has it: gives whole free pages of every arena back to the system.
+void pawl_trim_heap(void);
+
 // pthread_setname_np(3) for the calling thread: 15 bytes at most.
 void pawl_name_thread(const char *name);
 

@@ -17,6 +17,7 @@ public final class Service: Sendable {
     private let condition: ServiceCondition
     private let access: AccessPolicy
     private let tokenFile: String?
+    private let heapTrimmer = HeapTrimmer()
     private let log: Log
 
     private init(
@@ -32,6 +33,7 @@ public final class Service: Sendable {
         access = api.access
         self.tokenFile = tokenFile
         self.log = log
+        heapTrimmer.start()
     }
 
     /// Starts everything, in this order: the data directory is locked, the store opened and what it knows loaded, transfers begin,
@@ -104,6 +106,7 @@ public final class Service: Sendable {
         await server.shutdown(within: limit)
         await downloads.shutdown()
         client.shutdown()
+        heapTrimmer.stop()
     }
 
     static func makeClient(_ configuration: Configuration) throws(ServiceStartError) -> HTTPClient {

@@ -1,0 +1,32 @@
+import Testing
+
+@testable import PawlService
+
+@Suite("Trimming the heap")
+struct HeapTrimmerTests {
+    @Test("it is done once, and then only after growth since the last time or the least since")
+    func policy() {
+        let megabyte: Int64 = 1 << 20
+        var policy = HeapTrimPolicy()
+        let steps: [(before: Int64, isWanted: Bool, after: Int64)] = [
+            (20, true, 18), (18, false, 18), (19, false, 19), (20, true, 19), (20, false, 20), (12, false, 12), (14, true, 13),
+        ]
+        for step in steps {
+            #expect(policy.wantsTrim(residentBytes: step.before * megabyte) == step.isWanted, "at \(step.before) MiB")
+            if step.isWanted { policy.trimmed(residentBytes: step.after * megabyte) }
+        }
+    }
+
+    @Test("memory that is free between what is used goes back to the system")
+    func gaps() throws {
+        // Filled, so that every page of them is there; every hundredth stays, so that no page lies at an end.
+        var blocks: [[UInt8]?] = (0..<160_000).map { [UInt8](repeating: UInt8(truncatingIfNeeded: $0), count: 1000) }
+        for index in blocks.indices where index % 100 != 0 { blocks[index] = nil }
+        let before = try #require(ProcessFigures.residentBytes)
+        HeapTrimmer.trim()
+        let after = try #require(ProcessFigures.residentBytes)
+        // 158 MB are free; what other tests take meanwhile is less by far than the rest.
+        #expect(before - after > 80_000_000)
+        #expect(blocks.compactMap { $0 }.count == 1600)
+    }
+}
