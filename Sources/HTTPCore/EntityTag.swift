@@ -35,6 +35,14 @@ public struct EntityTag: Sendable, Hashable {
         return EntityTag(opaque: String(fieldText: bytes[..<end]), isWeak: isWeak)
     }
 
+    /// Appends the tag as it stands in a field.
+    func encode(into bytes: inout [UInt8]) {
+        if isWeak { bytes.append(contentsOf: "W/".utf8) }
+        bytes.append(ASCII.doubleQuote)
+        bytes.append(contentsOf: opaque.utf8)
+        bytes.append(ASCII.doubleQuote)
+    }
+
     /// Whether both are strong and the same: RFC 9110 §8.8.3.2.
     public func stronglyMatches(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && weaklyMatches(other)
@@ -43,7 +51,11 @@ public struct EntityTag: Sendable, Hashable {
     /// Whether both are the same, weak or not: RFC 9110 §8.8.3.2.
     public func weaklyMatches(_ other: EntityTag) -> Bool {
         // Not by `==`, to which differently composed characters are the same.
-        opaque.utf8.elementsEqual(other.opaque.utf8)
+        let bytes = opaque.utf8.span
+        let others = other.opaque.utf8.span
+        guard bytes.count == others.count else { return false }
+        for index in bytes.indices where bytes[index] != others[index] { return false }
+        return true
     }
 }
 

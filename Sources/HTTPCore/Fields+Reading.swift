@@ -80,13 +80,7 @@ extension Fields {
 
     func matches(_ index: Int, _ name: FieldName) -> Bool {
         let entry = entries[index]
-        guard entry.nameEnd - entry.nameStart == name.lowercased.utf8.count else { return false }
-        var position = entry.nameStart
-        for byte in name.lowercased.utf8 {
-            guard ASCII.lowercased(lines[position]) == byte else { return false }
-            position += 1
-        }
-        return true
+        return lines.span.extracting(entry.nameStart..<entry.nameEnd).equalsIgnoringCase(name.lowercased)
     }
 }
 

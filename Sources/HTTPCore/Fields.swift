@@ -65,14 +65,21 @@ public struct Fields: Sendable {
     public mutating func append(_ name: FieldName, _ value: Int64) {
         let start = beginLine(name)
         lines.append(decimal: value)
-        endLine(name, valueStart: start)
+        endLegalLine(name, valueStart: start)
     }
 
     /// Adds a field whose value is a date.
     public mutating func append(_ name: FieldName, _ value: HTTPDate) {
         let start = beginLine(name)
         value.encode(into: &lines)
-        endLine(name, valueStart: start)
+        endLegalLine(name, valueStart: start)
+    }
+
+    /// Adds a field whose value is an entity tag.
+    public mutating func append(_ name: FieldName, _ value: EntityTag) {
+        let start = beginLine(name)
+        value.encode(into: &lines)
+        endLegalLine(name, valueStart: start)
     }
 
     /// Adds a field that was read from a message: the name a token, the value legal and trimmed.
@@ -125,13 +132,20 @@ public struct Fields: Sendable {
     }
 
     private mutating func endLine(_ name: FieldName, valueStart: Int) {
-        for index in valueStart..<lines.count where ASCII.isControl(lines[index]) && lines[index] != ASCII.horizontalTab {
-            lines[index] = ASCII.space
+        // Values with a control are not worth being fast for; to find that there is none is.
+        if lines.span.extracting(valueStart...).containsControl {
+            for index in valueStart..<lines.count where ASCII.isControl(lines[index]) && lines[index] != ASCII.horizontalTab {
+                lines[index] = ASCII.space
+            }
         }
         while lines.count > valueStart, ASCII.isWhiteSpace(lines[lines.count - 1]) { lines.removeLast() }
         var leading = 0
         while valueStart + leading < lines.count, ASCII.isWhiteSpace(lines[valueStart + leading]) { leading += 1 }
         if leading > 0 { lines.removeSubrange(valueStart..<valueStart + leading) }
+        endLegalLine(name, valueStart: valueStart)
+    }
+
+    private mutating func endLegalLine(_ name: FieldName, valueStart: Int) {
         let nameEnd = valueStart - 2
         entries.append(
             Entry(nameStart: nameEnd - name.canonical.utf8.count, nameEnd: nameEnd, valueEnd: lines.count))

@@ -35,6 +35,7 @@ public enum Preconditions {
         method: HTTPMethod, fields: borrowing Fields, etag: EntityTag?, lastModified: HTTPDate?, length: Int64? = nil,
         now: HTTPDate? = nil
     ) -> Outcome {
+        guard areAsked(by: fields) else { return .proceed }
         let isRead = method == .get || method == .head
         if let value = fields.combined(.ifMatch) {
             guard matches(value, { tag in etag.map { tag.stronglyMatches($0) } ?? false }, ifMalformed: false) else {

@@ -63,7 +63,7 @@ struct EntityAnswer: Sendable {
     }
 
     private mutating func appendDescription(acceptsRanges: Bool) {
-        if let tag = entity.etag { fields.append(.etag, tag.description) }
+        if let tag = entity.etag { fields.append(.etag, tag) }
         if let date = entity.lastModified { fields.append(.lastModified, date.description) }
         if let control = entity.cacheControl { fields.append(.cacheControl, control) }
         if acceptsRanges { fields.append(.acceptRanges, "bytes") }

@@ -68,7 +68,7 @@ extension Response {
         // RFC 9110 §13.2.1: conditions are for requests that would succeed without them.
         guard status == .ok, case .bytes = content else { return }
         guard Preconditions.areAsked(by: request.head.fields) else {
-            if let etag { fields.append(.etag, etag.description) }
+            if let etag { fields.append(.etag, etag) }
             if let lastModified { fields.append(.lastModified, lastModified) }
             return
         }
@@ -78,7 +78,7 @@ extension Response {
         serve(bytes, for: request, mediaType: mediaType, etag: etag, lastModified: lastModified)
     }
 
-    private static let servedFields: [FieldName] = [.etag, .lastModified, .acceptRanges, .contentType, .contentRange]
+    private static let servedFields = FieldNameSet([.etag, .lastModified, .acceptRanges, .contentType, .contentRange])
 
     private enum Selection {
         case nothing
@@ -95,8 +95,8 @@ extension Response {
             lastModified: representation.lastModified, length: length,
             now: HTTPDate(secondsSinceEpoch: Moment.secondsSinceEpoch))
         // RFC 9110 §15.4.5: a 304 carries the validators that a 200 would have.
-        for name in Self.servedFields { fields.remove(name) }
-        if let etag = representation.etag { fields.append(.etag, etag.description) }
+        fields.remove(Self.servedFields)
+        if let etag = representation.etag { fields.append(.etag, etag) }
         if let lastModified = representation.lastModified { fields.append(.lastModified, lastModified) }
         fields.append(.acceptRanges, "bytes")
         switch outcome {

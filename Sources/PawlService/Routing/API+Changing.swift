@@ -21,7 +21,7 @@ extension API {
             var response = Response()
             response.forbidStoring()
             response.fill { download.encode(into: &$0) }
-            response.fields.append(.etag, ContentTag.of(response.body).description)
+            response.fields.append(.etag, ContentTag.of(response.body))
             return response
         }
     }

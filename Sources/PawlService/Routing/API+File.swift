@@ -9,28 +9,22 @@ extension API {
     /// What is in a file is the choice of whoever served it to us. A browser gets it as a download unless asked otherwise, does
     /// not guess its type (`nosniff`, which the server sends always), and shows it in a sandbox without scripts or origin.
     func file(of id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        var reader = try QueryReader(request.head.target)
-        let isInline = try reader.bool("inline") ?? false
-        // Checked already, and of no further use.
-        _ = try reader.value("ticket")
-        try reader.finish()
-        guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
-        guard download.state == .completed else { throw Problem(DownloadError.notComplete(download.state)) }
-        guard let name = download.filename else { throw Problem(.internalError, "the file's name is not known") }
+        let isInline = try Self.asksInline(request.head.target)
+        let finished = try finishedFile(of: id)
         let most = descriptors.files
         guard FileHandle.count < most else {
             throw Problem(.unavailable, "\(most) files are being served already; try again in a moment", retryAfter: 1)
         }
-        if let file = FileHandle(openingCached: filesDirectory + "/" + name) {
-            serve(file, of: download, named: name, isInline: isInline, request, &response)
+        if let handle = FileHandle(openingCached: finished.path) {
+            serve(finished, handle, isInline: isInline, request, &response)
             return .ready
         }
         let request = copy request
         // Opening a file may have to wait for a disk.
         return .later { [self] () throws(Problem) in
-            let file: FileHandle
+            let handle: FileHandle
             do throws(FileHandle.OpenError) {
-                file = try FileHandle(opening: filesDirectory + "/" + name)
+                handle = try FileHandle(opening: finished.path)
             } catch {
                 // Out of descriptors or memory, a disk that fails: that says nothing of the file.
                 if case .failed(let number) = error {
@@ -40,31 +34,40 @@ extension API {
                 throw Problem(.notFound, "the file is gone from the files directory")
             }
             var response = Response()
-            serve(file, of: download, named: name, isInline: isInline, request, &response)
+            serve(finished, handle, isInline: isInline, request, &response)
             return response
         }
     }
 
+    private static func asksInline(_ target: RequestTarget) throws(Problem) -> Bool {
+        guard target.rawQuery != nil else { return false }
+        var reader = try QueryReader(target)
+        let isInline = try reader.bool("inline") ?? false
+        // Checked already, and of no further use.
+        _ = try reader.value("ticket")
+        try reader.finish()
+        return isInline
+    }
+
+    private func finishedFile(of id: DownloadID) throws(Problem) -> FinishedFiles.File {
+        if let version = board.version(of: id), let known = files.file(of: id, version) { return known }
+        guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
+        guard download.state == .completed else { throw Problem(DownloadError.notComplete(download.state)) }
+        guard let name = download.filename else { throw Problem(.internalError, "the file's name is not known") }
+        return files.file(of: download, named: name)
+    }
+
     private func serve(
-        _ file: FileHandle, of download: Download, named name: String, isInline: Bool, _ request: borrowing Request,
+        _ finished: FinishedFiles.File, _ handle: FileHandle, isInline: Bool, _ request: borrowing Request,
         _ response: inout Response
     ) {
-        let disposition =
-            isInline ? ContentDisposition.inline(filename: name) : ContentDisposition.attachment(filename: name)
-        response.fields.append(.contentDisposition, disposition)
-        response.fields.append(
-            .contentSecurityPolicy,
-            "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
-        )
-        response.fields.append(.crossOriginResourcePolicy, crossOrigin.isOpen ? "cross-origin" : "same-origin")
-        response.fields.append(.cacheControl, "private, no-cache")
-        let etag = download.sha256.map { EntityTag(opaque: $0) }
-        response.serve(file, for: request, mediaType: download.mediaType ?? "application/octet-stream", etag: etag)
+        response.serve(handle, for: request, mediaType: finished.mediaType, etag: finished.etag)
+        response.fields.append(contentsOf: isInline ? finished.inline : finished.attachment)
         switch response.status {
         case .preconditionFailed:
             Problem(.preconditionFailed, "the file is not the one that If-Match or If-Unmodified-Since names").fill(&response)
         case .rangeNotSatisfiable:
-            Problem(.rangeNotSatisfiable, "the file has \(file.size) bytes").fill(&response)
+            Problem(.rangeNotSatisfiable, "the file has \(handle.size) bytes").fill(&response)
         default: break
         }
     }

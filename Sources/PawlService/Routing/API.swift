@@ -19,10 +19,10 @@ final class API: Application {
     let board: DownloadBoard
     let catalog: Catalog
     let condition: ServiceCondition
-    let filesDirectory: String
     let metrics: ServiceMetrics
     let log: Log
     let rendered = RenderedDownloads()
+    let files: FinishedFiles
     let descriptors: DescriptorBudget
     private let router = Router()
     let access: AccessPolicy
@@ -39,9 +39,9 @@ final class API: Application {
         self.condition = condition
         self.metrics = metrics
         self.log = log
-        filesDirectory = configuration.dataDirectory + "/files"
         access = AccessPolicy(configuration)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
+        files = FinishedFiles(in: configuration.dataDirectory + "/files", isShared: crossOrigin.isOpen)
     }
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {

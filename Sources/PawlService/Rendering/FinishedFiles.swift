@@ -1,0 +1,53 @@
+internal import Downloads
+internal import HTTPCore
+
+/// What answers with finished files say of them, as it was written last: for 512 files, at most 1 MiB in all.
+final class FinishedFiles: Sendable {
+    /// One of them.
+    struct File: Sendable {
+        let path: String
+        let mediaType: String
+        let etag: EntityTag?
+        /// The fields of an answer that a browser saves, and of one that it shows.
+        let attachment: Fields
+        let inline: Fields
+    }
+
+    private let cache = VersionCache<File>(rows: 128)
+    private let directory: String
+    /// What all of them say.
+    private let common: Fields
+
+    /// - Parameters:
+    ///   - directory: where the files are.
+    ///   - isShared: whether pages of other origins may embed them.
+    init(in directory: String, isShared: Bool) {
+        self.directory = directory
+        var common = Fields()
+        common.append(
+            .contentSecurityPolicy,
+            "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+        )
+        common.append(.crossOriginResourcePolicy, isShared ? "cross-origin" : "same-origin")
+        common.append(.cacheControl, "private, no-cache")
+        self.common = common
+    }
+
+    /// The file of a download, whose version is known.
+    func file(of id: DownloadID, _ version: DownloadVersion) -> File? {
+        cache.find(id, version)
+    }
+
+    /// The file of a download that is completed, under its name.
+    func file(of download: Download, named name: String) -> File {
+        var attachment = common
+        attachment.append(.contentDisposition, ContentDisposition.attachment(filename: name))
+        var inline = common
+        inline.append(.contentDisposition, ContentDisposition.inline(filename: name))
+        let file = File(
+            path: directory + "/" + name, mediaType: download.mediaType ?? "application/octet-stream",
+            etag: download.sha256.map { EntityTag(opaque: $0) }, attachment: attachment, inline: inline)
+        if let version = download.version { cache.keep(file, download.id, version) }
+        return file
+    }
+}
