@@ -69,6 +69,11 @@ public struct DownloadID: Sendable, Hashable, Comparable, LosslessStringConverti
         Timestamp(millisecondsSinceEpoch: Int64(truncatingIfNeeded: value >> 80))
     }
 
+    /// Hashes the random bits, of which 64 tell all identifiers apart.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(UInt64(truncatingIfNeeded: value))
+    }
+
     /// The one created earlier is the lesser.
     public static func < (left: DownloadID, right: DownloadID) -> Bool {
         left.value < right.value
@@ -78,14 +83,9 @@ public struct DownloadID: Sendable, Hashable, Comparable, LosslessStringConverti
 extension DownloadID {
     /// Crockford's alphabet: digits, then letters without I, L, O and U.
     private static func character(of digit: UInt8) -> UInt8 {
-        switch digit {
-        case 0...9: UInt8(ascii: "0") + digit
-        case 10...17: UInt8(ascii: "A") + digit - 10
-        case 18, 19: UInt8(ascii: "J") + digit - 18
-        case 20, 21: UInt8(ascii: "M") + digit - 20
-        case 22...26: UInt8(ascii: "P") + digit - 22
-        default: UInt8(ascii: "V") + (digit & 31) - 27
-        }
+        // Without branches: after the digits come the letters, and after each one that is left out the rest is one further on.
+        UInt8(ascii: "0") &+ digit &+ (digit > 9 ? 7 : 0) &+ (digit > 17 ? 1 : 0) &+ (digit > 19 ? 1 : 0)
+            &+ (digit > 21 ? 1 : 0) &+ (digit > 26 ? 1 : 0)
     }
 
     private static func digit(of character: UInt8) -> UInt8? {

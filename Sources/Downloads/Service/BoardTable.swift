@@ -81,6 +81,12 @@ struct BoardTable: Sendable {
         }
     }
 
+    mutating func reserveCapacity(_ count: Int) {
+        entries.reserveCapacity(count)
+        places.reserveCapacity(count)
+        order.reserveCapacity(count)
+    }
+
     private mutating func insert(_ entry: BoardEntry, _ id: DownloadID) {
         let place: Place
         if let reused = free.popLast() {

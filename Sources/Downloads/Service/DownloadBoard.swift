@@ -15,12 +15,9 @@ public final class DownloadBoard: Sendable {
         var transferring: Set<DownloadID> = []
 
         mutating func note(_ id: DownloadID, ofURL url: String) {
-            guard let newest = newest[url] else {
-                newest[url] = id
-                return
-            }
-            self.newest[url] = max(newest, id)
-            earlier[url, default: []].append(min(newest, id))
+            guard let known = newest.updateValue(id, forKey: url) else { return }
+            if known > id { newest[url] = known }
+            earlier[url, default: []].append(min(known, id))
             earlier[url]?.sort()
         }
 
@@ -128,6 +125,14 @@ public final class DownloadBoard: Sendable {
     }
 
     // MARK: - For the service
+
+    /// Makes room for so many downloads at once, which takes less than growing with each.
+    func reserveCapacity(_ count: Int) {
+        state.withLock { state in
+            state.entries.reserveCapacity(count)
+            state.newest.reserveCapacity(count)
+        }
+    }
 
     /// Publishes a download's new snapshot. Its counters are read for as long as it is given any.
     func publish(_ download: Download, counters: TransferCounters?, sequence: UInt64) {

@@ -2,10 +2,11 @@ extension DownloadService {
     /// Takes over what the store had kept and what the last run left in the directory.
     func adopt(_ records: [DownloadRecord]) {
         var published = PublishedFiles(directory: directory)
+        board.reserveCapacity(records.count)
         for var record in records {
             let id = record.id
             guard record.download.state != .completed else {
-                publish(record.download, counters: nil)
+                show(record.download)
                 continue
             }
             var lifecycle = DownloadLifecycle(record.download.state)
@@ -13,7 +14,7 @@ extension DownloadService {
             record.download.state = lifecycle.state
             guard var job = DownloadJob(record) else {
                 log(.warning("\(id) has no usable URL"))
-                publish(record.download, counters: nil)
+                show(record.download)
                 continue
             }
             reconcile(&job, &published)
@@ -22,10 +23,15 @@ extension DownloadService {
                 reservedNames[name.lowercased()] = id
             }
             jobs[id] = job
-            publish(job.shown, counters: nil)
+            show(job.shown)
             if isRestored { enqueue(id) }
         }
         removeOrphans()
+    }
+
+    /// Puts a download on the board as it was before any event of this run: nobody listens yet.
+    private func show(_ download: Download) {
+        board.publish(download, counters: nil, sequence: 0)
     }
 
     /// Trusts of a part file only what was recorded as synced. What lies behind it is cut when the transfer goes on.

@@ -4,12 +4,12 @@
 /// of them for a third of a second, in which nobody is answered.
 struct JobTable {
     private final class Cell {
-        /// Nil only while it is taken out.
         var job: DownloadJob?
 
-        init(_ job: DownloadJob) { self.job = job }
+        init(_ job: DownloadJob?) { self.job = job }
     }
 
+    /// None of them is empty.
     private var cells: [DownloadID: Cell] = [:]
 
     /// All identities, in no particular order.
@@ -21,15 +21,20 @@ struct JobTable {
     /// The job of a download; changed where it lies. Nil removes it.
     subscript(id: DownloadID) -> DownloadJob? {
         get { cells[id]?.job }
-        _modify {
-            if let cell = cells[id] {
-                yield &cell.job
-                if cell.job == nil { cells[id] = nil }
-            } else {
-                var job: DownloadJob?
-                yield &job
-                if let job { cells[id] = Cell(job) }
-            }
+        set {
+            if let cell = cells[id], newValue != nil { cell.job = newValue } else { settle(id, Cell(newValue)) }
         }
+        _modify {
+            // Holds no job itself: what a coroutine holds is allocated each time.
+            let cell = cells[id] ?? Cell(nil)
+            yield &cell.job
+            settle(id, cell)
+        }
+    }
+
+    /// Keeps a cell that is filled, and no other one.
+    @inline(never)
+    private mutating func settle(_ id: DownloadID, _ cell: Cell) {
+        if cell.job == nil { cells[id] = nil } else if cells[id] == nil { cells[id] = cell }
     }
 }

@@ -65,8 +65,13 @@ struct SearchTexts: Sendable {
 
     private static func append(_ text: String, to bytes: inout [UInt8]) {
         // Nearly all URLs and names are ASCII, for which no new string has to be made.
-        if text.utf8.allSatisfy({ $0 < 0x80 }) {
-            for byte in text.utf8 { bytes.append(byte &- 0x41 < 26 ? byte | 0x20 : byte) }
+        let span = text.utf8.span
+        var all: UInt8 = 0
+        for index in span.indices { all |= span[index] }
+        if all < 0x80 {
+            bytes.append(addingCapacity: span.count) { output in
+                for index in span.indices { output.append(span[index] &- 0x41 < 26 ? span[index] | 0x20 : span[index]) }
+            }
         } else {
             bytes.append(contentsOf: text.lowercased().utf8)
         }

@@ -133,11 +133,12 @@ extension DownloadRow {
                 download.checksum = try required(try? Checksum(parsing: checksum), "checksum")
             }
             download.sha256Bytes = columns.blob()
-            download.priority = Int(clamping: columns.integer() ?? 0)
-            download.labels = try required(DownloadRow.strings(columns.text()), "labels")
-            download.speedLimit = columns.integer() ?? 0
-            download.track = columns.text().map { Array($0.utf8) }
-            download.trackName = columns.text()
+            // What few have is set only where it is: each of these costs more than all that is read of most rows.
+            if let priority = columns.integer(), priority != 0 { download.priority = Int(clamping: priority) }
+            if let labels = columns.text() { download.labels = try required(DownloadRow.strings(labels), "labels") }
+            if let limit = columns.integer(), limit != 0 { download.speedLimit = limit }
+            if let track = columns.text() { download.track = Array(track.utf8) }
+            if let name = columns.text() { download.trackName = name }
             download.createdAt = columns.timestamp() ?? id.createdAt
             download.startedAt = columns.timestamp()
             download.updatedAt = columns.timestamp() ?? id.createdAt
@@ -145,19 +146,19 @@ extension DownloadRow {
             download.revision = UInt64(bitPattern: columns.integer() ?? 0)
 
             var record = DownloadRecord(download)
-            record.requestedFilename = columns.text()
-            record.requestedMediaType = columns.text()
-            record.requestedSegments = columns.integer().map(Int.init(clamping:))
-            record.headers = try required(DownloadRow.headers(columns.text()), "headers")
-            record.mirrors = try required(DownloadRow.strings(columns.text()), "mirrors")
-            record.webhook = columns.text()
+            if let name = columns.text() { record.requestedFilename = name }
+            if let type = columns.text() { record.requestedMediaType = type }
+            if let segments = columns.integer() { record.requestedSegments = Int(clamping: segments) }
+            if let headers = columns.text() { record.headers = try required(DownloadRow.headers(headers), "headers") }
+            if let mirrors = columns.text() { record.mirrors = try required(DownloadRow.strings(mirrors), "mirrors") }
+            if let webhook = columns.text() { record.webhook = webhook }
             let entityIsKnown = columns.boolean() ?? false
             var entity = SavedEntity(
                 etag: columns.text(), lastModified: columns.text(), date: columns.text(), total: columns.integer(),
                 coding: columns.text())
-            record.segments = try required(DownloadRow.segments(columns.text()), "synced_segments")
+            if let segments = columns.text() { record.segments = try required(DownloadRow.segments(segments), "synced_segments") }
             entity.source = columns.text()
-            record.entity = entityIsKnown ? entity : nil
+            if entityIsKnown { record.entity = entity }
             return record
         }
 
@@ -226,16 +227,15 @@ extension DownloadRow {
         String(decoding: value.serialized(), as: UTF8.self)
     }
 
-    private static func list(_ text: String?) -> [JSONValue]? {
-        guard let text else { return [] }
-        return (try? JSONValue(parsing: Array(text.utf8)))?.array
+    private static func list(_ text: String) -> [JSONValue]? {
+        (try? JSONValue(parsing: Array(text.utf8)))?.array
     }
 
-    private static func strings(_ text: String?) -> [String]? {
+    private static func strings(_ text: String) -> [String]? {
         list(text).flatMap { all($0.map(\.string)) }
     }
 
-    private static func headers(_ text: String?) -> [RequestHeader]? {
+    private static func headers(_ text: String) -> [RequestHeader]? {
         list(text).flatMap { items in
             all(
                 items.map { item in
@@ -246,7 +246,7 @@ extension DownloadRow {
         }
     }
 
-    private static func segments(_ text: String?) -> [SyncedSegment]? {
+    private static func segments(_ text: String) -> [SyncedSegment]? {
         list(text).flatMap { items in
             all(
                 items.map { item in
