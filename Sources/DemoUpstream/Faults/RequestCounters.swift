@@ -4,7 +4,7 @@ struct RequestCounters: Sendable {
     private var order: [String] = []
     private let capacity: Int
 
-    init(capacity: Int = 10_000) { self.capacity = max(2, capacity) }
+    init(capacity: Int = 2_000) { self.capacity = max(2, capacity) }
 
     /// Counts a request and returns its number, from 1.
     mutating func count(_ target: String) -> Int {
