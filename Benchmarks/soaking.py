@@ -167,11 +167,13 @@ class Soak:
         return self.report(after, status, complaints)
 
     def fill(self):
-        """Has as many answers remembered as ever will be: those to the same order, again and again."""
+        """Has as many answers remembered as ever will be. Each tells of a download of its own, which is removed again."""
         client = Client(self, "fill")
-        order = {"url": f"{self.origin}/entity?size=1000&seed=1", "paused": True}
         for number in range(ANSWERS):
-            client.send("POST", "/downloads", order, {"Idempotency-Key": f"fill-{number}"})
+            order = {"url": f"{self.origin}/entity?size=1000&seed={number}&fault={FAULTS[number % len(FAULTS)]}", "paused": True,
+                     "labels": ["a"], "priority": 1}
+            _, _, data = client.send("POST", "/downloads", order, {"Idempotency-Key": f"fill-{number}"})
+            client.send("DELETE", f"/downloads/{json.loads(data)['id']}")
 
     def clients(self):
         kinds = [(self.search, 0.15), (self.order, 0.2), (self.command, 0.2), (self.look, 0.25), (self.read_file, 0.15),

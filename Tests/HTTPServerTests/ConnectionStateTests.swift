@@ -126,7 +126,7 @@ import Testing
         }
         pause(0, progressed: true)
         pause(30, progressed: false)
-        #expect(state.deadline == at(60))
+        #expect(state.expired(at(59.9), limits: limits) == .nothing)
         pause(59, progressed: true)
         #expect(state.expired(at(118), limits: limits) == .nothing)
         #expect(state.expired(at(119), limits: limits) == .reset)
@@ -134,12 +134,29 @@ import Testing
         #expect(state.deadline == nil)
     }
 
+    @Test func `what the kernel still gets rid of counts, and when it stops is noticed within 10 s`() {
+        var state = state(in: .sending)
+        _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, now: start, limits: limits)
+        // Each look: when it is due, and whether the client has taken any.
+        let looks: [(at: Double, taken: Bool)] = [
+            (1, true), (11, false), (21, true), (31, false), (41, false), (51, false), (61, false), (71, false), (81, false),
+        ]
+        for look in looks {
+            #expect(state.deadline == at(look.at))
+            #expect(!state.looksAtOutput(at(look.at - 0.1)) && state.looksAtOutput(at(look.at)))
+            state.outputWasSeen(taken: look.taken, at(look.at), limits: limits)
+            #expect(state.expired(at(look.at), limits: limits) == (look.at < 81 ? .nothing : .reset))
+        }
+        _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: at(82), limits: limits)
+        #expect(!state.looksAtOutput(at(1e6)))
+    }
+
     @Test func `the idle time begins when the response has been taken`() {
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
         _ = state.responseBegan(isSending: false, isOpenEnded: false)
         #expect(state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, now: start, limits: limits) == .wait)
-        #expect(state.deadline == at(60))
+        #expect(state.expired(at(59), limits: limits) == .nothing)
         _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: at(50), limits: limits)
         #expect(state.deadline == at(110))
     }

@@ -122,9 +122,11 @@ struct Connection: ~Copyable {
     mutating func checkTime(_ loop: inout LoopContext) {
         // A socket is writable again when a third of its buffer is free. A client that takes less than that in the time, such as
         // a player that reads as fast as it plays, takes some nonetheless.
-        if state.isOutputOverdue(loop.now), let held = heldByKernel, let left = socket.unacknowledged, left < held {
-            heldByKernel = left
-            state.outputTaken(loop.now, limits: loop.limits)
+        if state.looksAtOutput(loop.now) {
+            let held = heldByKernel
+            heldByKernel = socket.unacknowledged
+            let isTaken = if let held, let heldByKernel { heldByKernel < held } else { false }
+            state.outputWasSeen(taken: isTaken, loop.now, limits: loop.limits)
         }
         switch state.expired(loop.now, limits: loop.limits) {
         case .nothing:

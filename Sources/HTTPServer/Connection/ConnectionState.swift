@@ -39,6 +39,8 @@ struct ConnectionState {
     private var isOpenEnded = false
     private var phaseDeadline: Moment?
     private var outputDeadline: Moment?
+    /// When to look whether the client has taken output, though none could be written; not after the deadline.
+    private var outputLook: Moment?
     private var windowBytes = 0
     private var drainedBytes: Int64 = 0
 
@@ -49,9 +51,9 @@ struct ConnectionState {
 
     /// When ``expired(_:limits:)`` must be called at the latest; nil if nothing is being waited for.
     var deadline: Moment? {
-        guard let phaseDeadline else { return outputDeadline }
-        guard let outputDeadline else { return phaseDeadline }
-        return min(phaseDeadline, outputDeadline)
+        guard let phaseDeadline else { return outputLook }
+        guard let outputLook else { return phaseDeadline }
+        return min(phaseDeadline, outputLook)
     }
 
     /// Whether bytes from the client are wanted now.
@@ -220,8 +222,11 @@ extension ConnectionState {
     ) -> Pause {
         if !isPending {
             outputDeadline = nil
+            outputLook = nil
         } else if hasProgressed || outputDeadline == nil {
             outputDeadline = now + limits.writeTimeout
+            // What was written just now is still on its way: it is taken, if at all, in this moment, and not when the time is over.
+            outputLook = now + limits.writeTimeout.divided(by: 60)
         }
         guard !isPending else { return .wait }
         switch phase {
@@ -242,21 +247,24 @@ extension ConnectionState {
         }
     }
 
-    /// Whether the client seems to have taken no output in the time it has for that.
-    func isOutputOverdue(_ now: Moment) -> Bool {
-        outputDeadline.map { $0 <= now } ?? false
+    /// Whether it is time to look, before ``expired(_:limits:)``, if the client has taken output though none could be written since.
+    func looksAtOutput(_ now: Moment) -> Bool {
+        outputLook.map { $0 <= now } ?? false
     }
 
-    /// The client has taken output, though none could be written since.
-    mutating func outputTaken(_ now: Moment, limits: borrowing ConnectionLimits) {
-        guard outputDeadline != nil else { return }
-        outputDeadline = now + limits.writeTimeout
+    /// It was looked. A client is noticed to have stopped within a sixth of the time it has.
+    mutating func outputWasSeen(taken: Bool, _ now: Moment, limits: borrowing ConnectionLimits) {
+        guard let outputDeadline else { return }
+        let deadline = taken ? now + limits.writeTimeout : outputDeadline
+        self.outputDeadline = deadline
+        outputLook = min(deadline, now + limits.writeTimeout.divided(by: 6))
     }
 
     mutating func close() {
         phase = .closed
         phaseDeadline = nil
         outputDeadline = nil
+        outputLook = nil
     }
 }
 

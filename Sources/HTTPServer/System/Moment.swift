@@ -53,6 +53,9 @@ struct Moment: Comparable, Sendable {
 
         static func < (left: Span, right: Span) -> Bool { left.nanoseconds < right.nanoseconds }
 
+        /// A part of it.
+        func divided(by divisor: Int64) -> Span { Span(nanoseconds: nanoseconds / divisor) }
+
         /// In seconds, for rates.
         var seconds: Double { Double(nanoseconds) / 1e9 }
     }
