@@ -185,6 +185,7 @@ extension DownloadService {
     /// - Returns: whether transfers still run.
     private func beat() -> Bool {
         let now = ContinuousClock.now
+        let checkpoints = CheckpointPolicy(interval: configuration.checkpointInterval)
         for id in running {
             guard let job = jobs[id], let attempt = job.attempt else { continue }
             noteConnections(id, attempt.counters.connections)
@@ -195,7 +196,10 @@ extension DownloadService {
                 // One that waits for its speed limit does what it should.
                 counters.isStalled = meter.isStalled(at: now) && !attempt.isHeldBack
             }
-            if now - (job.lastCheckpoint ?? now) >= configuration.checkpointInterval { checkpoint(id) }
+            let isDue = checkpoints.isDue(after: now - (job.lastCheckpoint ?? now), running: running.count) {
+                attempt.written.byteCount - job.record.syncedBytes
+            }
+            if isDue { checkpoint(id) }
         }
         guard running.isEmpty else { return true }
         pulse = nil

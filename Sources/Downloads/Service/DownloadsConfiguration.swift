@@ -26,7 +26,7 @@ public struct DownloadsConfiguration: Sendable {
     public var retryDelay: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
     /// How often running transfers are looked at: speed, stalls, checkpoints.
     public var pulse: Duration = .milliseconds(500)
-    /// How much time a crash may cost: bytes are synced and their offset recorded this often.
+    /// How much time a crash may cost: bytes are synced and their offset recorded this often, or as `CheckpointPolicy` says.
     public var checkpointInterval: Duration = .seconds(1)
 
     /// What of it can be changed while the service runs.
