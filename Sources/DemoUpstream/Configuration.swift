@@ -5,10 +5,10 @@ extension DemoUpstream {
         public var host = "127.0.0.1"
         /// The port; 0 lets the system choose a free one.
         public var port = 0
-        /// Bytes per second and connection for large files, 4 MiB by default: 256 MiB over four connections take about 16 s.
-        /// Previews, which are small, go at an eighth of it, so that theirs takes about two and a half. 0 is no limit. A request's `pace=`
-        /// goes first, and `/entity` has a pace only by that.
-        public var pace: Int64 = 4 << 20
+        /// Bytes per second and connection for large files, 1 MiB by default: 256 MiB over four connections take about a minute, in which
+        /// a reader of the tour gets to pausing them. Previews, which are small, go at half of it, so that theirs takes about two and a
+        /// half seconds. 0 is no limit. A request's `pace=` goes first, and `/entity` has a pace only by that.
+        public var pace: Int64 = 1 << 20
         /// Threads that serve connections.
         public var eventLoops = 1
         /// How many requests are kept for ``DemoUpstream/requests``.

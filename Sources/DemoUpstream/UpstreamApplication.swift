@@ -166,7 +166,7 @@ final class UpstreamApplication: Application {
     private func defaultPace(_ kind: Entity.Kind) -> Int64 {
         switch kind {
         case .large: configuration.pace
-        case .preview: configuration.pace == 0 ? 0 : max(1, configuration.pace / 8)
+        case .preview: configuration.pace == 0 ? 0 : max(1, configuration.pace / 2)
         case .small: 0
         }
     }

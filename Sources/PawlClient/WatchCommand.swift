@@ -41,6 +41,9 @@ struct WatchCommand: Sendable {
         for match in try await service.resolve(command.invocation.operands) { chosen.insert(try match.id()) }
         // What is wrong with the service is told before the screen is taken.
         let first = try await list(chosen, mustExist: true)
+        var model = WatchModel(server: service.name, chosen: chosen)
+        model.take(list: first)
+        if model.isOver { return tellEnd(first, model) }
         let mail = Locked(Mail())
         let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let wake: @Sendable () -> Void = { continuation.yield() }
@@ -60,9 +63,18 @@ struct WatchCommand: Sendable {
             }
         }
         defer { ticker.cancel() }
-        var model = WatchModel(server: service.name, chosen: chosen)
-        model.take(list: first)
         return try await loop(&model, wakes, mail, wake)
+    }
+
+    /// Tells of downloads that have all ended before they could be watched, and returns the process's exit status.
+    private func tellEnd(_ items: [JSONValue], _ model: WatchModel) -> Int32 {
+        if writesJSON {
+            for item in items { _ = StandardStreams.writeOutput(ServiceEvent.download(item).line + "\n") }
+        } else {
+            _ = command.write(
+                model.rows.map { command.line($0.id, $0.status.state.rawValue, $0.status.state.style, $0.status.name) })
+        }
+        return (model.isComplete ? ExitStatus.done : .failed).rawValue
     }
 
     private func loop(

@@ -1,6 +1,5 @@
 """The page as a whole: loading, losing the service, tokens, hostile text, many rows, and how it looks."""
 
-
 from service import Service, fetch, wait
 
 # Added to each page before anything of it runs.

@@ -1,6 +1,5 @@
 """Searching, and what is downloaded, played and saved from results."""
 
-
 from selenium.webdriver.common.keys import Keys
 
 from service import wait

@@ -134,7 +134,7 @@ import Testing
         #expect(state.deadline == nil)
     }
 
-    @Test func `what the kernel still gets rid of counts, and when it stops is noticed within 10 s`() {
+    @Test func `what the kernel still gets rid of counts when it is seen, a moment after the last write and then every 10 s`() {
         var state = state(in: .sending)
         _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, now: start, limits: limits)
         // Each look: when it is due, and whether the client has taken any.

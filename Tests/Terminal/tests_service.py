@@ -69,6 +69,10 @@ def all_with_a_label_are_commanded_at_once(fixture):
     assert {download["state"] for download in listed(fixture, "-l", "bulk")} == {"paused"}
     assert pawl(fixture, "cancel", "--all", "-l", "bulk").stdout == "cancelled 3\n"
     ids = pawl(fixture, "list", "--ids", "-l", "bulk").stdout.split()
+    # Nothing is left to watch, and what there is to say is said at once.
+    late = pawl(fixture, "watch", *ids)
+    assert late.returncode == 1 and late.stdout.count("cancelled") == 3, late
+    assert pawl(fixture, "watch", "--json", ids[0]).stdout.startswith('{"event":"download",')
     assert len(ids) == 3 and pawl(fixture, "rm", *ids).returncode == 0
     first, second = ids[0], ids[1]
     assert pawl(fixture, "pause", os.path.commonprefix([first, second])).returncode == 1

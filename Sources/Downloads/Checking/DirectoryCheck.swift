@@ -82,6 +82,7 @@ public final class DirectoryCheck {
                 report.bytes += status.size
             }
         }
+        if record.download.state == .completed, record.download.fileMissing, evidence.file == nil { report.missing += 1 }
         let inspection = RecordInspection(record: record, evidence: evidence)
         guard let fault = inspection.fault else { return }
         note(fault, &report, told)

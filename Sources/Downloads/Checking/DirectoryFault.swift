@@ -49,6 +49,8 @@ public struct DirectoryReport: Sendable {
     public var files = 0
     /// Bytes of them that were hashed.
     public var bytes: Int64 = 0
+    /// Finished files that are gone, as their records say already.
+    public var missing = 0
     /// What is wrong, records' faults by age of the record.
     public var faults: [DirectoryFault] = []
     /// How many of the faults have been mended.

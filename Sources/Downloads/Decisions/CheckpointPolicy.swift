@@ -16,7 +16,7 @@ struct CheckpointPolicy {
     ///   - unsynced: the bytes that have come since; asked for only if it matters.
     func isDue(after elapsed: Duration, running: Int, unsynced: () -> Int64) -> Bool {
         guard elapsed >= interval else { return false }
-        let stretch = max(1, running / Self.transfersPerInterval)
+        let stretch = max(1, (running + Self.transfersPerInterval - 1) / Self.transfersPerInterval)
         return elapsed >= interval * stretch || unsynced() >= Self.worthwhile
     }
 }

@@ -121,7 +121,8 @@ extension DownloadService {
         if let filename = new.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         let url = new.url.string
         if new.onDuplicate != .new {
-            let known = board.downloads(ofURL: url).first { $0.state.isLive || $0.state == .completed }
+            // One whose file was taken away is nothing that a client could be given instead.
+            let known = board.downloads(ofURL: url).first { $0.state.isLive || ($0.state == .completed && !$0.fileMissing) }
             if let found = drafts.first[url] ?? known {
                 if new.onDuplicate == .reject { throw .duplicate(found.id) }
                 return .existing(found)

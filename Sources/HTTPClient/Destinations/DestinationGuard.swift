@@ -32,9 +32,9 @@ public struct DestinationGuard: Sendable, Equatable {
         if allowed.contains(where: { $0.allows(host: name, port: port) }) { return .allowed }
         if let address = IPAddress(parsingLeniently: name) { return judge(address, port: port, forHost: name) }
         // RFC 6761 §6.3: localhost and the names below it are loopback.
-        if name == "localhost" || name.hasSuffix(".localhost") { return .forbidden("\(host) is this machine") }
-        if IPAddress.looksNumeric(name) { return .forbidden("\(host) is not a valid IPv4 address") }
-        if let problem = HostSpelling.problem(name) { return .forbidden("\(host) \(problem)") }
+        if name == "localhost" || name.hasSuffix(".localhost") { return .forbidden("\(host) (this machine)") }
+        if IPAddress.looksNumeric(name) { return .forbidden("\(host), which is not a valid IPv4 address") }
+        if let problem = HostSpelling.problem(name) { return .forbidden("\(host), which \(problem)") }
         return .dependsOnAddress
     }
 

@@ -24,7 +24,8 @@ public struct ServerLimits: Sendable {
     /// The time over which the rate of a body is taken, 10 s: long enough to bridge a lost packet or two.
     public var bodyRateWindow: Duration = .seconds(10)
 
-    /// How long a response may wait for its client to take any of it, 60 s. Then the connection is reset.
+    /// How long a response may wait for its client to take any of it, 60 s; up to a sixth more if what it took last was in the kernel
+    /// already. Then the connection is reset.
     public var writeTimeout: Duration = .seconds(60)
 
     /// Connections at a time, 10,000. Further ones get 503 and are closed.

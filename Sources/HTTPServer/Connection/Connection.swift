@@ -35,7 +35,7 @@ struct Connection: ~Copyable {
     var exchange = Exchange()
     var task: Task<Void, Never>?
 
-    /// While output waits: what the kernel held for the client when that began, or was last seen to become less.
+    /// While output waits: what the kernel held for the client when that began, or when it was looked last.
     var heldByKernel: Int?
 
     /// The earliest time at which the loop looks at this connection by itself.
@@ -120,7 +120,7 @@ struct Connection: ~Copyable {
 
     /// A deadline may have passed.
     mutating func checkTime(_ loop: inout LoopContext) {
-        // A socket is writable again when a third of its buffer is free. A client that takes less than that in the time, such as
+        // A socket is writable again when a good part of its buffer is free. A client that takes less than that in the time, such as
         // a player that reads as fast as it plays, takes some nonetheless.
         if state.looksAtOutput(loop.now) {
             let held = heldByKernel

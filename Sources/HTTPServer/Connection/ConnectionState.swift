@@ -252,7 +252,7 @@ extension ConnectionState {
         outputLook.map { $0 <= now } ?? false
     }
 
-    /// It was looked. A client is noticed to have stopped within a sixth of the time it has.
+    /// It was looked. The time of a client begins anew when it is seen to have taken some, up to a sixth of the limit after it has.
     mutating func outputWasSeen(taken: Bool, _ now: Moment, limits: borrowing ConnectionLimits) {
         guard let outputDeadline else { return }
         let deadline = taken ? now + limits.writeTimeout : outputDeadline

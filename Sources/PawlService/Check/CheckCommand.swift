@@ -34,10 +34,11 @@ public enum CheckCommand {
         let looked =
             count(report.records, "record") + ", " + count(report.files, "finished file")
             + " (\(HumanReadable.bytes(report.bytes)) hashed)"
+        let known = report.missing > 0 ? ", \(count(report.missing, "more file")) known to be gone" : ""
         let left = report.faults.count - report.mended
-        if report.faults.isEmpty { return "\(looked): nothing is wrong" }
-        if left == 0 { return "\(looked): \(count(report.mended, "fault")), all mended" }
+        if report.faults.isEmpty { return "\(looked)\(known): nothing \(known.isEmpty ? "" : "else ")is wrong" }
+        if left == 0 { return "\(looked)\(known): \(count(report.mended, "fault")), all mended" }
         let hint = !mends && report.faults.contains { $0.remedy != nil } ? "; --repair mends what can be mended" : ""
-        return "\(looked): \(count(left, "fault"))\(report.mended > 0 ? ", \(report.mended) more are mended" : "")\(hint)"
+        return "\(looked)\(known): \(count(left, "fault"))\(report.mended > 0 ? ", \(report.mended) more are mended" : "")\(hint)"
     }
 }

@@ -33,13 +33,7 @@ struct GetSession {
         }
         self.urls = urls
         fileMode = SmallFile.defaultMode()
-        if let path = invocation.output, let slash = path.lastIndex(of: "/") {
-            directory = slash == path.startIndex ? "/" : String(path[..<slash])
-            output = String(path[path.index(after: slash)...])
-        } else {
-            directory = invocation.output == nil ? invocation.directory : "."
-            output = invocation.output
-        }
+        (directory, output) = Self.target(invocation.output, in: invocation.directory)
         work = directory + "/" + GetCommand.workDirectory
         configuration.dataDirectory = work
         do throws(SmallFile.Failure) {
@@ -176,6 +170,17 @@ struct GetSession {
         display.failed(url, name: name, code: code, reason: reason, httpStatus: httpStatus)
         guard !display.isTerminal || !StandardStreams.errorIsTerminal else { return }
         StandardStreams.writeError("\(UsageError("pawl: \(Log.withoutSecrets(url)): \(reason)"))\n")
+    }
+
+    /// The directory that a file goes to, and the name it gets there if it is given one.
+    /// - Parameters:
+    ///   - output: a name, or a path to one: from the directory on, unless it begins with a slash.
+    ///   - directory: where files go that are given no path.
+    static func target(_ output: String?, in directory: String) -> (directory: String, name: String?) {
+        guard let output else { return (directory, nil) }
+        let path = output.hasPrefix("/") || directory == "." ? output : directory + "/" + output
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
     }
 
     /// Moves a file into the directory. A name of the origin's choice never replaces anything; one of the user's does.

@@ -1,7 +1,7 @@
 internal import Downloads
 internal import HTTPCore
 
-/// What answers with finished files say of them, as it was written last: for 512 files, at most 1 MiB in all.
+/// What answers with finished files say of them, as it was written last: for 512 files, at most 2 MiB in all.
 final class FinishedFiles: Sendable {
     /// One of them.
     struct File: Sendable {
@@ -11,7 +11,12 @@ final class FinishedFiles: Sendable {
         /// The fields of an answer that a browser saves, and of one that it shows.
         let attachment: Fields
         let inline: Fields
+        /// About how many bytes that takes, but for what all have in common.
+        let size: Int
     }
+
+    /// Origins may send media types as long as a head; what is longer than nearly all are is written each time.
+    private static let longest = 2048
 
     private let cache = VersionCache<File>(rows: 128)
     private let directory: String
@@ -40,14 +45,19 @@ final class FinishedFiles: Sendable {
 
     /// The file of a download that is completed, under its name.
     func file(of download: Download, named name: String) -> File {
+        let mediaType = download.mediaType ?? "application/octet-stream"
+        let dispositions = (
+            attachment: ContentDisposition.attachment(filename: name), inline: ContentDisposition.inline(filename: name)
+        )
         var attachment = common
-        attachment.append(.contentDisposition, ContentDisposition.attachment(filename: name))
+        attachment.append(.contentDisposition, dispositions.attachment)
         var inline = common
-        inline.append(.contentDisposition, ContentDisposition.inline(filename: name))
+        inline.append(.contentDisposition, dispositions.inline)
         let file = File(
-            path: directory + "/" + name, mediaType: download.mediaType ?? "application/octet-stream",
-            etag: download.sha256.map { EntityTag(opaque: $0) }, attachment: attachment, inline: inline)
-        if let version = download.version { cache.keep(file, download.id, version) }
+            path: directory + "/" + name, mediaType: mediaType, etag: download.sha256.map { EntityTag(opaque: $0) },
+            attachment: attachment, inline: inline,
+            size: name.utf8.count + mediaType.utf8.count + dispositions.attachment.utf8.count + dispositions.inline.utf8.count)
+        if let version = download.version, file.size <= Self.longest { cache.keep(file, download.id, version) }
         return file
     }
 }

@@ -12,6 +12,10 @@ final class HeapTrimmer: Sendable {
 
     private let isOver = Monitor(false)
 
+    deinit {
+        stop()
+    }
+
     /// Begins, on a thread of its own. A system without threads to spare is left untrimmed.
     func start() {
         try? Thread.start(name: "pawl heap") { [isOver] in

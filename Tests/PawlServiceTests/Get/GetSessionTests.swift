@@ -54,6 +54,18 @@ struct GetSessionTests {
         return try await GetSession(invocation, urls: urls)
     }
 
+    @Test(
+        "a name is one in the directory that is given, unless it says where it is",
+        arguments: [
+            (nil, ".", ".", nil), (nil, "d", "d", nil), ("n", ".", ".", "n"), ("n", "d", "d", "n"), ("a/n", ".", "a", "n"),
+            ("a/n", "d", "d/a", "n"), ("/a/n", "d", "/a", "n"), ("/n", "d", "/", "n"), ("./n", "d", "d/.", "n"),
+        ] as [(String?, String, String, String?)])
+    func target(output: String?, given: String, directory: String, name: String?) {
+        let target = GetSession.target(output, in: given)
+        #expect(target.directory == directory)
+        #expect(target.name == name)
+    }
+
     private func urls(of invocation: Invocation) throws -> [HTTPURL] {
         try OrderList.orders(of: invocation).compactMap { if case .url(let url) = $0 { url } else { nil } }
     }

@@ -185,7 +185,15 @@ struct DownloadRouteTests {
             #expect(try await running.send("GET", "/downloads/\(id)").json["fileMissing"]?.bool == false)
             try FileManager.default.removeItem(atPath: place)
             #expect(try await running.send("GET", path).status == 404)
-            #expect(try await running.send("GET", "/downloads/\(id)").json["fileMissing"]?.bool == true)
+            let gone = try await running.send("GET", "/downloads/\(id)").json
+            #expect(gone["fileMissing"]?.bool == true)
+            // An order for it is no longer answered with what cannot be had.
+            let url = try #require(gone["url"]?.string)
+            let again = try await running.send("POST", "/downloads", json: #"{"url":"\#(url)"}"#)
+            #expect(again.status == 201)
+            let other = try #require(again.json["id"]?.string)
+            try await running.follow(other) { $0["state"]?.string == "completed" }
+            #expect(try await running.send("GET", "/downloads/\(other)/file").body == content)
         }
     }
 

@@ -1,0 +1,65 @@
+import HTTPCore
+import Testing
+
+@testable import Downloads
+@testable import PawlService
+
+@Suite("What is kept of finished files")
+struct FinishedFilesTests {
+    private let board = DownloadBoard()
+    private let files = FinishedFiles(in: "/data/files", isShared: false)
+    private let id = DownloadID(value: 1)
+
+    private func publish(_ change: (inout Download) -> Void = { _ in }) throws -> Download {
+        var download = Download(
+            id: id, url: "http://a.example/1", state: .completed, createdAt: Timestamp(millisecondsSinceEpoch: 0))
+        download.filename = "a.bin"
+        download.sha256 = String(repeating: "ab", count: 32)
+        change(&download)
+        board.publish(download, counters: nil, sequence: 1)
+        return try #require(board.download(id))
+    }
+
+    private func kept() throws -> FinishedFiles.File? {
+        files.file(of: id, try #require(board.version(of: id)))
+    }
+
+    @Test("it says where the file is and what the answer's fields are, made or kept")
+    func fields() throws {
+        let download = try publish { $0.mediaType = "audio/wav" }
+        #expect(try kept() == nil)
+        let made = files.file(of: download, named: "a.bin")
+        for file in [made, try #require(try kept())] {
+            #expect(file.path == "/data/files/a.bin")
+            #expect(file.mediaType == "audio/wav")
+            #expect(file.etag == EntityTag(opaque: String(repeating: "ab", count: 32)))
+            #expect(file.attachment[.contentDisposition] == "attachment; filename=\"a.bin\"")
+            #expect(file.inline[.contentDisposition] == "inline; filename=\"a.bin\"")
+            for fields in [file.attachment, file.inline] {
+                #expect(fields[.contentSecurityPolicy]?.hasPrefix("sandbox;") == true)
+                #expect(fields[.crossOriginResourcePolicy] == "same-origin")
+                #expect(fields[.cacheControl] == "private, no-cache")
+            }
+        }
+    }
+
+    @Test("each publication is another one, also one that follows a removal")
+    func publications() throws {
+        _ = files.file(of: try publish(), named: "a.bin")
+        #expect(try kept() != nil)
+        _ = try publish { $0.fileMissing = true }
+        #expect(try kept() == nil)
+        _ = files.file(of: try publish(), named: "a.bin")
+        _ = board.remove(id)
+        #expect(board.version(of: id) == nil)
+        _ = try publish { $0.filename = "b.bin" }
+        #expect(try kept() == nil)
+    }
+
+    @Test("what is very long takes no place")
+    func long() throws {
+        let download = try publish { $0.mediaType = "a/" + String(repeating: "b", count: 4000) }
+        #expect(files.file(of: download, named: "a.bin").mediaType.utf8.count == 4002)
+        #expect(try kept() == nil)
+    }
+}
