@@ -186,7 +186,6 @@ extension DownloadService {
     private func beat() -> Bool {
         let now = ContinuousClock.now
         let checkpoints = CheckpointPolicy(interval: configuration.checkpointInterval)
-        var begun = 0
         for id in running {
             guard let job = jobs[id], let attempt = job.attempt else { continue }
             noteConnections(id, attempt.counters.connections)
@@ -200,11 +199,7 @@ extension DownloadService {
             let isDue = checkpoints.isDue(after: now - (job.lastCheckpoint ?? now), running: running.count) {
                 attempt.written.byteCount - job.record.syncedBytes
             }
-            // Those that began together take turns; who is left out is still due at the next beat.
-            if isDue, begun < CheckpointPolicy.transfersPerInterval {
-                checkpoint(id)
-                begun += 1
-            }
+            if isDue { checkpoint(id) }
         }
         guard running.isEmpty else { return true }
         pulse = nil
