@@ -7,49 +7,56 @@ struct Authority {
 
     /// Nil unless the bytes are a registered name, an IPv4 address or a bracketed IP literal, and a port if there is a colon.
     init?(host bytes: ArraySlice<UInt8>) {
-        var end = bytes.startIndex
-        if bytes.first == UInt8(ascii: "[") {
-            guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")),
-                Authority.isAddressLiteral(bytes[(bytes.startIndex + 1)..<bracket])
-            else { return nil }
-            end = bracket + 1
-        } else {
-            while end < bytes.endIndex, bytes[end] != ASCII.colon {
-                if bytes[end] == ASCII.percent {
-                    guard bytes.endIndex - end > 2, ASCII.hexValue(bytes[end + 1]) != nil,
-                        ASCII.hexValue(bytes[end + 2]) != nil
-                    else { return nil }
-                    end += 3
-                } else {
-                    // RFC 3986 allows a comma, and nobody's name has one: it is what two Host lines are combined with.
-                    guard ByteSet.registeredName.contains(bytes[end]), bytes[end] != ASCII.comma else { return nil }
-                    end += 1
-                }
+        guard let parts = Authority.parts(of: bytes.span) else { return nil }
+        host = bytes.prefix(parts.hostLength)
+        port = parts.port
+    }
+
+    /// Whether the bytes are an authority: what ``init(host:)`` finds out, for those who need no more.
+    static func isValid(_ bytes: Span<UInt8>) -> Bool { parts(of: bytes) != nil }
+
+    private static func parts(of bytes: Span<UInt8>) -> (hostLength: Int, port: Int?)? {
+        guard let end = endOfHost(bytes), end > 0 else { return nil }
+        guard end < bytes.count else { return (end, nil) }
+        guard bytes[end] == ASCII.colon else { return nil }
+        guard end + 1 < bytes.count else { return (end, nil) }
+        var port = 0
+        for index in (end + 1)..<bytes.count {
+            guard ASCII.isDigit(bytes[index]) else { return nil }
+            port = port * 10 + Int(bytes[index] &- 0x30)
+            guard port <= 65535 else { return nil }
+        }
+        return (end, port)
+    }
+
+    private static func endOfHost(_ bytes: Span<UInt8>) -> Int? {
+        var end = 0
+        if !bytes.isEmpty, bytes[0] == UInt8(ascii: "[") {
+            while end < bytes.count, bytes[end] != UInt8(ascii: "]") { end += 1 }
+            guard end < bytes.count, isAddressLiteral(bytes.extracting(1..<end)) else { return nil }
+            return end + 1
+        }
+        while end < bytes.count, bytes[end] != ASCII.colon {
+            if bytes[end] == ASCII.percent {
+                guard bytes.count - end > 2, ASCII.hexValue(bytes[end + 1]) != nil, ASCII.hexValue(bytes[end + 2]) != nil
+                else { return nil }
+                end += 3
+            } else {
+                // RFC 3986 allows a comma, and nobody's name has one: it is what two Host lines are combined with.
+                guard ByteSet.registeredName.contains(bytes[end]), bytes[end] != ASCII.comma else { return nil }
+                end += 1
             }
         }
-        host = bytes[bytes.startIndex..<end]
-        guard !host.isEmpty else { return nil }
-        guard end < bytes.endIndex else {
-            port = nil
-            return
-        }
-        guard bytes[end] == ASCII.colon else { return nil }
-        let digits = bytes[(end + 1)...]
-        if digits.isEmpty {
-            port = nil
-        } else {
-            guard let value = digits.decimalValue, value <= 65535 else { return nil }
-            port = Int(value)
-        }
+        return end
     }
 
     /// Whether the text between brackets is an IPv6 address (RFC 3986 §3.2.2, RFC 4291 §2.2); later literals and zones,
     /// which nobody serves, are not accepted.
-    static func isAddressLiteral(_ text: ArraySlice<UInt8>) -> Bool {
+    private static func isAddressLiteral(_ text: Span<UInt8>) -> Bool {
         var groups = 0
         var isCompressed = false
-        var index = text.startIndex
-        let end = text.endIndex
+        var index = 0
+        let end = text.count
         guard text.count >= 2 else { return false }
         if text[index] == ASCII.colon {
             guard text[index + 1] == ASCII.colon else { return false }
@@ -60,7 +67,7 @@ struct Authority {
             let start = index
             while index < end, ASCII.hexValue(text[index]) != nil { index += 1 }
             if index < end, text[index] == UInt8(ascii: ".") {
-                guard isDottedQuad(text[start...]) else { return false }
+                guard isDottedQuad(text.extracting(start...)) else { return false }
                 groups += 2
                 return isCompressed ? groups < 8 : groups == 8
             }
@@ -79,12 +86,22 @@ struct Authority {
         return isCompressed ? groups < 8 : groups == 8
     }
 
-    private static func isDottedQuad(_ text: ArraySlice<UInt8>) -> Bool {
-        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count == 4
-            && parts.allSatisfy { part in
-                guard part.count <= 3, let value = part.decimalValue else { return false }
-                return value <= 255 && (part.count == 1 || part.first != 0x30)
+    private static func isDottedQuad(_ text: Span<UInt8>) -> Bool {
+        var index = 0
+        for part in 0..<4 {
+            if part > 0 {
+                guard index < text.count, text[index] == UInt8(ascii: ".") else { return false }
+                index += 1
             }
+            let start = index
+            var value = 0
+            while index < text.count, index - start < 3, ASCII.isDigit(text[index]) {
+                value = value * 10 + Int(text[index] &- 0x30)
+                index += 1
+            }
+            // Zeros in front make a number octal for some, and decimal for others.
+            guard index > start, value <= 255, index - start == 1 || text[start] != 0x30 else { return false }
+        }
+        return index == text.count
     }
 }

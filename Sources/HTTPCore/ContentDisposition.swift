@@ -63,7 +63,7 @@ public struct ContentDisposition: Sendable, Hashable {
             let bytes = PercentEncoding.decodeBytes(value[(languageEnd + 1)...]), !bytes.isEmpty
         else { return nil }
         let charset = value[..<charsetEnd].trimmingWhiteSpace
-        if charset.equalsIgnoringCase("utf-8") { return String(validating: bytes, as: UTF8.self) }
+        if charset.equalsIgnoringCase("utf-8") { return String(validUTF8: bytes.span) }
         if charset.equalsIgnoringCase("iso-8859-1") {
             return String(String.UnicodeScalarView(bytes.map { UnicodeScalar($0) }))
         }

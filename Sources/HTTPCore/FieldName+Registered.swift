@@ -1,159 +1,167 @@
 /// The names the product uses or must know, from the IANA HTTP Field Name Registry, and the usual `X-` ones.
 extension FieldName {
     /// `Accept`.
-    public static let accept = FieldName(constant: "Accept")
+    @inlinable public static var accept: FieldName { FieldName(token: "Accept") }
     /// `Accept-Encoding`.
-    public static let acceptEncoding = FieldName(constant: "Accept-Encoding")
+    @inlinable public static var acceptEncoding: FieldName { FieldName(token: "Accept-Encoding") }
     /// `Accept-Language`.
-    public static let acceptLanguage = FieldName(constant: "Accept-Language")
+    @inlinable public static var acceptLanguage: FieldName { FieldName(token: "Accept-Language") }
     /// `Accept-Ranges`.
-    public static let acceptRanges = FieldName(constant: "Accept-Ranges")
+    @inlinable public static var acceptRanges: FieldName { FieldName(token: "Accept-Ranges") }
     /// `Access-Control-Allow-Credentials`.
-    public static let accessControlAllowCredentials = FieldName(constant: "Access-Control-Allow-Credentials")
+    @inlinable public static var accessControlAllowCredentials: FieldName {
+        FieldName(token: "Access-Control-Allow-Credentials")
+    }
     /// `Access-Control-Allow-Headers`.
-    public static let accessControlAllowHeaders = FieldName(constant: "Access-Control-Allow-Headers")
+    @inlinable public static var accessControlAllowHeaders: FieldName { FieldName(token: "Access-Control-Allow-Headers") }
     /// `Access-Control-Allow-Methods`.
-    public static let accessControlAllowMethods = FieldName(constant: "Access-Control-Allow-Methods")
+    @inlinable public static var accessControlAllowMethods: FieldName { FieldName(token: "Access-Control-Allow-Methods") }
     /// `Access-Control-Allow-Origin`.
-    public static let accessControlAllowOrigin = FieldName(constant: "Access-Control-Allow-Origin")
+    @inlinable public static var accessControlAllowOrigin: FieldName { FieldName(token: "Access-Control-Allow-Origin") }
     /// `Access-Control-Expose-Headers`.
-    public static let accessControlExposeHeaders = FieldName(constant: "Access-Control-Expose-Headers")
+    @inlinable public static var accessControlExposeHeaders: FieldName { FieldName(token: "Access-Control-Expose-Headers") }
     /// `Access-Control-Max-Age`.
-    public static let accessControlMaxAge = FieldName(constant: "Access-Control-Max-Age")
+    @inlinable public static var accessControlMaxAge: FieldName { FieldName(token: "Access-Control-Max-Age") }
     /// `Access-Control-Request-Headers`.
-    public static let accessControlRequestHeaders = FieldName(constant: "Access-Control-Request-Headers")
+    @inlinable public static var accessControlRequestHeaders: FieldName {
+        FieldName(token: "Access-Control-Request-Headers")
+    }
     /// `Access-Control-Request-Method`.
-    public static let accessControlRequestMethod = FieldName(constant: "Access-Control-Request-Method")
+    @inlinable public static var accessControlRequestMethod: FieldName { FieldName(token: "Access-Control-Request-Method") }
     /// `Access-Control-Request-Private-Network`.
-    public static let accessControlRequestPrivateNetwork = FieldName(constant: "Access-Control-Request-Private-Network")
+    @inlinable public static var accessControlRequestPrivateNetwork: FieldName {
+        FieldName(token: "Access-Control-Request-Private-Network")
+    }
     /// `Access-Control-Allow-Private-Network`.
-    public static let accessControlAllowPrivateNetwork = FieldName(constant: "Access-Control-Allow-Private-Network")
+    @inlinable public static var accessControlAllowPrivateNetwork: FieldName {
+        FieldName(token: "Access-Control-Allow-Private-Network")
+    }
     /// `Age`.
-    public static let age = FieldName(constant: "Age")
+    @inlinable public static var age: FieldName { FieldName(token: "Age") }
     /// `Allow`.
-    public static let allow = FieldName(constant: "Allow")
+    @inlinable public static var allow: FieldName { FieldName(token: "Allow") }
     /// `Authorization`.
-    public static let authorization = FieldName(constant: "Authorization")
+    @inlinable public static var authorization: FieldName { FieldName(token: "Authorization") }
     /// `Cache-Control`.
-    public static let cacheControl = FieldName(constant: "Cache-Control")
+    @inlinable public static var cacheControl: FieldName { FieldName(token: "Cache-Control") }
     /// `Connection`.
-    public static let connection = FieldName(constant: "Connection")
+    @inlinable public static var connection: FieldName { FieldName(token: "Connection") }
     /// `Content-Disposition`.
-    public static let contentDisposition = FieldName(constant: "Content-Disposition")
+    @inlinable public static var contentDisposition: FieldName { FieldName(token: "Content-Disposition") }
     /// `Content-Encoding`.
-    public static let contentEncoding = FieldName(constant: "Content-Encoding")
+    @inlinable public static var contentEncoding: FieldName { FieldName(token: "Content-Encoding") }
     /// `Content-Language`.
-    public static let contentLanguage = FieldName(constant: "Content-Language")
+    @inlinable public static var contentLanguage: FieldName { FieldName(token: "Content-Language") }
     /// `Content-Length`.
-    public static let contentLength = FieldName(constant: "Content-Length")
+    @inlinable public static var contentLength: FieldName { FieldName(token: "Content-Length") }
     /// `Content-Location`.
-    public static let contentLocation = FieldName(constant: "Content-Location")
+    @inlinable public static var contentLocation: FieldName { FieldName(token: "Content-Location") }
     /// `Content-Range`.
-    public static let contentRange = FieldName(constant: "Content-Range")
+    @inlinable public static var contentRange: FieldName { FieldName(token: "Content-Range") }
     /// `Content-Security-Policy`.
-    public static let contentSecurityPolicy = FieldName(constant: "Content-Security-Policy")
+    @inlinable public static var contentSecurityPolicy: FieldName { FieldName(token: "Content-Security-Policy") }
     /// `Content-Type`.
-    public static let contentType = FieldName(constant: "Content-Type")
+    @inlinable public static var contentType: FieldName { FieldName(token: "Content-Type") }
     /// `Cookie`.
-    public static let cookie = FieldName(constant: "Cookie")
+    @inlinable public static var cookie: FieldName { FieldName(token: "Cookie") }
     /// `Cross-Origin-Resource-Policy`.
-    public static let crossOriginResourcePolicy = FieldName(constant: "Cross-Origin-Resource-Policy")
+    @inlinable public static var crossOriginResourcePolicy: FieldName { FieldName(token: "Cross-Origin-Resource-Policy") }
     /// `Date`.
-    public static let date = FieldName(constant: "Date")
+    @inlinable public static var date: FieldName { FieldName(token: "Date") }
     /// `ETag`.
-    public static let etag = FieldName(constant: "ETag")
+    @inlinable public static var etag: FieldName { FieldName(token: "ETag") }
     /// `Expect`.
-    public static let expect = FieldName(constant: "Expect")
+    @inlinable public static var expect: FieldName { FieldName(token: "Expect") }
     /// `Expires`.
-    public static let expires = FieldName(constant: "Expires")
+    @inlinable public static var expires: FieldName { FieldName(token: "Expires") }
     /// `Forwarded`.
-    public static let forwarded = FieldName(constant: "Forwarded")
+    @inlinable public static var forwarded: FieldName { FieldName(token: "Forwarded") }
     /// `From`.
-    public static let from = FieldName(constant: "From")
+    @inlinable public static var from: FieldName { FieldName(token: "From") }
     /// `Host`.
-    public static let host = FieldName(constant: "Host")
+    @inlinable public static var host: FieldName { FieldName(token: "Host") }
     /// `Idempotency-Key`.
-    public static let idempotencyKey = FieldName(constant: "Idempotency-Key")
+    @inlinable public static var idempotencyKey: FieldName { FieldName(token: "Idempotency-Key") }
     /// `If-Match`.
-    public static let ifMatch = FieldName(constant: "If-Match")
+    @inlinable public static var ifMatch: FieldName { FieldName(token: "If-Match") }
     /// `If-Modified-Since`.
-    public static let ifModifiedSince = FieldName(constant: "If-Modified-Since")
+    @inlinable public static var ifModifiedSince: FieldName { FieldName(token: "If-Modified-Since") }
     /// `If-None-Match`.
-    public static let ifNoneMatch = FieldName(constant: "If-None-Match")
+    @inlinable public static var ifNoneMatch: FieldName { FieldName(token: "If-None-Match") }
     /// `If-Range`.
-    public static let ifRange = FieldName(constant: "If-Range")
+    @inlinable public static var ifRange: FieldName { FieldName(token: "If-Range") }
     /// `If-Unmodified-Since`.
-    public static let ifUnmodifiedSince = FieldName(constant: "If-Unmodified-Since")
+    @inlinable public static var ifUnmodifiedSince: FieldName { FieldName(token: "If-Unmodified-Since") }
     /// `Keep-Alive`.
-    public static let keepAlive = FieldName(constant: "Keep-Alive")
+    @inlinable public static var keepAlive: FieldName { FieldName(token: "Keep-Alive") }
     /// `Last-Event-ID`.
-    public static let lastEventID = FieldName(constant: "Last-Event-ID")
+    @inlinable public static var lastEventID: FieldName { FieldName(token: "Last-Event-ID") }
     /// `Last-Modified`.
-    public static let lastModified = FieldName(constant: "Last-Modified")
+    @inlinable public static var lastModified: FieldName { FieldName(token: "Last-Modified") }
     /// `Link`.
-    public static let link = FieldName(constant: "Link")
+    @inlinable public static var link: FieldName { FieldName(token: "Link") }
     /// `Location`.
-    public static let location = FieldName(constant: "Location")
+    @inlinable public static var location: FieldName { FieldName(token: "Location") }
     /// `Max-Forwards`.
-    public static let maxForwards = FieldName(constant: "Max-Forwards")
+    @inlinable public static var maxForwards: FieldName { FieldName(token: "Max-Forwards") }
     /// `Origin`.
-    public static let origin = FieldName(constant: "Origin")
+    @inlinable public static var origin: FieldName { FieldName(token: "Origin") }
     /// `Permissions-Policy`.
-    public static let permissionsPolicy = FieldName(constant: "Permissions-Policy")
+    @inlinable public static var permissionsPolicy: FieldName { FieldName(token: "Permissions-Policy") }
     /// `Pragma`.
-    public static let pragma = FieldName(constant: "Pragma")
+    @inlinable public static var pragma: FieldName { FieldName(token: "Pragma") }
     /// `Proxy-Authorization`.
-    public static let proxyAuthorization = FieldName(constant: "Proxy-Authorization")
+    @inlinable public static var proxyAuthorization: FieldName { FieldName(token: "Proxy-Authorization") }
     /// `Range`.
-    public static let range = FieldName(constant: "Range")
+    @inlinable public static var range: FieldName { FieldName(token: "Range") }
     /// `Referer`.
-    public static let referer = FieldName(constant: "Referer")
+    @inlinable public static var referer: FieldName { FieldName(token: "Referer") }
     /// `Referrer-Policy`.
-    public static let referrerPolicy = FieldName(constant: "Referrer-Policy")
+    @inlinable public static var referrerPolicy: FieldName { FieldName(token: "Referrer-Policy") }
     /// `Retry-After`.
-    public static let retryAfter = FieldName(constant: "Retry-After")
+    @inlinable public static var retryAfter: FieldName { FieldName(token: "Retry-After") }
     /// `Sec-Fetch-Dest`.
-    public static let secFetchDest = FieldName(constant: "Sec-Fetch-Dest")
+    @inlinable public static var secFetchDest: FieldName { FieldName(token: "Sec-Fetch-Dest") }
     /// `Sec-Fetch-Mode`.
-    public static let secFetchMode = FieldName(constant: "Sec-Fetch-Mode")
+    @inlinable public static var secFetchMode: FieldName { FieldName(token: "Sec-Fetch-Mode") }
     /// `Sec-Fetch-Site`.
-    public static let secFetchSite = FieldName(constant: "Sec-Fetch-Site")
+    @inlinable public static var secFetchSite: FieldName { FieldName(token: "Sec-Fetch-Site") }
     /// `Server`.
-    public static let server = FieldName(constant: "Server")
+    @inlinable public static var server: FieldName { FieldName(token: "Server") }
     /// `Set-Cookie`.
-    public static let setCookie = FieldName(constant: "Set-Cookie")
+    @inlinable public static var setCookie: FieldName { FieldName(token: "Set-Cookie") }
     /// `Strict-Transport-Security`.
-    public static let strictTransportSecurity = FieldName(constant: "Strict-Transport-Security")
+    @inlinable public static var strictTransportSecurity: FieldName { FieldName(token: "Strict-Transport-Security") }
     /// `TE`.
-    public static let te = FieldName(constant: "TE")
+    @inlinable public static var te: FieldName { FieldName(token: "TE") }
     /// `Trailer`.
-    public static let trailer = FieldName(constant: "Trailer")
+    @inlinable public static var trailer: FieldName { FieldName(token: "Trailer") }
     /// `Transfer-Encoding`.
-    public static let transferEncoding = FieldName(constant: "Transfer-Encoding")
+    @inlinable public static var transferEncoding: FieldName { FieldName(token: "Transfer-Encoding") }
     /// `Upgrade`.
-    public static let upgrade = FieldName(constant: "Upgrade")
+    @inlinable public static var upgrade: FieldName { FieldName(token: "Upgrade") }
     /// `User-Agent`.
-    public static let userAgent = FieldName(constant: "User-Agent")
+    @inlinable public static var userAgent: FieldName { FieldName(token: "User-Agent") }
     /// `Vary`.
-    public static let vary = FieldName(constant: "Vary")
+    @inlinable public static var vary: FieldName { FieldName(token: "Vary") }
     /// `Via`.
-    public static let via = FieldName(constant: "Via")
+    @inlinable public static var via: FieldName { FieldName(token: "Via") }
     /// `Want-Digest`.
-    public static let wantDigest = FieldName(constant: "Want-Digest")
+    @inlinable public static var wantDigest: FieldName { FieldName(token: "Want-Digest") }
     /// `WWW-Authenticate`.
-    public static let wwwAuthenticate = FieldName(constant: "WWW-Authenticate")
+    @inlinable public static var wwwAuthenticate: FieldName { FieldName(token: "WWW-Authenticate") }
     /// `X-Accel-Buffering`.
-    public static let xAccelBuffering = FieldName(constant: "X-Accel-Buffering")
+    @inlinable public static var xAccelBuffering: FieldName { FieldName(token: "X-Accel-Buffering") }
     /// `X-Content-Type-Options`.
-    public static let xContentTypeOptions = FieldName(constant: "X-Content-Type-Options")
+    @inlinable public static var xContentTypeOptions: FieldName { FieldName(token: "X-Content-Type-Options") }
     /// `X-Forwarded-For`.
-    public static let xForwardedFor = FieldName(constant: "X-Forwarded-For")
+    @inlinable public static var xForwardedFor: FieldName { FieldName(token: "X-Forwarded-For") }
     /// `X-Forwarded-Host`.
-    public static let xForwardedHost = FieldName(constant: "X-Forwarded-Host")
+    @inlinable public static var xForwardedHost: FieldName { FieldName(token: "X-Forwarded-Host") }
     /// `X-Forwarded-Proto`.
-    public static let xForwardedProto = FieldName(constant: "X-Forwarded-Proto")
+    @inlinable public static var xForwardedProto: FieldName { FieldName(token: "X-Forwarded-Proto") }
     /// `X-Frame-Options`.
-    public static let xFrameOptions = FieldName(constant: "X-Frame-Options")
+    @inlinable public static var xFrameOptions: FieldName { FieldName(token: "X-Frame-Options") }
     /// `X-Request-Id`.
-    public static let xRequestId = FieldName(constant: "X-Request-Id")
+    @inlinable public static var xRequestId: FieldName { FieldName(token: "X-Request-Id") }
 }

@@ -2,10 +2,6 @@
 public struct FieldName: Sendable {
     /// The spelling that is written into messages: the one the name was made with.
     public let canonical: String
-    /// What names are compared by.
-    public let lowercased: String
-    /// One bit that depends on the name's length and first letter, and tells most names apart.
-    let trait: UInt64
 
     /// A name from text that may be anything; nil unless it is a token (RFC 9110 §5.6.2).
     public init?(_ name: String) {
@@ -32,13 +28,17 @@ public struct FieldName: Sendable {
         self.init(constant: name)
     }
 
-    private init(token: String) {
+    /// A name that is known to be a token. Made anew wherever it is used, out of a literal that needs no reference count, a registered
+    /// one costs nothing to pass.
+    @inlinable init(token: String) {
         canonical = token
-        let lower = token.utf8.map(ASCII.lowercased)
-        // The usual case shares the storage of one string.
-        lowercased = lower.elementsEqual(token.utf8) ? token : String(decoding: lower, as: UTF8.self)
-        trait = Self.trait(length: lower.count, initial: lower.first ?? 0)
     }
+
+    /// The name with its letters in lower case.
+    public var lowercased: String { String(decoding: canonical.utf8.map(ASCII.lowercased), as: UTF8.self) }
+
+    /// One bit that depends on the name's length and first letter, and tells most names apart.
+    var trait: UInt64 { Self.trait(length: canonical.utf8.count, initial: canonical.utf8.first ?? 0) }
 
     /// The trait of a name of so many bytes with that first letter, in either case.
     static func trait(length: Int, initial: UInt8) -> UInt64 {
@@ -49,7 +49,7 @@ public struct FieldName: Sendable {
 extension FieldName: Hashable {
     /// Whether both are the same name, letters compared without case.
     public static func == (left: FieldName, right: FieldName) -> Bool {
-        left.lowercased == right.lowercased
+        left.canonical.utf8.equalsIgnoringCase(right.canonical)
     }
 
     /// Hashes what `==` compares.

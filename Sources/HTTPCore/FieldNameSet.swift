@@ -16,7 +16,7 @@ public struct FieldNameSet: Sendable {
     /// These names.
     public init(_ names: [FieldName]) {
         members = names.map {
-            Member(length: $0.lowercased.utf8.count, initial: $0.lowercased.utf8.first ?? 0, name: $0)
+            Member(length: $0.canonical.utf8.count, initial: ASCII.lowercased($0.canonical.utf8.first ?? 0), name: $0)
         }
         traits = names.reduce(0) { $0 | $1.trait }
     }

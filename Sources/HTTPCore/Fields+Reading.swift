@@ -80,7 +80,7 @@ extension Fields {
 
     func matches(_ index: Int, _ name: FieldName) -> Bool {
         let entry = entries[index]
-        return lines.span.extracting(entry.nameStart..<entry.nameEnd).equalsIgnoringCase(name.lowercased)
+        return lines.span.extracting(entry.nameStart..<entry.nameEnd).equalsIgnoringCase(name.canonical)
     }
 }
 

@@ -48,7 +48,7 @@ struct FramingFields: Sendable {
             guard head.version < .http11 else { throw .invalidHost("the field is missing") }
             return
         }
-        guard Authority(host: head.fields.value(at: host)) != nil else {
+        guard Authority.isValid(head.fields.value(at: host).span) else {
             throw .invalidHost("its value must be a host, and a colon and port if need be")
         }
     }

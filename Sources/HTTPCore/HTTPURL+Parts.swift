@@ -101,7 +101,7 @@ extension HTTPURL {
                 guard byte > 0x20, byte != 0x7F, byte != ASCII.backslash else { return false }
                 if byte >= 0x80 { isASCII = false }
             }
-            return isASCII || String(validating: bytes, as: UTF8.self) != nil
+            return isASCII || (try? UTF8Span(validating: bytes.span)) != nil
         }
     }
 }

@@ -4,7 +4,7 @@ public enum PercentEncoding {
     ///
     /// `plusIsSpace` reads `+` as a space, as forms and queries do.
     public static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> String? {
-        decodeBytes(bytes, plusIsSpace: plusIsSpace).flatMap { String(validating: $0, as: UTF8.self) }
+        decodeBytes(bytes, plusIsSpace: plusIsSpace).flatMap { String(validUTF8: $0.span) }
     }
 
     /// The bytes that percent-encoded bytes stand for; nil if an escape is bad.

@@ -20,10 +20,10 @@ public struct QueryItem: Sendable, Hashable {
             let rawName = part[..<(nameEnd ?? part.endIndex)]
             let rawValue = nameEnd.map { part[part.index(after: $0)...] } ?? part[part.endIndex...]
             guard let name = PercentEncoding.decode(rawName, plusIsSpace: true) else {
-                throw QueryError(item: String(fieldText: part))
+                throw QueryError(item: String(fieldText: Array(part)))
             }
             guard let value = PercentEncoding.decode(rawValue, plusIsSpace: true) else {
-                throw QueryError(item: String(fieldText: part))
+                throw QueryError(item: String(fieldText: Array(part)))
             }
             items.append(QueryItem(name: name, value: value))
         }

@@ -92,7 +92,7 @@ public struct RequestTarget: Sendable {
             authorityEnd += 1
         }
         // RFC 9110 §4.2.4: userinfo in a request is an error; it makes a host look like another.
-        guard Authority(host: storage[authorityStart..<authorityEnd]) != nil else {
+        guard Authority.isValid(storage[authorityStart..<authorityEnd].span) else {
             throw .malformedTarget("its host must be a host, and a colon and port if need be")
         }
         pathStart = authorityEnd

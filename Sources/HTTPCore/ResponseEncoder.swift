@@ -20,19 +20,21 @@ public enum ResponseEncoder {
         }
     }
 
-    /// Appends one field line, for fields that are the server's own.
-    public static func encodeField(_ name: FieldName, _ value: Int64, into bytes: inout [UInt8]) {
-        bytes.append(contentsOf: name.canonical.utf8)
-        bytes.append(ASCII.colon)
-        bytes.append(ASCII.space)
-        bytes.append(decimal: value)
+    /// Appends the field line that tells the length of the body.
+    public static func encodeContentLength(_ length: Int64, into bytes: inout [UInt8]) {
+        bytes.append(contentsOf: contentLength)
+        bytes.append(decimal: length)
         encodeHeadEnd(into: &bytes)
     }
 
+    private static let contentLength = Array("Content-Length: ".utf8)
+
     /// Appends the empty line that ends a head.
     public static func encodeHeadEnd(into bytes: inout [UInt8]) {
-        bytes.append(ASCII.carriageReturn)
-        bytes.append(ASCII.lineFeed)
+        bytes.append(addingCapacity: 2) { output in
+            output.append(ASCII.carriageReturn)
+            output.append(ASCII.lineFeed)
+        }
     }
 
     /// Appends the line before a chunk of `length` bytes, which must be followed by them and by

@@ -10,13 +10,19 @@ extension [UInt8] {
 
     /// Appends a number in decimal, without a String in between.
     mutating func append(decimal value: Int64) {
-        if value < 0 { append(UInt8(ascii: "-")) }
-        var divisor: UInt64 = 1
-        while value.magnitude / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            append(0x30 &+ UInt8(truncatingIfNeeded: value.magnitude / divisor % 10))
-            divisor /= 10
+        var digits = InlineArray<20, UInt8>(repeating: 0x30)
+        var start = digits.count
+        var rest = value.magnitude
+        repeat {
+            start -= 1
+            digits[start] = 0x30 &+ UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        } while rest > 0
+        if value < 0 {
+            start -= 1
+            digits[start] = UInt8(ascii: "-")
         }
+        append(digits.span.extracting(start...))
     }
 
     /// Appends a number with at least `width` digits, zeros in front.
@@ -53,21 +59,21 @@ extension Span<UInt8> {
         return found != 0
     }
 
-    /// Whether the bytes are `text`, ASCII letters compared without case. `text` must be lowercase.
+    /// Whether the bytes are `text`, ASCII letters compared without case.
     func equalsIgnoringCase(_ text: String) -> Bool {
         let expected = text.utf8.span
         guard count == expected.count else { return false }
-        for index in indices where ASCII.lowercased(self[index]) != expected[index] { return false }
+        for index in indices where ASCII.lowercased(self[index]) != ASCII.lowercased(expected[index]) { return false }
         return true
     }
 }
 
 extension Collection<UInt8> {
-    /// Whether the bytes are `text`, ASCII letters compared without case. `text` must be lowercase.
+    /// Whether the bytes are `text`, ASCII letters compared without case.
     func equalsIgnoringCase(_ text: String) -> Bool {
         var rest = text.utf8.makeIterator()
         for byte in self {
-            guard let expected = rest.next(), ASCII.lowercased(byte) == expected else { return false }
+            guard let expected = rest.next(), ASCII.lowercased(byte) == ASCII.lowercased(expected) else { return false }
         }
         return rest.next() == nil
     }
@@ -101,11 +107,24 @@ extension BidirectionalCollection<UInt8> {
 extension String {
     /// The text of a field value: UTF-8 where the bytes are valid UTF-8, else ISO-8859-1, which RFC 9110 §5.5 calls the
     /// historical encoding and which every byte sequence is.
-    init(fieldText bytes: some Collection<UInt8>) {
-        if let text = String(validating: bytes, as: UTF8.self) {
+    init(fieldText bytes: Span<UInt8>) {
+        if let text = String(validUTF8: bytes) {
             self = text
         } else {
-            self = String(String.UnicodeScalarView(bytes.lazy.map { UnicodeScalar($0) }))
+            var scalars = String.UnicodeScalarView()
+            for index in bytes.indices { scalars.append(UnicodeScalar(bytes[index])) }
+            self = String(scalars)
         }
+    }
+
+    init(fieldText bytes: ArraySlice<UInt8>) { self.init(fieldText: bytes.span) }
+
+    init(fieldText bytes: [UInt8]) { self.init(fieldText: bytes.span) }
+
+    /// The text that the bytes are in UTF-8; nil if they aren't. `String(validating:as:)` looks types up at run time, which takes
+    /// several times as long as to read a short text.
+    init?(validUTF8 bytes: Span<UInt8>) {
+        guard let text = try? UTF8Span(validating: bytes) else { return nil }
+        self.init(copying: text)
     }
 }

@@ -19,7 +19,7 @@ import Testing
             text { ResponseEncoder.encodeHead(status: .notFound, version: .http10, fields: Fields(), into: &$0) }
                 == "HTTP/1.0 404 Not Found\r\n\r\n")
         #expect(text { ResponseEncoder.encodeContinue(into: &$0) } == "HTTP/1.1 100 Continue\r\n\r\n")
-        #expect(text { ResponseEncoder.encodeField(.contentLength, 12, into: &$0) } == "Content-Length: 12\r\n")
+        #expect(text { ResponseEncoder.encodeContentLength(12, into: &$0) } == "Content-Length: 12\r\n")
     }
 
     @Test(arguments: [(-5, "100 Continue"), (200, "200 OK"), (299, "299 "), (999, "999 "), (5000, "999 ")])

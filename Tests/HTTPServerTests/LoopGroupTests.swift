@@ -32,8 +32,8 @@ import Testing
     }
 
     @Test func `generated request identifiers don't repeat`() {
-        var identifiers = RequestIdentifier()
-        let names = Set((0..<10_000).map { _ in identifiers.next() })
+        var identifiers = IdentifierSource()
+        let names = Set((0..<10_000).map { _ in identifiers.next().description })
         #expect(names.count == 10_000)
         #expect(names.allSatisfy { $0.utf8.count == 13 })
     }

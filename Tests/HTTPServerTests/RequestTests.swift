@@ -131,7 +131,7 @@ import Testing
     @Test(arguments: ["abc-1.2:3/4+5=_", String(repeating: "x", count: 128)])
     func `a sane X-Request-Id is the client's`(identifier: String) async throws {
         try await withServer { request, response in
-            response.body = Array(request.id.utf8)
+            response.body = Array(request.id.description.utf8)
             return .ready
         } client: { port in
             let response = try TestClient(port).get("/", "X-Request-Id: \(identifier)")

@@ -8,14 +8,13 @@ public struct Request: Sendable {
     public var body: [UInt8]
     /// Where the client connects from.
     public var peer: SocketAddress
-    /// What names this request in logs and in the response's `X-Request-Id`: the client's own if it sent one of 1–128 letters,
-    /// digits and `-_.:/+=`; otherwise generated, 13 characters.
-    public var id: String
+    /// What names this request in logs and in the response's `X-Request-Id`.
+    public var id: RequestIdentifier
 
     /// A request with those parts; tests of applications make them too.
     public init(
         head: RequestHead = RequestHead(), body: [UInt8] = [], peer: SocketAddress = SocketAddress(host: "127.0.0.1", port: 0),
-        id: String = ""
+        id: RequestIdentifier = .made(0)
     ) {
         self.head = head
         self.body = body

@@ -30,8 +30,9 @@ public struct ServerLimits: Sendable {
 
     /// Connections at a time, 10,000. Further ones get 503 and are closed.
     public var connections = 10_000
-    /// Of the connections beyond that, how many may be held for the moment it takes to tell them so, 256; the rest is closed unread.
-    public var refusedConnections = 256
+    /// Of the connections beyond that, how many may be held for the moment it takes to tell them so, 1,024; the rest is
+    /// closed unread.
+    public var refusedConnections = 1024
 
     /// After a response that closes while the client may still be sending: how long what it sends is read and dropped, so that
     /// the response isn't lost to a reset (RFC 9112 §9.6). 5 s.

@@ -16,7 +16,7 @@ extension Connection {
     /// Gives an empty buffer to the loop, so that idle connections hold none.
     mutating func releaseOutput(_ loop: inout LoopContext) {
         guard output.capacity > 0 else { return }
-        output.removeAll(keepingCapacity: true)
+        if !output.isEmpty { output.removeAll(keepingCapacity: true) }
         sent = 0
         if loop.spareOutput.capacity == 0 { swap(&output, &loop.spareOutput) } else { output = [] }
     }

@@ -3,9 +3,7 @@ internal import HTTPCore
 extension Connection {
     /// `loop.request` is whole: asks the application.
     mutating func handleRequest(_ loop: inout LoopContext) {
-        if exchange.id.isEmpty { exchange.id = loop.identifiers.next() }
-        loop.request.peer = peer
-        loop.request.id = exchange.id
+        identifyRequest(&loop)
         loop.response.reset()
         let handling = loop.application.respond(to: loop.request, with: &loop.response)
         // A large body's storage isn't kept for the next small one.
@@ -24,6 +22,13 @@ extension Connection {
         }
     }
 
+    private mutating func identifyRequest(_ loop: inout LoopContext) {
+        let id = exchange.id ?? loop.identifiers.next()
+        exchange.id = id
+        loop.request.id = id
+        loop.request.peer = peer
+    }
+
     /// A task has finished the response to the request of that number.
     mutating func answer(_ request: UInt64, _ response: inout Response, _ loop: inout LoopContext) {
         guard state.phase == .handling, request == exchange.number else { return response.discardBody() }
@@ -37,9 +42,7 @@ extension Connection {
     mutating func refuse(_ refusal: Refusal, readsAll: Bool = false, _ loop: inout LoopContext) {
         state.refused(readsAll: readsAll)
         abandonRequest(&loop)
-        if exchange.id.isEmpty { exchange.id = loop.identifiers.next() }
-        loop.request.peer = peer
-        loop.request.id = exchange.id
+        identifyRequest(&loop)
         loop.request.body.removeAll()
         loop.response.reset()
         loop.response.status = refusal.status
@@ -80,7 +83,7 @@ extension Connection {
         appendFields(&response.fields, loop)
         if !status.forbidsBody {
             if let length {
-                ResponseEncoder.encodeField(.contentLength, length, into: &output)
+                ResponseEncoder.encodeContentLength(length, into: &output)
             } else if isChunked, hasBody {
                 output.append(contentsOf: Self.chunkedLine)
             }
@@ -91,7 +94,7 @@ extension Connection {
             output.append(contentsOf: Self.keepAliveLine)
         }
         ResponseEncoder.encodeHeadEnd(into: &output)
-        exchange.id = ""
+        exchange.id = nil
         beginBody(hasBody ? content : .bytes, hasBody ? response.body : [], isChunked: isChunked, &loop)
         if !hasBody, case .stream(let stream, _) = content { stream.closed() }
     }
@@ -131,7 +134,7 @@ extension Connection {
     private mutating func appendFields(_ fields: inout Fields, _ loop: borrowing LoopContext) {
         fields.remove(Self.ownFields)
         output.append(contentsOf: loop.commonFields)
-        output.append(contentsOf: exchange.id.utf8)
+        exchange.id?.encode(into: &output)
         ResponseEncoder.encodeHeadEnd(into: &output)
         fields.encode(into: &output)
     }

@@ -6,14 +6,14 @@ struct Exchange {
     var number: UInt64 = 0
     var isHead = false
     var version = HTTPVersion.http11
-    /// The value of X-Request-Id; empty until there is one.
-    var id = ""
+    /// What names the request; nil until there is something.
+    var id: RequestIdentifier?
 
     /// Another request has begun; its head may be known in part only.
     mutating func begin(_ head: borrowing RequestHead) {
         number &+= 1
         isHead = head.method == .head
         version = head.version
-        id = RequestIdentifier.accepted(head.fields) ?? ""
+        id = RequestIdentifier(sentIn: head.fields)
     }
 }

@@ -23,7 +23,7 @@ struct LoopContext: ~Copyable {
     var parser: RequestParser
     var request = Request()
     var response = Response()
-    var identifiers = RequestIdentifier()
+    var identifiers = IdentifierSource()
 
     /// The field lines that every response has: Date, Server, X-Content-Type-Options, and the beginning of X-Request-Id's.
     private(set) var commonFields: [UInt8] = []

@@ -11,7 +11,7 @@ struct RequestLogEntry: Sendable {
     init(_ request: borrowing Request) {
         method = request.head.method.name
         path = String(decoding: request.head.target.rawPath, as: UTF8.self)
-        id = request.id
+        id = request.id.description
         peer = request.peer.description
     }
 

@@ -47,7 +47,7 @@ final class API: Application {
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         let match = router.match(request.head.target)
         let exchange = Exchange(
-            endpoint: match?.number, begun: Stopwatch(),
+            endpoint: match.number, begun: Stopwatch(),
             origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
             entry: log.writes(.debug) ? RequestLogEntry(request) : nil)
         do throws(Problem) {
@@ -100,30 +100,31 @@ final class API: Application {
 
     /// The checks come in the order in which they give the least away: the host, how often, then the token, then what there is.
     private func answer(
-        _ request: borrowing Request, _ match: Router.Match?, _ response: inout Response
+        _ request: borrowing Request, _ match: borrowing Router.Match, _ response: inout Response
     ) throws(Problem) -> Answer {
         try access.checkHost(request.head.fields)
+        let isOptions = if case .options = request.head.method { true } else { false }
         let isPreflight =
-            request.head.method == .options && request.head.fields.contains(.origin)
-            && request.head.fields.contains(.accessControlRequestMethod)
-        if match?.endpoint.isPublic != true {
+            isOptions && request.head.fields.contains(.origin) && request.head.fields.contains(.accessControlRequestMethod)
+        if match.endpoint?.isPublic != true {
             try access.checkRate(request)
-            if !isPreflight { try access.checkToken(request, takesTicket: match?.endpoint.takesTicket == true) }
+            if !isPreflight { try access.checkToken(request, takesTicket: match.endpoint?.takesTicket == true) }
         }
-        if request.head.method == .options, request.head.target.isAsterisk {
+        if isOptions, request.head.target.isAsterisk {
             response.status = .noContent
             response.fields.set(.allow, "GET, HEAD, POST, PATCH, DELETE, OPTIONS")
             return .ready
         }
-        guard let match else { throw Problem(.notFound, "there is nothing at this path; /openapi.yaml lists what there is") }
-        let endpoint = match.endpoint
-        let method = request.head.method == .head ? .get : request.head.method
-        if method == .options {
+        guard let endpoint = match.endpoint else {
+            throw Problem(.notFound, "there is nothing at this path; /openapi.yaml lists what there is")
+        }
+        if isOptions {
             response.status = .noContent
             response.fields.set(.allow, endpoint.allow)
             if isPreflight { crossOrigin.answerPreflight(&response, for: request, methods: endpoint.allow) }
             return .ready
         }
+        let method = if case .head = request.head.method { HTTPMethod.get } else { request.head.method }
         guard endpoint.methods.contains(method) else {
             var problem = Problem(
                 .methodNotAllowed, "\(endpoint.path) takes \(endpoint.allow), not \(request.head.method.name.prefix(32))")
@@ -190,12 +191,12 @@ final class API: Application {
     }
 
     /// What is our own fault is worth a line, whatever the level.
-    private func report(_ problem: Problem, ofRequest id: String) {
+    private func report(_ problem: Problem, ofRequest id: RequestIdentifier) {
         guard problem.code == .internalError else { return }
         log.write(
             .error, "request failed",
             [
-                ("detail", .text(problem.detail)), ("requestId", .text(id)),
+                ("detail", .text(problem.detail)), ("requestId", .text(id.description)),
             ])
     }
 }

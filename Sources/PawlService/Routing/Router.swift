@@ -4,11 +4,14 @@ internal import HTTPCore
 struct Router: Sendable {
     /// What a path leads to.
     struct Match: Sendable {
-        let endpoint: Endpoint
+        /// `nil` for a path that leads nowhere.
+        let endpoint: Endpoint?
         /// The endpoint's place among all.
-        let number: Int
+        let number: Int?
         /// What stands where the path has `{id}`, `{name}` or `{code}`; empty where it has none of them.
         let id: ArraySlice<UInt8>
+
+        static let nowhere = Match(endpoint: nil, number: nil, id: [])
     }
 
     /// A path with or without a place for one segment of the client's.
@@ -54,18 +57,18 @@ struct Router: Sendable {
         patterns = all.filter { $0.suffix == nil } + all.filter { $0.suffix != nil }
     }
 
-    /// What a request target leads to; `nil` if nothing does.
-    func match(_ target: borrowing RequestTarget) -> Match? {
+    /// What a request target leads to.
+    func match(_ target: borrowing RequestTarget) -> Match {
         let path = target.rawPath
         if !path.contains(UInt8(ascii: "%")) { return match(path) }
         // RFC 3986 §6.2.2.2: an escaped letter is that letter. An escaped slash is not a separator, and no path of ours has one.
         guard let segments = target.segments, !segments.contains(where: { $0.utf8.contains(UInt8(ascii: "/")) }) else {
-            return nil
+            return .nowhere
         }
         return match(Array(("/" + segments.joined(separator: "/")).utf8)[...])
     }
 
-    private func match(_ path: ArraySlice<UInt8>) -> Match? {
+    private func match(_ path: ArraySlice<UInt8>) -> Match {
         let bytes = path.span
         for pattern in patterns {
             guard let id = pattern.fit(bytes) else { continue }
@@ -73,7 +76,7 @@ struct Router: Sendable {
             return Match(
                 endpoint: pattern.endpoint, number: pattern.number, id: path[(start + id.lowerBound)..<(start + id.upperBound)])
         }
-        return nil
+        return .nowhere
     }
 }
 
