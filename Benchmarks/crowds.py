@@ -136,9 +136,9 @@ def records(executable, finished=100_000, queued=10_000):
                 for _ in range(100):
                     middle = json.loads(pawl.get(f"/downloads?limit=200&cursor={middle['nextCursor']}"))
                 waits = answer_times(pawl, [
-                    "/downloads", "/downloads?limit=200", f"/downloads?limit=200&cursor={middle['nextCursor']}",
+                    "/healthz", "/downloads", "/downloads?limit=200", f"/downloads?limit=200&cursor={middle['nextCursor']}",
                     "/downloads?state=queued", "/downloads?state=completed", "/downloads?state=failed",
-                    "/downloads?q=file-0099", "/downloads?label=none"], 200)
+                    "/downloads?q=file-0099", "/downloads?label=none"], 1000)
             pawl.stop()
     each = (sizes["finished"][0] - sizes["none"][0]) * 1024 / finished
     print(f"records: {queued} queued, {finished} finished"

@@ -6,8 +6,8 @@ internal import Terminal
 
 /// `pawl list`, and the commands on downloads.
 extension ClientCommand {
-    /// Rows of a list, unless more are asked for.
-    private static let defaultCount = 50
+    /// Rows of a list, unless more are asked for. Identifiers are for other programs, which expect all of them.
+    private static let defaultCount = (rows: 50, ids: 100_000)
 
     /// Lists downloads.
     func list() async throws(RemoteError) -> ExitStatus {
@@ -15,7 +15,8 @@ extension ClientCommand {
         var filters = options.states.map { QueryItem(name: "state", value: $0) }
         if let label = options.labels.last { filters.append(QueryItem(name: "label", value: label)) }
         if let text = options.text { filters.append(QueryItem(name: "q", value: text)) }
-        let listing = try await service.list(filters, limit: options.count ?? Self.defaultCount)
+        let defaultCount = options.writesIDsOnly ? Self.defaultCount.ids : Self.defaultCount.rows
+        let listing = try await service.list(filters, limit: options.count ?? defaultCount)
         if options.writesIDsOnly {
             let ids = listing.items.compactMap { $0["id"]?.string }
             write(ids.map { TerminalLine(TerminalText($0)) })

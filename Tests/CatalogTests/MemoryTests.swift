@@ -160,7 +160,8 @@ struct MemoryTests {
     @Test(arguments: [
         "", "1", "itunes", "itunes:", "itunes:x", "itunes:-1", "itunes:+1", "itunes:01", "itunes:1,2", "itunes: 1", "itunes:1 ",
         "itunes:collection:", "itunes:collection:x", "itunes:album:1", "itunes:artist:1:2", "itunes:9223372036854775808",
-        "posts:", "posts:x", "posts:collection:1", "spotify:1", "ITUNES:1", ":1", "itunes:١",
+        "itunes:0", "itunes:1000000000000000000", "posts:0", "posts:", "posts:x", "posts:collection:1", "spotify:1", "ITUNES:1",
+        ":1", "itunes:١",
     ])
     func aMalformedIdIsRefused(id: String) async throws {
         let bench = Bench { _ in .success(.with(Fixture.song())) }

@@ -62,6 +62,16 @@ def what_the_service_refuses_is_told_and_keeps_nothing_else(fixture):
     assert status == 0, screen
 
 
+def identifiers_are_listed_without_a_bound(fixture):
+    fixture.path("sixty.txt").write_text("".join(entity(fixture, 10, seed) + "\n" for seed in range(4_000, 4_060)))
+    assert pawl(fixture, "add", "--paused", "-l", "sixty", "-i", "sixty.txt").returncode == 0
+    rows = pawl(fixture, "list", "-l", "sixty")
+    assert rows.stdout.count("\n") == 51 and "these are 50 of 60" in rows.stderr, rows
+    ids = pawl(fixture, "list", "--ids", "-l", "sixty")
+    assert len(ids.stdout.split()) == 60 and ids.stderr == "", ids
+    assert pawl(fixture, "rm", *ids.stdout.split()).returncode == 0
+
+
 def all_with_a_label_are_commanded_at_once(fixture):
     for seed in (21, 22, 23):
         assert pawl(fixture, "add", "-l", "bulk", entity(fixture, 50_000_000, seed, pace=100_000)).returncode == 0
@@ -254,7 +264,9 @@ def hostile_names_are_drawn_as_text(fixture):
 
 TESTS = [
     downloads_are_added_listed_and_commanded, what_the_service_refuses_is_told_and_keeps_nothing_else,
-    all_with_a_label_are_commanded_at_once, a_search_is_a_table_whose_numbers_can_be_added, watch_redraws_live_and_takes_keys,
+    identifiers_are_listed_without_a_bound, all_with_a_label_are_commanded_at_once,
+    a_search_is_a_table_whose_numbers_can_be_added, watch_redraws_live_and_takes_keys,
     watch_restores_the_terminal_when_a_signal_ends_it, watch_outlives_its_service, watch_of_some_ends_with_them,
-    watch_in_a_pipe_writes_lines_or_events, watch_ends_when_nobody_reads_it_any_more, a_service_that_is_not_there_or_refuses_is_told_apart, hostile_names_are_drawn_as_text,
+    watch_in_a_pipe_writes_lines_or_events, watch_ends_when_nobody_reads_it_any_more,
+    a_service_that_is_not_there_or_refuses_is_told_apart, hostile_names_are_drawn_as_text,
 ]

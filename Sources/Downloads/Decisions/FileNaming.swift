@@ -123,7 +123,7 @@ extension FileNaming {
     }
 
     /// Normalisation form C: one spelling for what looks the same (Unicode Standard Annex 15).
-    private static func normalised(_ name: String) -> String {
+    static func normalised(_ name: String) -> String {
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: name._nfc)

@@ -85,6 +85,9 @@ struct ResumeDecision: Sendable, Equatable {
     private var body: Body?
 
     init() {}
+
+    /// What the bytes there are belong to; empty if there are none.
+    var savedEntity: SavedEntity { entity }
 }
 
 // MARK: - Asking

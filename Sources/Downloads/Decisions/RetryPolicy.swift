@@ -6,7 +6,7 @@ struct RetryPolicy: Sendable, Equatable {
     var firstDelay: Duration
     /// The most any delay of ours can be.
     var longestDelay: Duration
-    /// The most of a `Retry-After` that is honoured: an origin may not park a download for days.
+    /// The most of a `Retry-After` that is honoured: an origin may not park a download for good.
     var longestRetryAfter: Duration
     /// Fruitless attempts in a row after which the download fails. With the other defaults the delays between them add up
     /// to one minute on average and two at most: longer than a restart of an origin takes, short enough to be told of.
@@ -15,7 +15,7 @@ struct RetryPolicy: Sendable, Equatable {
     init(
         firstDelay: Duration = .seconds(1),
         longestDelay: Duration = .seconds(60),
-        longestRetryAfter: Duration = .seconds(3600),
+        longestRetryAfter: Duration = .seconds(86_400),
         maximumAttempts: Int = 8
     ) {
         self.firstDelay = firstDelay

@@ -227,6 +227,17 @@ extension SegmentPlan {
         return connection
     }
 
+    /// Whoever brought the bytes so far has failed: what is missing is to be asked of others, in ranges.
+    /// - Returns: connections to open.
+    mutating func goOnInRanges(total: Int64) -> [Opening] {
+        self.total = total
+        isDivided = true
+        segments = [:]
+        written = written.clipped(to: total)
+        gaps = written.gaps(upTo: total)
+        return open()
+    }
+
     private func consequence(_ openings: [Opening]) -> Consequence {
         if !segments.isEmpty { return .goOn(openings) }
         return gaps.isEmpty ? .complete : .stuck

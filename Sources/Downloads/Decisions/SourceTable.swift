@@ -9,6 +9,8 @@ struct SourceTable: Sendable {
     private let count: Int
     private var dropped: Set<Int> = []
     private var entities: [Int: SavedEntity] = [:]
+    /// Whether the first one is asked only if no other is left.
+    private var isFirstRetired = false
     /// Whether a source other than the first one has brought bytes.
     private(set) var hasMixed = false
 
@@ -20,7 +22,7 @@ struct SourceTable: Sendable {
     /// The source for one more connection: the one with the fewest, the earlier among equals.
     /// - Parameter busy: the source of each connection that is open.
     func next(busy: [Int]) -> Int {
-        let usable = (0..<count).filter { !dropped.contains($0) }
+        let usable = (0..<count).filter { !dropped.contains($0) && !(isFirstRetired && $0 == first) }
         return usable.min { left, right in busy.count { $0 == left } < busy.count { $0 == right } } ?? first
     }
 
@@ -30,6 +32,12 @@ struct SourceTable: Sendable {
         guard let next = (0..<count).first(where: { !dropped.contains($0) }) else { return nil }
         first = next
         return next
+    }
+
+    /// The first source has failed, and others are to bring the rest of what it said the file is. Returns whether there are any.
+    mutating func retireFirst() -> Bool {
+        isFirstRetired = (0..<count).contains { $0 != first && !dropped.contains($0) }
+        return isFirstRetired
     }
 
     /// What a source said of the file, when it was first asked.

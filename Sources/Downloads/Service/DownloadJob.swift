@@ -143,6 +143,7 @@ struct DownloadJob {
             retryTimer = nil
         case .discardBytes:
             forgetBytes()
+            record.download.attempts = 0
         case .forgetFailures:
             record.download.error = nil
             budget = RetryBudget(furthest: written.byteCount)
@@ -177,7 +178,6 @@ struct DownloadJob {
         record.download.bytesTotal = nil
         record.download.mediaType = nil
         record.download.resumable = nil
-        record.download.attempts = 0
         record.download.filename = record.requestedFilename
     }
 

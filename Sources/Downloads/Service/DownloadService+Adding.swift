@@ -116,8 +116,8 @@ extension DownloadService {
     /// Decides what an order comes to, and drafts the download if it is a new one.
     private func plan(_ new: NewDownload, _ drafts: inout Drafts) throws(DownloadError) -> Addition {
         try judge(new.url)
-        for url in new.mirrors { try judge(url) }
-        if let webhook = new.webhook { try judge(webhook) }
+        for url in new.mirrors { try judge(url, called: "the mirror") }
+        if let webhook = new.webhook { try judge(webhook, called: "the webhook") }
         if let filename = new.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         let url = new.url.string
         if new.onDuplicate != .new {
@@ -130,6 +130,8 @@ extension DownloadService {
         }
         var random = SystemRandom()
         let id = identifiers.next(now: .now(), using: &random)
+        var new = new
+        new.filename = new.filename.map(FileNaming.normalised)
         var record = DownloadRecord(new, id: id)
         record.download.filename = new.filename.map { reserve($0, for: id) }
         var job = DownloadJob(record, url: new.url)

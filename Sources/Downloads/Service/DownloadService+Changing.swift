@@ -35,21 +35,23 @@ extension DownloadService {
     }
 
     /// Refuses a destination that is known to be forbidden without asking a name server.
-    func judge(_ url: HTTPURL) throws(DownloadError) {
+    /// - Parameter role: what it would be, if it isn't the URL of the download itself.
+    func judge(_ url: HTTPURL, called role: String? = nil) throws(DownloadError) {
         if case .forbidden(let reason) = configuration.destinationGuard.judge(host: url.host, port: url.port) {
-            throw .destinationForbidden(reason)
+            throw .destinationForbidden(role.map { "\($0) \(reason)" } ?? reason)
         }
     }
 
     private func apply(_ change: DownloadChange, to job: DownloadJob) async throws(DownloadError) {
         let id = job.record.id
         let isRelinked = change.url.map { $0.string != job.url.string || change.authorization != nil } ?? false
-        let name = change.filename.map { rename(job, to: $0) }
+        let filename = change.filename.map(FileNaming.normalised)
+        let name = filename.map { rename(job, to: $0) }
         let edit = { (job: inout DownloadJob) in
             change.apply(to: &job.record.download)
             job.speedLimiter.setLimit(bytesPerSecond: job.record.download.speedLimit)
             if let name {
-                job.record.requestedFilename = change.filename
+                job.record.requestedFilename = filename
                 job.record.download.filename = name
                 if job.record.download.state != .cancelled { job.reservedName = name }
             }

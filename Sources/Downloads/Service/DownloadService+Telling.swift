@@ -19,6 +19,41 @@ extension DownloadService {
         return commit
     }
 
+    /// Sees to it that a state which nobody waits for gets to the disk: a failure that is lost would be a download that begins again,
+    /// unasked, at the next start. Ends when the store has taken it, or is told of a later one.
+    func insist(on commit: StoreCommit, _ id: DownloadID) {
+        guard let revision = jobs[id]?.record.download.revision else { return }
+        // Whoever lets go of the service while it waits is not kept from it.
+        Task { [weak self] in
+            var commit = commit
+            var delay = Duration.milliseconds(500)
+            while (try? await commit.wait()) == nil {
+                await self?.noteUnsaved(id)
+                try? await Task.sleep(for: delay)
+                delay = min(delay * 2, .seconds(30))
+                guard let next = await self?.saveAgain(id, revision) else { break }
+                commit = next
+            }
+            await self?.noteSaved(id)
+        }
+    }
+
+    private func noteUnsaved(_ id: DownloadID) {
+        unsaved.insert(id)
+    }
+
+    /// Whatever came later has been told, or is insisted on by itself.
+    private func noteSaved(_ id: DownloadID) {
+        if !isShuttingDown { unsaved.remove(id) }
+    }
+
+    /// Nil if it is too late for that, or there is something newer.
+    private func saveAgain(_ id: DownloadID, _ revision: UInt64) -> StoreCommit? {
+        guard !isShuttingDown, !leaving.contains(id), let record = jobs[id]?.record, record.download.revision == revision
+        else { return nil }
+        return store.submit([.save(record)])
+    }
+
     /// Publishes a download as it stands to all readers. Bytes that arrive are shown once their head has been accepted: before
     /// that nobody could say of how many they are, and a pause might give them up.
     func tell(_ job: DownloadJob) {

@@ -46,7 +46,8 @@ extension DownloadService {
             job.originDigest = accepted.digest ?? (accepted.written.byteCount == 0 ? nil : job.originDigest)
             if accepted.written.byteCount == 0 { job.noteSynced(Coverage()) }
             job.record.download.filename = name
-            job.record.download.mediaType = accepted.mediaType
+            job.record.download.mediaType =
+                accepted.mediaType ?? (accepted.written.byteCount == 0 ? nil : job.record.download.mediaType)
             job.record.download.bytesTotal = accepted.body.entity.total
             job.record.download.resumable = accepted.body.isResumable
             job.record.download.bytesReceived = accepted.written.byteCount
@@ -150,7 +151,7 @@ extension DownloadService {
             return
         }
         queue.remove(id)
-        transition(id) { job in
+        let commit = transition(id) { job in
             job.budget = budget
             job.record.download.state = lifecycle.state
             job.record.download.error = failure
@@ -161,6 +162,7 @@ extension DownloadService {
             scheduleRetry(id, after: delay)
             if let job = jobs[id] { log(.retry(job.record.download, after: delay)) }
         }
+        insist(on: commit, id)
         settle(id)
         schedule()
     }

@@ -29,10 +29,14 @@ extension TransferAttempt {
             return accept(head, body, &state)
         case .restart(let body):
             let startedOver = state.plan.written.byteCount > 0
+            let kept = (plan: state.plan, hasher: state.hasher)
             state.plan = SegmentPlan(limits: state.plan.limits)
             state.hasher = HashFollower(
                 [order.checksum, OriginDigests.strongest(head.fields)].compactMap { $0?.algorithm })
-            return accept(head, body, startedOver: startedOver, &state)
+            let answer = accept(head, body, startedOver: startedOver, &state)
+            // What is not taken, a page instead of the file or one that the disk has no room for, costs nothing of what is there.
+            if state.part == nil { (state.plan, state.hasher) = kept }
+            return answer
         case .complete:
             state.decided = .whole
         case .askAgain(let ask):
@@ -50,7 +54,7 @@ extension TransferAttempt {
         let source = order.sources[state.sources.first].url.string
         body.entity.source = source == order.url ? nil : source
         let mediaType = head.fields[.contentType].flatMap { MediaType(parsing: $0)?.essence }
-        if let failure = mediaTypeFailure(mediaType) {
+        if let failure = mediaTypeFailure(mediaType, httpStatus: head.status.code) {
             state.decided = .failed(failure, retryAfter: nil)
             return (.stop, [])
         }
@@ -82,12 +86,13 @@ extension TransferAttempt {
         }
     }
 
-    private func mediaTypeFailure(_ mediaType: String?) -> DownloadFailure? {
+    private func mediaTypeFailure(_ mediaType: String?, httpStatus: Int) -> DownloadFailure? {
         guard let requested = order.requestedMediaType,
             mediaType.flatMap({ MediaType(parsing: $0)?.matches(pattern: requested) }) != true
         else { return nil }
         let found = mediaType ?? "no media type"
-        return DownloadFailure(.mediaTypeMismatch, "the origin sent \(found), and \(requested) was asked for")
+        return DownloadFailure(
+            .mediaTypeMismatch, "the origin sent \(found), and \(requested) was asked for", httpStatus: httpStatus)
     }
 
     // MARK: - Answers for segments

@@ -47,10 +47,21 @@ final class TransferAttempt: CoverageSource {
         var refusals: [Int: Trouble] = [:]
         /// What went wrong last: the reason if nothing else is left to try.
         var trouble: Trouble?
+        /// What went wrong with the first source before mirrors were to bring the rest.
+        var handedOver: Trouble?
 
         struct Trouble {
             let failure: DownloadFailure
             var retryAfter: Duration?
+        }
+
+        /// Why nothing more comes, if that is a failure.
+        var failure: Trouble? {
+            switch decided {
+            case .failed(let failure, let retryAfter): Trouble(failure: failure, retryAfter: retryAfter)
+            case nil: trouble
+            case .whole, .askAgain, .cancelled: nil
+            }
         }
 
         /// Settles the outcome and stops whatever still runs.
@@ -64,6 +75,8 @@ final class TransferAttempt: CoverageSource {
     /// Bytes received, for everybody to read.
     let counters: TransferCounters
     let state: Locked<State>
+    /// What the bytes there were at the beginning belong to.
+    let saved: SavedEntity
     private let client: HTTPClient
     private let reporter: AsyncStream<TransferReport>.Continuation
 
@@ -78,6 +91,7 @@ final class TransferAttempt: CoverageSource {
         self.order = order
         self.client = client
         self.reporter = reporter
+        saved = resume.savedEntity
         counters = TransferCounters(received: written.byteCount)
         let plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: max(1, order.connections)))
         state = Locked(State(resume: resume, plan: plan, sources: SourceTable(count: order.sources.count), hasher: hasher))
@@ -162,7 +176,7 @@ final class TransferAttempt: CoverageSource {
     func finished(_ outcome: Result<TransferSummary, ClientError>, on connection: SegmentConnection) {
         let (opened, ending) = state.withLock { state -> ([SegmentConnection], TransferReport.Ending?) in
             state.connections[connection.number] = nil
-            let opened = follow(outcome, of: connection, &state) + tryMirror(&state)
+            let opened = follow(outcome, of: connection, &state) + tryMirrors(&state)
             counters.connections = state.connections.count
             return (opened, state.connections.isEmpty ? end(outcome, &state) : nil)
         }
@@ -220,7 +234,7 @@ final class TransferAttempt: CoverageSource {
     private func conclude(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Outcome {
         if let decided = state.decided { return decided }
         if state.part != nil, state.plan.isWhole { return .whole }
-        if let trouble = state.trouble { return .failed(trouble.failure, retryAfter: trouble.retryAfter) }
+        if let trouble = state.handedOver ?? state.trouble { return .failed(trouble.failure, retryAfter: trouble.retryAfter) }
         guard case .success = outcome else { return .cancelled }
         switch state.resume.ended(at: state.plan.written.prefix) {
         case .complete: return .whole
@@ -257,29 +271,6 @@ final class TransferAttempt: CoverageSource {
         }
     }
 
-    /// If nothing has come of the first source, and there is nothing that only it could continue, a mirror takes its place.
-    private func tryMirror(_ state: inout State) -> [SegmentConnection] {
-        guard state.connections.isEmpty, state.part == nil, !state.isCancelled, state.plan.written.byteCount == 0 else {
-            return []
-        }
-        let failure: DownloadFailure
-        switch state.decided {
-        case .failed(let decided, _): failure = decided
-        case nil:
-            guard let trouble = state.trouble else { return [] }
-            failure = trouble.failure
-        case .whole, .askAgain, .cancelled: return []
-        }
-        let failed = state.sources.first
-        guard let next = state.sources.replaceFirst() else { return [] }
-        report(.warning("\(host(of: failed)) is of no use for \(order.id): \(failure.message)"))
-        state.decided = nil
-        state.trouble = nil
-        let connection = SegmentConnection(number: SegmentPlan.first, range: nil, source: next, of: self)
-        state.connections[connection.number] = connection
-        return [connection]
-    }
-
     /// Asks a mirror no more, and says so.
     func dropMirror(_ source: Int, _ reason: String, _ state: inout State) {
         state.sources.drop(source)
@@ -287,7 +278,7 @@ final class TransferAttempt: CoverageSource {
     }
 
     /// What of a URL may be shown: the rest may hold a secret.
-    private func host(of source: Int) -> String {
+    func host(of source: Int) -> String {
         "\(order.sources[source].url.host):\(order.sources[source].url.port)"
     }
 }

@@ -59,7 +59,7 @@ extension OptionTable {
         )
         .short("q"),
         integer(
-            "count", 1...100_000, default: "50 of list, 20 of search (at most 200)", "most rows to show",
+            "count", 1...100_000, default: "50 of list, all with --ids; 20 of search, at most 200", "most rows to show",
             commands: [.list, .search],
             \.count
         )

@@ -61,6 +61,8 @@ struct GetSession {
         await setOthersAside()
         var pending: [DownloadID] = []
         var isComplete = true
+        // What is there when all is there needs no record any more.
+        var saved: [DownloadID] = []
         for url in urls {
             do throws(DownloadError) {
                 pending.append(try await begin(url))
@@ -86,12 +88,14 @@ struct GetSession {
             for id in pending {
                 guard let download = downloads.board.download(id), !download.state.isLive else { continue }
                 pending.removeAll { $0 == id }
-                if await !finish(download, &display) { isComplete = false }
+                if await finish(download, &display) { saved.append(id) } else { isComplete = false }
             }
             if pending.isEmpty { break }
             display.show(pending.compactMap { downloads.board.download($0) }, now: .now)
         }
-        return isComplete && pending.isEmpty
+        guard isComplete, pending.isEmpty else { return false }
+        for id in saved { try? await downloads.remove(id, deletingFile: false) }
+        return true
     }
 
     /// Checkpoints and closes everything; if nothing is left to be resumed, leaves no trace. Returns what there is to resume from,
@@ -100,7 +104,7 @@ struct GetSession {
     func end() async -> String {
         await downloads.shutdown()
         client.shutdown()
-        let left = downloads.board.page(ListQuery(limit: Int.max)).items
+        let left = downloads.board.page(ListQuery(limit: Int.max)).items.filter { $0.state != .completed || isWaiting($0) }
         guard left.isEmpty else {
             let wanted = Set(urls.map(\.withoutUserInfo.string))
             let bytes = left.filter { wanted.contains($0.url) }.reduce(Int64(0)) { $0 &+ $1.bytesReceived }
@@ -129,7 +133,12 @@ struct GetSession {
             // What was begun without this digest, or with another, would end by it.
             case _ where checksum != nil && downloads.board.download(known.id)?.checksum != checksum:
                 try await downloads.remove(known.id, deletingFile: true)
-            case .queued, .downloading, .retrying, .completed: return known.id
+            case .completed:
+                if let download = downloads.board.download(known.id), isWaiting(download) || placed(download) != nil {
+                    return known.id
+                }
+                try await downloads.remove(known.id, deletingFile: false)
+            case .queued, .downloading, .retrying: return known.id
             case .paused, .failed: return try await downloads.perform(.resume, on: known.id).id
             case .cancelled: try await downloads.remove(known.id, deletingFile: false)
             }
@@ -138,6 +147,19 @@ struct GetSession {
         new.checksum = checksum
         if let credentials = url.basicAuthorization { new.headers = [(name: "Authorization", value: credentials)] }
         return try await downloads.add(new).download.id
+    }
+
+    /// Whether its file is whole and still to be put to its place.
+    private func isWaiting(_ download: Download) -> Bool {
+        download.state == .completed && download.filename.map { SmallFile.length(of: work + "/files/" + $0) != nil } == true
+    }
+
+    /// Where an interrupted run has put the file already, as far as name and length tell. Its record stays until all that was asked for
+    /// together is there, so that running the command again fetches only the rest.
+    private func placed(_ download: Download) -> String? {
+        guard let name = output ?? download.filename else { return nil }
+        let path = path(of: name)
+        return SmallFile.length(of: path) == download.bytesReceived ? path : nil
     }
 
     /// Puts a finished file to its place, or says why there is none.
@@ -150,6 +172,10 @@ struct GetSession {
             if download.bytesReceived == 0 { try? await downloads.remove(download.id, deletingFile: false) }
             return false
         }
+        if !isWaiting(download), let path = placed(download) {
+            display.saved(download, at: path)
+            return true
+        }
         do throws(SmallFile.Failure) {
             let path = try place(work + "/files/" + name, as: name)
             display.saved(download, at: path)
@@ -159,7 +185,6 @@ struct GetSession {
             if error.isMissing { try? await downloads.remove(download.id, deletingFile: false) }
             return false
         }
-        try? await downloads.remove(download.id, deletingFile: false)
         return true
     }
 
@@ -186,14 +211,18 @@ struct GetSession {
     /// Moves a file into the directory. A name of the origin's choice never replaces anything; one of the user's does.
     private func place(_ file: String, as name: String) throws(SmallFile.Failure) -> String {
         SmallFile.setMode(fileMode, of: file)
-        let prefix = directory == "." ? "" : directory == "/" ? "/" : directory + "/"
         if let output {
-            try SmallFile.move(file, to: prefix + output)
-            return prefix + output
+            try SmallFile.move(file, to: path(of: output))
+            return path(of: output)
         }
         var candidate = name
         while try !SmallFile.moveExclusively(file, to: directory + "/" + candidate) { candidate = Self.numbered(candidate) }
-        return prefix + candidate
+        return path(of: candidate)
+    }
+
+    /// The path of a file in the directory, as it is shown.
+    private func path(of name: String) -> String {
+        directory == "." ? name : directory == "/" ? "/" + name : directory + "/" + name
     }
 
     /// The next name to try: `a (2).txt` for `a.txt`, `a (3).txt` for that.

@@ -1,5 +1,6 @@
 internal import Downloads
 internal import HTTPCore
+internal import HTTPServer
 
 /// What answers with finished files say of them, as it was written last: for 512 files, at most 2 MiB in all.
 final class FinishedFiles: Sendable {
@@ -13,10 +14,21 @@ final class FinishedFiles: Sendable {
         let inline: Fields
         /// About how many bytes that takes, but for what all have in common.
         let size: Int
+        /// How long the file was when it was completed, and when that was, in milliseconds since 1970.
+        fileprivate let length: Int64
+        fileprivate let completed: Int64
+
+        /// Whether an open file is the one that was completed, as far as its length and its time tell. One that somebody wrote to
+        /// since is another version, and the digest that is known is not its.
+        func isUnchanged(_ file: FileHandle) -> Bool {
+            file.size == length && file.modifiedSeconds * 1000 <= completed + FinishedFiles.clockTolerance
+        }
     }
 
     /// Origins may send media types as long as a head; what is longer than nearly all are is written each time.
     private static let longest = 2048
+    /// By how much the clock of a file system may be ahead of ours, in milliseconds.
+    fileprivate static let clockTolerance: Int64 = 2000
 
     private let cache = VersionCache<File>(rows: 128)
     private let directory: String
@@ -56,7 +68,8 @@ final class FinishedFiles: Sendable {
         let file = File(
             path: directory + "/" + name, mediaType: mediaType, etag: download.sha256.map { EntityTag(opaque: $0) },
             attachment: attachment, inline: inline,
-            size: name.utf8.count + mediaType.utf8.count + dispositions.attachment.utf8.count + dispositions.inline.utf8.count)
+            size: name.utf8.count + mediaType.utf8.count + dispositions.attachment.utf8.count + dispositions.inline.utf8.count,
+            length: download.bytesReceived, completed: download.completedAt?.millisecondsSinceEpoch ?? .max / 2)
         if let version = download.version, file.size <= Self.longest { cache.keep(file, download.id, version) }
         return file
     }

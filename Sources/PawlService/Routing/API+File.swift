@@ -40,7 +40,6 @@ extension API {
     }
 
     private static func asksInline(_ target: RequestTarget) throws(Problem) -> Bool {
-        guard target.rawQuery != nil else { return false }
         var reader = try QueryReader(target)
         let isInline = try reader.bool("inline") ?? false
         // Checked already, and of no further use.
@@ -61,14 +60,14 @@ extension API {
         _ finished: FinishedFiles.File, _ handle: FileHandle, isInline: Bool, _ request: borrowing Request,
         _ response: inout Response
     ) {
-        response.serve(handle, for: request, mediaType: finished.mediaType, etag: finished.etag)
-        response.fields.append(contentsOf: isInline ? finished.inline : finished.attachment)
+        response.serve(
+            handle, for: request, mediaType: finished.mediaType, etag: finished.isUnchanged(handle) ? finished.etag : nil)
         switch response.status {
         case .preconditionFailed:
             Problem(.preconditionFailed, "the file is not the one that If-Match or If-Unmodified-Since names").fill(&response)
         case .rangeNotSatisfiable:
             Problem(.rangeNotSatisfiable, "the file has \(handle.size) bytes").fill(&response)
-        default: break
+        default: response.fields.append(contentsOf: isInline ? finished.inline : finished.attachment)
         }
     }
 }

@@ -9,7 +9,12 @@ extension API {
     func showSettings(_ request: borrowing Request) throws(Problem) -> Answer {
         try QueryReader(request.head.target).finish()
         let downloads = downloads
-        return .later { () throws(Problem) in await downloads.settings.response }
+        let request = copy request
+        return .later { () throws(Problem) in
+            var response = await downloads.settings.response
+            response.validate(for: request)
+            return response
+        }
     }
 
     /// `PATCH /settings`. A member that is `null` changes nothing, as one that is absent.
@@ -22,11 +27,18 @@ extension API {
         }
         try reader.finish()
         let (downloads, descriptors) = (downloads, descriptors)
+        let fields = request.head.fields
         return .later { [values] () throws(Problem) in
             do throws(DownloadError) {
-                let settings = try await downloads.change(values)
+                let settings = try await downloads.change(values) { $0.areMeant(by: fields) }
                 descriptors.fit(transfers: settings)
-                return settings.response
+                var response = settings.response
+                response.fields.append(.etag, ContentTag.of(response.body))
+                return response
+            } catch .preconditionFailed {
+                throw Problem(
+                    .preconditionFailed,
+                    "the settings have changed since: they are not those that If-Match or If-None-Match means")
             } catch {
                 throw Problem(error)
             }
@@ -35,6 +47,13 @@ extension API {
 }
 
 extension ServiceSettings {
+    /// Whether the conditions of a request to change them hold of them as they stand: RFC 9110 §13.1.
+    fileprivate func areMeant(by fields: Fields) -> Bool {
+        guard Preconditions.areAsked(by: fields) else { return true }
+        return Preconditions.evaluate(method: .patch, fields: fields, etag: ContentTag.of(response.body), lastModified: nil)
+            == .proceed
+    }
+
     /// All of them as an answer.
     fileprivate var response: Response {
         var response = Response()

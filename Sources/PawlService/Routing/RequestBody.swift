@@ -33,6 +33,10 @@ enum RequestBody {
         guard let text = request.head.fields[.contentType] else {
             throw Problem(.unsupportedMediaType, "the body has no Content-Type; it must be application/json")
         }
+        // RFC 9110 §8.3: a singleton. Which of several counts is guessed differently by each program on the way.
+        guard request.head.fields.count(.contentType) == 1 else {
+            throw Problem(.unsupportedMediaType, "the body has more than one Content-Type; send one, application/json")
+        }
         // What nearly all say needs no reading.
         if text == "application/json" { return }
         guard let type = MediaType(parsing: text), type.essence == "application/json" || isJSONSuffixed(type) else {

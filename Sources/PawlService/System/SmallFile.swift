@@ -95,6 +95,13 @@ public enum SmallFile {
         _ = unsafe remove(path)
     }
 
+    /// The length of a regular file in bytes; nil if there is none.
+    static func length(of path: String) -> Int64? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int64(status.st_size)
+    }
+
     /// Bytes that a process without privileges may still write where `path` is; `nil` if the system does not say.
     static func freeBytes(at path: String) -> Int64? {
         var information = statvfs()

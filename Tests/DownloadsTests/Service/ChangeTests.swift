@@ -34,6 +34,43 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
+    @Test("a page where the file should be costs none of the bytes there are", arguments: [1, 4])
+    func page(segments: Int) async throws {
+        let fixture = try await ServiceFixture { $0.segments = segments }
+        let query = "size=9000000&seed=58&type=audio/mp4&fault=stall@400000;times=1"
+        let made = try await fixture.add(query) { $0.mediaType = "audio/*" }
+        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let kept = try await fixture.service.perform(.pause, on: made.id).bytesReceived
+        let page = try fixture.url("size=18&seed=9&type=text/html&etag=page")
+        _ = try await fixture.service.change(made.id, change { $0.url = page })
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let failed = try await fixture.end(of: made.id)
+        #expect(failed.error?.code == .mediaTypeMismatch && failed.error?.httpStatus == 200)
+        #expect(failed.bytesReceived == kept)
+        let file = try fixture.url(query)
+        _ = try await fixture.service.change(made.id, change { $0.url = file })
+        if fixture.service.board.download(made.id)?.state == .failed {
+            _ = try await fixture.service.perform(.resume, on: made.id)
+        }
+        let done = try await fixture.end(of: made.id)
+        #expect(try fixture.file(done, is: "size=9000000&seed=58"))
+        #expect(fixture.requests().last { $0.target.contains("size=9000000") }?.range?.hasPrefix("bytes=0-") == false)
+        await fixture.service.shutdown()
+    }
+
+    @Test("a name is what it looks like, however it was composed")
+    func composition() async throws {
+        let fixture = try await ServiceFixture()
+        let first = try await fixture.add("size=10&seed=1") { $0.filename = "e\u{301}.txt" }
+        let second = try await fixture.add("size=10&seed=2") { $0.filename = "\u{e9}.txt" }
+        #expect(first.filename.map { Array($0.utf8) } == Array("\u{e9}.txt".utf8))
+        #expect(second.filename.map { Array($0.utf8) } == Array("\u{e9} (2).txt".utf8))
+        let paused = try await fixture.add("size=10&seed=3") { $0.startsPaused = true }
+        let renamed = try await fixture.service.change(paused.id, change { $0.filename = "u\u{308}.txt" })
+        #expect(renamed.filename.map { Array($0.utf8) } == Array("\u{fc}.txt".utf8))
+        await fixture.service.shutdown()
+    }
+
     @Test("labels of a completed download change; its name and URL do not")
     func completed() async throws {
         let fixture = try await ServiceFixture()

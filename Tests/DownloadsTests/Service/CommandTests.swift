@@ -172,6 +172,7 @@ struct CommandTests {
         let bad = try await fixture.end(of: fixture.add("size=1000&seed=31") { $0.checksum = wrong }.id)
         #expect(bad.state == .failed)
         #expect(bad.error?.code == .checksumMismatch)
+        #expect(bad.attempts == 1)
         #expect(try fixture.names(in: "files") == [])
         let good = try await fixture.end(of: fixture.add("size=1000&seed=31") { $0.checksum = right }.id)
         #expect(good.state == .completed)

@@ -42,6 +42,23 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
+    @Test(
+        "a failure that could not be recorded is recorded once it can be, and at a stop at the latest", arguments: [false, true])
+    func failing(stopping: Bool) async throws {
+        let fixture = try await ServiceFixture()
+        fixture.store.refuse { $0.saves(.failed) }
+        let made = try await fixture.add("size=1000&seed=8&fault=404")
+        #expect(try await fixture.end(of: made.id).state == .failed)
+        while await !fixture.service.unsaved.contains(made.id) { await Task.yield() }
+        fixture.store.refuse(nil)
+        if !stopping { while await fixture.service.unsaved.contains(made.id) { await Task.yield() } }
+        if stopping { await fixture.service.shutdown() }
+        let after = try await fixture.crash(starting: false)
+        #expect(after.service.board.download(made.id)?.state == .failed)
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
     @Test("a checkpoint that comes to its end while the end of the download is recorded does not undo that")
     func lateCheckpoint() async throws {
         let fixture = try await ServiceFixture()

@@ -92,6 +92,54 @@ struct MirrorTests {
         await after.service.shutdown()
     }
 
+    @Test(
+        "an origin that dies with a part delivered leaves the rest to a mirror",
+        arguments: [
+            (12_000_000, 4, "reset@3000000;times=1,404;from=2"), (12_000_000, 1, "reset@3000000;times=1,404;from=2"),
+            (900_000, 4, "reset@300000;times=1,404;from=2"), (900_000, 4, "truncate@300000"),
+        ])
+    func dyingOrigin(size: Int, segments: Int, fault: String) async throws {
+        let fixture = try await ServiceFixture { $0.segments = segments }
+        let content = "size=\(size)&seed=82"
+        let done = try await finished(fixture, "\(content)&etag=a&fault=\(fault)", mirrors: ["\(content)&etag=b"])
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try fixture.file(done, is: content))
+        let asked = fixture.requests().filter { $0.target.contains("etag=b") }
+        #expect(!asked.isEmpty && asked.allSatisfy { $0.status == 206 })
+        await fixture.service.shutdown()
+    }
+
+    @Test("bytes of an origin that is gone when it is to go on are continued by a mirror, after a new start too")
+    func goneOrigin() async throws {
+        let before = try await ServiceFixture { $0.segments = 1 }
+        let content = "size=900000&seed=83"
+        let mirror = try before.url("\(content)&etag=b")
+        let made = try await before.add("\(content)&etag=a&fault=stall@300000;times=1,404;from=2") { $0.mirrors = [mirror] }
+        _ = try await before.follow(made.id) { $0.bytesReceived == 300_000 }
+        _ = try await before.service.perform(.pause, on: made.id)
+        await before.service.shutdown()
+        let after = try await ServiceFixture(continuing: before) { $0.segments = 1 }
+        _ = try await after.service.perform(.resume, on: made.id)
+        let done = try await after.end(of: made.id)
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try after.file(done, is: content))
+        #expect(after.requests().last?.range == "bytes=300000-899999")
+        #expect(done.mediaType == "application/octet-stream")
+        await after.service.shutdown()
+    }
+
+    @Test("where nobody has the rest, the origin's failure is told, and its bytes stay")
+    func nobodyLeft() async throws {
+        let fixture = try await ServiceFixture()
+        let done = try await finished(
+            fixture, "size=900000&seed=84&etag=a&fault=reset@300000;times=1,404;from=2",
+            mirrors: ["size=900001&seed=84&etag=b", "size=900000&seed=84&etag=c&fault=410"])
+        #expect(done.state == .failed)
+        #expect(done.error?.code == .httpStatus && done.error?.httpStatus == 404)
+        #expect(done.bytesReceived == 300_000)
+        await fixture.service.shutdown()
+    }
+
     @Test("bytes of a mirror that do not match the checksum are fetched anew without it")
     func wrongBytes() async throws {
         let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
@@ -118,5 +166,14 @@ struct MirrorTests {
         #expect(table.first == 2)
         let nobody = table.replaceFirst()
         #expect(nobody == nil)
+
+        var pair = SourceTable(count: 2)
+        let isLeft = pair.retireFirst()
+        #expect(isLeft)
+        #expect(pair.next(busy: [1, 1]) == 1)
+        pair.drop(1)
+        #expect(pair.next(busy: []) == 0)
+        let isStillLeft = pair.retireFirst()
+        #expect(!isStillLeft)
     }
 }

@@ -135,6 +135,23 @@ struct GetSessionTests {
         #expect(try !names.contains(".pawl-get"))
     }
 
+    @Test("of several, those that were there when it was interrupted are not fetched again")
+    func resumingSeveral() async throws {
+        let small = base + "/entity?size=1000&seed=6"
+        let slow = base + "/entity?size=10000&seed=7&fault=stall@5000;times=1"
+        let first = try await get([small, slow]) { $0.contains("saved ") }
+        #expect(!first.isComplete)
+        let second = try await get([small, slow])
+        #expect(second.isComplete)
+        #expect(second.text.split(separator: "\n").count { $0.hasPrefix("saved ") } == 2)
+        #expect(upstream.requests.count { $0.target.contains("seed=6") } == 1)
+        #expect(try names.count == 2)
+        #expect(try !names.contains(".pawl-get"))
+        // Nothing is left to go on with: the next run is another one.
+        #expect(try await get([small, slow]).isComplete)
+        #expect(try names.count == 4)
+    }
+
     @Test("two at a time in one directory are refused in one line")
     func locked() async throws {
         let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])

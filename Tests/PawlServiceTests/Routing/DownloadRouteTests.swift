@@ -175,9 +175,18 @@ struct DownloadRouteTests {
             #expect(outside.status == 416)
             #expect(outside["content-range"] == "bytes */1000")
             #expect(outside.code == "range-not-satisfiable")
+            #expect(outside["content-disposition"] == nil)
 
             let name = try #require(try await running.send("GET", "/downloads/\(id)").json["filename"]?.string)
             let place = running.directory.path + "/files/" + name
+            // What somebody writes to is another version: neither its length nor, later, its time is that of the one that was completed.
+            let later = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: 10)]
+            for (bytes, attributes) in [(Array("shorter".utf8), nil), (content.map { ~$0 }, later)] {
+                try Data(bytes).write(to: URL(filePath: place))
+                if let attributes { try FileManager.default.setAttributes(attributes, ofItemAtPath: place) }
+                let other = try await running.send("GET", path, fields: [("Range", "bytes=0-1"), ("If-Range", tag)])
+                #expect(other.status == 200 && other["etag"] == nil && other.body == bytes)
+            }
             try FileManager.default.removeItem(atPath: place)
             // A file that cannot be opened, here for a link in a circle, is not one that is gone.
             try FileManager.default.createSymbolicLink(atPath: place, withDestinationPath: place)

@@ -134,6 +134,8 @@ struct RouteTests {
                 (#"{"url":"http://127.0.0.1:1/"}"#, 403, ["127.0.0.1"]),
                 (#"{"url":"http://169.254.169.254/latest"}"#, 403, ["169.254.169.254"]),
                 (#"{"url":"http://localhost:1/"}"#, 403, ["localhost"]),
+                (#"{"url":"http://a.example/","mirrors":["http://10.0.0.1/"]}"#, 403, ["the mirror 10.0.0.1"]),
+                (#"{"url":"http://a.example/","webhook":"http://127.0.0.1:1/"}"#, 403, ["the webhook 127.0.0.1"]),
             ]
             for (body, status, mentions) in cases {
                 let answer = try await running.send("POST", "/downloads", json: body)
@@ -160,6 +162,16 @@ struct RouteTests {
                 #expect(answer.status == status, "\(path)")
                 #expect(answer.code == (status == 415 ? "unsupported-media-type" : "invalid-request"))
             }
+        }
+    }
+
+    @Test("a body of two media types is of none")
+    func twoMediaTypes() async throws {
+        try await RunningService.with { running in
+            let answer = try await running.send(
+                "POST", "/downloads", json: #"{"url":"http://a.example/"}"#, fields: [("Content-Type", "text/plain")])
+            #expect(answer.status == 415)
+            #expect(answer.detail.contains("more than one Content-Type"))
         }
     }
 

@@ -28,4 +28,24 @@ struct SettingsRouteTests {
             #expect(try await running.send("GET", "/settings").body == after.body)
         }
     }
+
+    @Test("a change that is meant for other settings is refused, also of two that come at once")
+    func conditions() async throws {
+        try await RunningService.with { running in
+            let shown = try await running.send("GET", "/settings")
+            let tag = try #require(shown["etag"])
+            #expect(try await running.send("GET", "/settings", fields: [("If-None-Match", tag)]).status == 304)
+            async let first = running.send("PATCH", "/settings", json: #"{"segments":2}"#, fields: [("If-Match", tag)])
+            async let second = running.send("PATCH", "/settings", json: #"{"maxPerHost":3}"#, fields: [("If-Match", tag)])
+            let answers = try await [first, second]
+            #expect(answers.map(\.status).sorted() == [200, 412])
+            #expect(answers.first { $0.status == 412 }?.code == "precondition-failed")
+            let changed = try await running.send("GET", "/settings")
+            #expect(changed["etag"] == answers.first { $0.status == 200 }?["etag"])
+            for condition in [("If-Match", tag), ("If-None-Match", "*")] {
+                #expect(try await running.send("PATCH", "/settings", json: #"{"segments":9}"#, fields: [condition]).status == 412)
+            }
+            #expect(try await running.send("GET", "/settings").body == changed.body)
+        }
+    }
 }
