@@ -22,6 +22,8 @@ struct AnswerHead: Sendable, Equatable {
     var acceptRanges: String?
     /// The Retry-After field's value.
     var retryAfter: String?
+    /// What the whole file hashes to, says the origin.
+    var digest: Checksum?
 
     init(status: Int) {
         self.status = status
@@ -41,6 +43,7 @@ struct AnswerHead: Sendable, Equatable {
         contentType = fields[.contentType]
         acceptRanges = fields.combined(.acceptRanges)
         retryAfter = fields[.retryAfter]
+        digest = OriginDigests.strongest(fields)
     }
 
     /// The content coding, unless there is none or it is `identity`, which is none by another name.
@@ -52,7 +55,7 @@ struct AnswerHead: Sendable, Equatable {
 
     /// What a body that starts at zero is a body of.
     var entity: SavedEntity {
-        SavedEntity(etag: etag, lastModified: lastModified, date: date, total: contentLength, coding: coding)
+        SavedEntity(etag: etag, lastModified: lastModified, date: date, total: contentLength, coding: coding, digest: digest)
     }
 
     /// Whether the body consists of several parts (RFC 9110 §14.6), which nobody asked for.

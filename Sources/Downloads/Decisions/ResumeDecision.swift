@@ -194,6 +194,8 @@ extension ResumeDecision {
             return restart(because: "no valid Content-Range", httpStatus: head.status)
         }
         entity.total = entity.total ?? range.total
+        // The answer for a rest need not repeat what the first one said, and must not replace it.
+        entity.digest = entity.digest ?? head.digest
         return .append(Body(offset: offset, end: last + 1, entity: entity, isResumable: true))
     }
 

@@ -13,10 +13,12 @@ struct SavedEntity: Sendable, Equatable {
     var coding: String?
     /// The mirror that said all this, as its validators mean nothing to others; `nil`: the download's own URL did.
     var source: String?
+    /// What all of its bytes hash to, if the origin told.
+    var digest: Checksum?
 
     init(
         etag: String? = nil, lastModified: String? = nil, date: String? = nil, total: Int64? = nil, coding: String? = nil,
-        source: String? = nil
+        source: String? = nil, digest: Checksum? = nil
     ) {
         self.etag = etag
         self.lastModified = lastModified
@@ -24,5 +26,6 @@ struct SavedEntity: Sendable, Equatable {
         self.total = total
         self.coding = coding
         self.source = source
+        self.digest = digest
     }
 }

@@ -14,8 +14,6 @@ struct DownloadJob {
     var distrustsMirrors = false
     /// Bytes that were written could not be synced, so nobody knows whether they are on the disk.
     var syncFailure: DownloadFailure?
-    /// What the origin said that the whole file hashes to.
-    var originDigest: Checksum?
     /// The part file that the present transfer writes to.
     var part: PartFile?
     /// Set while the bytes of a new version wait to take the old ones' place.
@@ -105,7 +103,7 @@ struct DownloadJob {
         self.record = record
         self.url = url
         resume = ResumeDecision()
-        hasher = HashFollower([record.download.checksum].compactMap { $0?.algorithm })
+        hasher = Self.hasher(for: record)
         speedLimiter = SpeedLimiter(bytesPerSecond: record.download.speedLimit)
     }
 
@@ -161,8 +159,18 @@ struct DownloadJob {
 
     /// Forgets the hash of bytes that are given up.
     mutating func restartHash() {
-        hasher = HashFollower([record.download.checksum].compactMap { $0?.algorithm })
-        originDigest = nil
+        hasher = Self.hasher(for: record)
+    }
+
+    /// What the whole file has to match: what the client said, and the origin.
+    var expectedDigests: [Checksum] { Self.expectedDigests(record) }
+
+    private static func expectedDigests(_ record: DownloadRecord) -> [Checksum] {
+        [record.download.checksum, record.entity?.digest].compactMap(\.self)
+    }
+
+    private static func hasher(for record: DownloadRecord) -> HashFollower {
+        HashFollower(expectedDigests(record).map(\.algorithm))
     }
 
     /// Gives up the partial bytes and what was learnt of their entity.
@@ -171,9 +179,9 @@ struct DownloadJob {
         part = nil
         disownsBytes = true
         isPublished = false
-        restartHash()
         record.entity = nil
         record.segments = []
+        restartHash()
         record.download.bytesReceived = 0
         record.download.bytesTotal = nil
         record.download.mediaType = nil

@@ -27,7 +27,7 @@ extension DownloadService {
         if finishing <= Self.mostWithoutSlot { queue.remove(id) }
         let order = Finisher.Order(
             id: id, part: part, hasher: job.hasher, length: length, name: name,
-            expected: [job.record.download.checksum, job.originDigest].compactMap(\.self))
+            expected: job.expectedDigests)
         Task {
             let outcome = await finisher.finish(order)
             await self.finished(id, order, outcome)

@@ -42,8 +42,6 @@ extension DownloadService {
             job.part = accepted.part
             job.hasUnsavedEntity = isDeferred
             job.record.entity = accepted.body.entity
-            // The answer for a rest need not repeat what the first one said.
-            job.originDigest = accepted.digest ?? (accepted.written.byteCount == 0 ? nil : job.originDigest)
             if accepted.written.byteCount == 0 { job.noteSynced(Coverage()) }
             job.record.download.filename = name
             job.record.download.mediaType =

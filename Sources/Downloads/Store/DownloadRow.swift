@@ -9,7 +9,7 @@ enum DownloadRow {
         "priority", "labels", "speed_limit", "track", "track_name", "created_at", "started_at", "updated_at", "completed_at",
         "revision", "requested_filename", "requested_media_type", "requested_connections", "headers", "mirrors", "webhook",
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
-        "synced_segments", "entity_source",
+        "synced_segments", "entity_source", "entity_digest",
     ]
 
     static let saveStatement =
@@ -64,6 +64,7 @@ enum DownloadRow {
         try row.put(entity?.coding)
         try row.put(encode(record.segments))
         try row.put(entity?.source)
+        try row.put(entity?.digest?.description)
     }
 
     /// Binds values to consecutive parameters.
@@ -158,6 +159,7 @@ extension DownloadRow {
                 coding: columns.text())
             if let segments = columns.text() { record.segments = try required(DownloadRow.segments(segments), "synced_segments") }
             entity.source = columns.text()
+            if let digest = columns.text() { entity.digest = try required(try? Checksum(parsing: digest), "entity_digest") }
             if entityIsKnown { record.entity = entity }
             return record
         }

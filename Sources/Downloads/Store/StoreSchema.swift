@@ -143,5 +143,7 @@ enum StoreSchema {
         ],
         // The mirror whose validators are kept, where the download's own URL was of no use.
         ["ALTER TABLE downloads ADD COLUMN entity_source TEXT"],
+        // What the whole file hashes to, says its origin.
+        ["ALTER TABLE downloads ADD COLUMN entity_digest TEXT"],
     ]
 }

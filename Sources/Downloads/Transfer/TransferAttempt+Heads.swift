@@ -31,8 +31,7 @@ extension TransferAttempt {
             let startedOver = state.plan.written.byteCount > 0
             let kept = (plan: state.plan, hasher: state.hasher)
             state.plan = SegmentPlan(limits: state.plan.limits)
-            state.hasher = HashFollower(
-                [order.checksum, OriginDigests.strongest(head.fields)].compactMap { $0?.algorithm })
+            state.hasher = HashFollower([order.checksum, body.entity.digest].compactMap { $0?.algorithm })
             let answer = accept(head, body, startedOver: startedOver, &state)
             // What is not taken, a page instead of the file or one that the disk has no room for, costs nothing of what is there.
             if state.part == nil { (state.plan, state.hasher) = kept }
@@ -77,8 +76,7 @@ extension TransferAttempt {
                 .accepted(
                     TransferReport.Accepted(
                         body: body, written: written, startedOver: startedOver, part: part, isReplacement: isReplacement,
-                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition],
-                        digest: OriginDigests.strongest(head.fields))))
+                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition])))
             return (.proceed, prepare(openings, &state))
         } catch {
             state.decided = .failed(DownloadFailure(error), retryAfter: nil)

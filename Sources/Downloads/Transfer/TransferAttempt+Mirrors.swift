@@ -59,6 +59,6 @@ extension TransferAttempt {
                 TransferReport.Accepted(
                     body: ResumeDecision.Body(offset: written.prefix, end: total, entity: entity, isResumable: true),
                     written: written,
-                    startedOver: false, part: part, isReplacement: false, mediaType: nil, contentDisposition: nil, digest: nil)))
+                    startedOver: false, part: part, isReplacement: false, mediaType: nil, contentDisposition: nil)))
     }
 }

@@ -30,8 +30,6 @@ struct TransferReport: Sendable {
         let isReplacement: Bool
         let mediaType: String?
         let contentDisposition: String?
-        /// What the origin says that the whole file hashes to.
-        let digest: Checksum?
     }
 
     struct Ending: Sendable {

@@ -373,6 +373,32 @@ struct ResumeDecisionTests {
         }
     }
 
+    /// What the whole file hashes to: what the first answer says, or a later one where it said nothing.
+    @Test(arguments: [nil, 1], [nil, 1, 2] as [UInt8?])
+    func `a part keeps the digest that the file has, and may bring it`(_ first: UInt8?, _ later: UInt8?) {
+        let digest = { (byte: UInt8) in Checksum(.sha256, bytes: [UInt8](repeating: byte, count: 32)) }
+        var entity = Self.tagged
+        entity.digest = first.flatMap(digest)
+        var decision = resuming(entity)
+        guard case .append(let body) = decision.judge(Self.part { $0.digest = later.flatMap(digest) }) else {
+            Issue.record("not appended")
+            return
+        }
+        #expect(body.entity.digest == (first ?? later).flatMap(digest))
+        var anew = resuming(entity)
+        guard
+            case .restart(let whole) = anew.judge(
+                Self.whole {
+                    $0.etag = "\"v2\""
+                    $0.digest = later.flatMap(digest)
+                })
+        else {
+            Issue.record("not begun anew")
+            return
+        }
+        #expect(whole.entity.digest == later.flatMap(digest))
+    }
+
     // MARK: - Reading the head
 
     @Test func `a response's fields are read as they were sent`() {
@@ -384,12 +410,14 @@ struct ResumeDecisionTests {
         fields.append(.contentEncoding, "identity")
         fields.append(.contentEncoding, "gzip")
         fields.append(.retryAfter, "7")
+        fields.append(FieldName("Repr-Digest"), "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")
         let head = AnswerHead(status: .partialContent, fields: fields, contentLength: 60)
         #expect(head.status == 206)
         #expect(
             head.entity
                 == SavedEntity(
-                    etag: Self.tag, lastModified: Self.modified, date: Self.date, total: 60, coding: "identity, gzip"))
+                    etag: Self.tag, lastModified: Self.modified, date: Self.date, total: 60, coding: "identity, gzip",
+                    digest: try? Checksum(parsing: "sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")))
         #expect(head.contentRange == "bytes 40-99/100")
         #expect(head.retryDelay(now: Timestamp(millisecondsSinceEpoch: 0)) == .seconds(7))
     }

@@ -46,6 +46,25 @@ struct SegmentPlanTests {
         #expect(plan.written.prefix == 1000)
     }
 
+    /// What there is, in MiB, of a file of 64 MiB; and what is asked for then.
+    @Test(
+        "where who brought the first bytes has failed, the gaps are asked of others",
+        arguments: [
+            ([], 1, [0..<64]), ([], 2, [0..<32, 32..<64]), ([0..<4], 1, [4..<64]), ([0..<4], 2, [4..<34, 34..<64]),
+            ([0..<4, 16..<32], 4, [4..<16, 32..<40, 40..<48, 48..<64]), ([0..<60, 61..<64], 4, [60..<61]), ([0..<64], 4, []),
+        ] as [([Range<Int64>], Int, [Range<Int64>])])
+    func handedOver(there: [Range<Int64>], connections: Int, asked: [Range<Int64>]) {
+        var written = Coverage()
+        for range in there { written.insert(range.lowerBound * Self.mib..<range.upperBound * Self.mib) }
+        var plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: connections))
+        let openings = plan.goOnInRanges(total: 64 * Self.mib)
+        let ranges = openings.map(\.range).sorted { $0.lowerBound < $1.lowerBound }
+        #expect(ranges == asked.map { $0.lowerBound * Self.mib..<$0.upperBound * Self.mib })
+        #expect(plan.written == written)
+        #expect(plan.segments[SegmentPlan.first] == nil)
+        #expect(plan.isWhole == asked.isEmpty)
+    }
+
     @Test("what is there already is not fetched again")
     func resumed() {
         var written = Coverage(prefix: 4 * Self.mib)

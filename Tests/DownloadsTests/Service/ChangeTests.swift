@@ -58,6 +58,41 @@ struct ChangeTests {
         await fixture.service.shutdown()
     }
 
+    @Test("a new version that the disk has no room for costs none of the bytes there are")
+    func versionWithoutRoom() async throws {
+        let content = (0..<500_000).map { UInt8(truncatingIfNeeded: $0 &* 11 &+ $0 >> 7) }
+        let origin = try ScriptedOrigin { request in
+            let head = { (tag: String, length: Int) in
+                Array("HTTP/1.1 200 OK\r\nETag: \"\(tag)\"\r\nContent-Length: \(length)\r\n\r\n".utf8)
+            }
+            switch request.number {
+            case 0: return [.send(head("v1", content.count)), .send(Array(content[..<200_000])), .stall]
+            case 1: return [.send(head("v2", 1 << 60)), .stall]
+            default:
+                return [
+                    .response(
+                        206, [("ETag", "\"v1\""), ("Content-Range", "bytes 200000-499999/500000")],
+                        body: Array(content[200_000...]))
+                ]
+            }
+        }
+        let fixture = try await ServiceFixture()
+        let url = try #require(HTTPURL(origin.url("/file.bin")))
+        let made = try await fixture.service.add(NewDownload(url: url)).download
+        _ = try await fixture.follow(made.id) { $0.bytesReceived == 200_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let failed = try await fixture.end(of: made.id)
+        #expect(failed.error?.code == .insufficientStorage)
+        #expect(failed.bytesReceived == 200_000)
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let done = try await fixture.end(of: made.id)
+        #expect(done.state == .completed)
+        #expect(try Data(fixture.file(done)) == Data(content))
+        #expect(try await origin.requests(atLeast: 3).map { $0["Range"] } == [nil, "bytes=200000-", "bytes=200000-"])
+        await fixture.service.shutdown()
+    }
+
     @Test("a name is what it looks like, however it was composed")
     func composition() async throws {
         let fixture = try await ServiceFixture()

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPCore
 import TestSupport
 import Testing
@@ -36,4 +37,45 @@ struct DigestFieldTests {
         #expect(try fixture.names(in: "files") == (isPublished ? ["abc.txt"] : []))
         await fixture.service.shutdown()
     }
+
+    /// The answer for the rest need not repeat what the whole file hashes to.
+    @Test(
+        "what the origin said of the file holds for the bytes that come after a crash or a pause",
+        arguments: [Checksum.Algorithm.sha256, .sha512], [(true, true), (true, false), (false, true), (false, false)])
+    func outlivesTheProcess(algorithm: Checksum.Algorithm, _ variant: (crashing: Bool, isRight: Bool)) async throws {
+        let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
+        let half = content.count / 2
+        var digest = FileDigest([algorithm])
+        unsafe digest.update((variant.isRight ? content : content.reversed()).span.bytes)
+        let field = base64(try #require(digest.checksum(algorithm)).bytes)
+        let origin = try ScriptedOrigin { request in
+            guard request["Range"] == nil else {
+                let start = request["Range"].flatMap { Int($0.dropFirst(6).dropLast()) } ?? 0
+                let range = "bytes \(start)-\(content.count - 1)/\(content.count)"
+                return [.response(206, [("ETag", "\"v1\""), ("Content-Range", range)], body: Array(content[start...]))]
+            }
+            let head = """
+                HTTP/1.1 200 OK\r\nETag: "v1"\r\nRepr-Digest: \(algorithm.rawValue)=:\(field):\r\n\
+                Content-Length: \(content.count)\r\n\r\n
+                """
+            return [.send(Array(head.utf8)), .send(Array(content[..<half])), .stall]
+        }
+        let before = try await ServiceFixture()
+        let url = try #require(HTTPURL(origin.url("/file.bin")))
+        let made = try await before.service.add(NewDownload(url: url)).download
+        _ = try await before.follow(made.id) { $0.bytesReceived == Int64(half) }
+        _ = try await before.service.perform(.pause, on: made.id)
+        let after = variant.crashing ? try await before.crash() : before
+        #expect(after.service.board.download(made.id)?.bytesReceived == Int64(half))
+        _ = try await after.service.perform(.resume, on: made.id)
+        let done = try await after.end(of: made.id)
+        #expect(done.state == (variant.isRight ? .completed : .failed))
+        #expect(done.error?.code == (variant.isRight ? nil : .checksumMismatch))
+        #expect(try after.names(in: "files") == (variant.isRight ? ["file.bin"] : []))
+        #expect(try await origin.requests(atLeast: 2).last?["Range"] == "bytes=\(half)-")
+        await after.service.shutdown()
+        if variant.crashing { await before.service.shutdown() }
+    }
+
+    private func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }
