@@ -38,7 +38,8 @@ long syscall(long number, ...) {
     for (int i = 0; i < 6; i++) a[i] = va_arg(list, long);
     va_end(list);
     if (number == SYS_openat2) return openat((int)a[0], (const char *)a[1], (int)((struct open_how *)a[2])->flags);
-    long (*next)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    static long (*next)(long, ...);
+    if (!next) next = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
     return next(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 """

@@ -13,10 +13,19 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 int pawl_accept(int listener, struct sockaddr *address, socklen_t *length) {
     return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+ssize_t pawl_receive(int socket, void *bytes, size_t count) {
+    return syscall(SYS_recvfrom, socket, bytes, count, 0, NULL, NULL);
+}
+
+ssize_t pawl_send(int socket, const void *bytes, size_t count, int flags) {
+    return syscall(SYS_sendto, socket, bytes, count, flags, NULL, 0);
 }
 
 int pawl_rename_exclusive(const char *from, const char *to) {
@@ -31,6 +40,12 @@ int pawl_preallocate(int descriptor, int64_t offset, int64_t length) {
 
 int pawl_punch_hole(int descriptor, int64_t offset, int64_t length) {
     return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+}
+
+int pawl_is_cached(int descriptor, int64_t offset) {
+    char byte;
+    struct iovec place = {.iov_base = &byte, .iov_len = 1};
+    return preadv2(descriptor, &place, 1, offset, RWF_NOWAIT) == 1;
 }
 
 int pawl_unacknowledged(int descriptor, int *count) { return ioctl(descriptor, SIOCOUTQ, count); }

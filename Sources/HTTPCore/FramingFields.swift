@@ -32,9 +32,12 @@ struct FramingFields: Sendable {
     /// Sets what follows from the fields: framing, host, persistence and expectation.
     func finish(_ head: inout RequestHead) throws(RequestError) {
         try checkHost(head)
-        head.framing = try framing(head)
-        head.keepsAlive = keepsAlive(head)
-        head.expectsContinue = try expectsContinue(head)
+        let framing = try framing(head)
+        let keepsAlive = keepsAlive(head)
+        let expectsContinue = try expectsContinue(head, framing)
+        head.framing = framing
+        head.keepsAlive = keepsAlive
+        head.expectsContinue = expectsContinue
         if let authority = head.target.rawAuthority {
             // RFC 9112 §3.2.2: the host of a target in absolute-form replaces the Host field.
             head.fields.set(.host, String(decoding: authority, as: UTF8.self))
@@ -102,7 +105,7 @@ struct FramingFields: Sendable {
     }
 
     /// RFC 9110 §10.1.1: HTTP/1.0 clients can't mean it, so theirs is ignored.
-    private func expectsContinue(_ head: borrowing RequestHead) throws(RequestError) -> Bool {
+    private func expectsContinue(_ head: borrowing RequestHead, _ framing: BodyFraming) throws(RequestError) -> Bool {
         guard hasExpect, head.version >= .http11 else { return false }
         var isExpected = false
         for index in 0..<head.fields.count where head.fields.matches(index, .expect) {
@@ -113,7 +116,7 @@ struct FramingFields: Sendable {
                 isExpected = true
             }
         }
-        switch head.framing {
+        switch framing {
         case .none, .length(0): return false
         case .length, .chunked: return isExpected
         }

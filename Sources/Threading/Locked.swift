@@ -6,20 +6,34 @@ public import Glibc
 /// see, so that it reports races where there are none.
 @safe
 public final class Locked<Value: ~Copyable>: @unchecked Sendable {
-    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    @usableFromInline var value: Value
+    /// Not stored properties: each access to one is recorded, in case another overlaps it, which the mutex excludes.
+    @unsafe @usableFromInline struct Cell: ~Copyable {
+        /// The first member, so that its address is the cell's.
+        @usableFromInline var mutex = unsafe pthread_mutex_t()
+        @usableFromInline var value: Value
+
+        @usableFromInline init(_ value: consuming sending Value) {
+            unsafe self.value = value
+        }
+    }
+
+    @usableFromInline let cell: UnsafeMutablePointer<Cell>
 
     /// Takes the value over.
     public init(_ value: consuming sending Value) {
-        unsafe mutex = .allocate(capacity: 1)
-        unsafe mutex.initialize(to: pthread_mutex_t())
+        unsafe cell = .allocate(capacity: 1)
+        unsafe cell.initialize(to: Cell(value))
         unsafe pthread_mutex_init(mutex, nil)
-        self.value = value
     }
 
     deinit {
         unsafe pthread_mutex_destroy(mutex)
-        unsafe mutex.deallocate()
+        unsafe cell.deinitialize(count: 1)
+        unsafe cell.deallocate()
+    }
+
+    @usableFromInline var mutex: UnsafeMutablePointer<pthread_mutex_t> {
+        unsafe UnsafeMutableRawPointer(cell).assumingMemoryBound(to: pthread_mutex_t.self)
     }
 
     /// Runs `body` on the value while no other thread can. Not recursive; must not wait for anything slow.
@@ -29,6 +43,6 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
-        return try body(&value)
+        return unsafe try body(&cell.pointee.value)
     }
 }

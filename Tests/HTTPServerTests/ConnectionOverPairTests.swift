@@ -25,7 +25,7 @@ private final class Pair {
         group = try LoopGroup(loops: 1, connectionLimit: 100)
         loop = LoopContext(
             application: TestApplication(handler: handler), configuration: configuration, mailbox: try Mailbox(),
-            bodyStorage: group.bodyStorage)
+            bodyStorage: group.bodyStorage, unlimitedSockets: group.unlimitedSockets)
         connection = Connection(
             id: ConnectionID(slot: 0, generation: 0), socket: Socket(owning: ends[1]),
             peer: SocketAddress(host: "127.0.0.1", port: 1), loop)
@@ -35,6 +35,9 @@ private final class Pair {
 
     var isClosed: Bool { connection.isClosed }
     var bodyStorage: Int { group.bodyStorage.used }
+    var unlimitedSockets: Int { group.unlimitedSockets.used }
+    /// Bytes of the body in parts that is being sent.
+    var sent: Int64 { if case .parts(let source) = connection.source { source.sent } else { 0 } }
 
     func receive(_ text: String) {
         let bytes = Array(text.utf8)
@@ -47,6 +50,18 @@ private final class Pair {
         shutdown(client, Int32(SHUT_WR))
         connection.isReadable = true
         connection.turn(&loop)
+    }
+
+    /// There is room for more output.
+    func becomeWritable() {
+        connection.isWritable = true
+        connection.turn(&loop)
+    }
+
+    /// The client takes nothing any more, and says so.
+    func leave() {
+        shutdown(client, Int32(SHUT_RDWR))
+        becomeWritable()
     }
 
     func stop() {
@@ -86,6 +101,39 @@ private final class Pair {
         // And one that takes nothing is.
         pair.wait(.seconds(60))
         #expect(pair.isClosed)
+    }
+
+    /// Whether the client of a body of 8 MiB gets one of the places for those that read fast, and how long it waits halfway.
+    @Test(arguments: [(32, 0, true), (32, 2, false), (0, 0, false)] as [(Int, Int, Bool)])
+    func `the kernel may take more for the few that read fast, until they have all`(
+        places: Int, wait: Int, isUnlimited: Bool
+    ) throws {
+        let pair = try Pair(limits: { $0.unlimitedSockets = places }, Self.large)
+        pair.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        var count = 0
+        while count < 6 << 20 {
+            count += pair.read(1 << 20).count
+            pair.becomeWritable()
+            if count < 4 << 20, count >= 2 << 20 { pair.wait(.seconds(wait)) }
+            #expect(pair.unlimitedSockets == (isUnlimited && pair.sent >= 4 << 20 ? 1 : 0))
+        }
+        while count < 8 << 20 {
+            count += pair.read(1 << 20).count
+            pair.becomeWritable()
+        }
+        #expect(pair.unlimitedSockets == 0)
+    }
+
+    @Test func `a client that leaves gives back its place among those that read fast`() throws {
+        let pair = try Pair(Self.large)
+        pair.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        while pair.unlimitedSockets == 0 {
+            #expect(!pair.read(1 << 20).isEmpty)
+            pair.becomeWritable()
+        }
+        pair.leave()
+        #expect(pair.isClosed)
+        #expect(pair.unlimitedSockets == 0)
     }
 
     @Test(arguments: [

@@ -17,5 +17,6 @@ import Testing
         #expect(limits.bodyRateWindow == .seconds(10))
         #expect(limits.writeTimeout == .seconds(60))
         #expect(limits.connections == 10_000)
+        #expect(limits.unlimitedSockets == 32)
     }
 }

@@ -47,6 +47,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [200, 404, 204]) func `default fields are those that the application doesn't set`(status: Int) async throws {
+        let fields = [(name: FieldName(constant: "X-One"), value: "1"), (name: FieldName(constant: "X-Two"), value: "2")]
+        try await withServer(defaultFields: fields) { request, response in
+            response.status = HTTPStatus(status)
+            if request.head.target.path == "/own" { response.fields.append(FieldName("X-ONE"), "own") }
+            return .ready
+        } client: { port in
+            let client = try TestClient(port)
+            for (path, one) in [("/", "1"), ("/own", "own"), ("/", "1")] {
+                let response = try client.get(path)
+                #expect(response.status == status)
+                #expect(response["X-One"] == one && response["X-Two"] == "2")
+                for name in ["X-One", "X-Two", "Date", "X-Request-Id"] { #expect(response.count(name) == 1) }
+            }
+            try client.send("nonsense\r\n\r\n")
+            let refusal = try client.readResponse()
+            #expect(refusal.status == 400 && refusal["X-One"] == "1" && refusal["X-Two"] == "2")
+        }
+    }
+
     @Test func `an informational status is an application's mistake`() async throws {
         try await withServer { _, response in
             response.status = HTTPStatus(101)

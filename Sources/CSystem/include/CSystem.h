@@ -15,6 +15,11 @@
 // accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC; -1 and errno on failure.
 int pawl_accept(int listener, struct sockaddr *address, socklen_t *length);
 
+// recv(2) without flags, and send(2). libc's are cancellation points: in a process of several threads each call costs four locked
+// instructions for what nobody here uses.
+ssize_t pawl_receive(int socket, void *bytes, size_t count);
+ssize_t pawl_send(int socket, const void *bytes, size_t count, int flags);
+
 // renameat2(2) with RENAME_NOREPLACE on paths relative to the current directory: EEXIST if `to` exists.
 int pawl_rename_exclusive(const char *from, const char *to);
 
@@ -42,6 +47,9 @@ int pawl_lock_exclusive(int descriptor);
 
 // flock(2) LOCK_UN.
 int pawl_unlock(int descriptor);
+
+// preadv2(2) with RWF_NOWAIT of one byte: 1 if it is in memory, 0 if reading it might have to wait or the kernel can't tell.
+int pawl_is_cached(int descriptor, int64_t offset);
 
 // ioctl(2) SIOCOUTQ: bytes written to a TCP socket that the peer has not acknowledged.
 int pawl_unacknowledged(int descriptor, int *count);

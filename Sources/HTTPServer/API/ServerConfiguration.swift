@@ -1,3 +1,4 @@
+public import HTTPCore
 internal import Threading
 
 /// How a server is set up.
@@ -13,6 +14,9 @@ public struct ServerConfiguration: Sendable {
     public var limits = ServerLimits()
     /// The value of the `Server` field; nil sends none.
     public var serverName: String?
+
+    /// Fields that every response has unless the application gives it one of that name.
+    public var defaultFields: [(name: FieldName, value: String)] = []
 
     /// The defaults above.
     public init() {

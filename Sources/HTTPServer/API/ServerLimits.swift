@@ -52,9 +52,13 @@ public struct ServerLimits: Sendable {
     /// Output held per connection, in bytes, 128 KiB: pipelined requests wait and streams aren't asked while it is full.
     public var outputBuffer = 128 * 1024
 
-    /// The most bytes of a file sent for one connection before the others have their turn, 512 KiB: what a disk that is not in
+    /// The most bytes of a file sent for one connection before the others have their turn, 1 MiB: what a disk that is not in
     /// memory takes some milliseconds for. While a slice is sent, the kernel is already reading the next.
-    public var fileSlice = 512 * 1024
+    public var fileSlice = 1024 * 1024
+
+    /// Clients for which the kernel may take as much of a file as it sees fit, some megabytes, 32: those that have taken 4 MiB of it within
+    /// a second. For others it takes no more than 256 KiB beyond what is on its way.
+    public var unlimitedSockets = 32
 
     /// Files that may be open for being served, 10,000. An application asks ``FileHandle/count`` and refuses beyond it.
     public var files = 10_000

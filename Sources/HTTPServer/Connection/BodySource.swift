@@ -13,9 +13,32 @@ final class PartsSource {
     var offset: Int64 = 0
     /// Up to where of the part the kernel has been asked to read ahead.
     var prefetched: Int64 = 0
+    /// Bytes sent of all parts.
+    private(set) var sent: Int64 = 0
+    let begun: Moment
+    /// Where it has a place among the few for whose clients the kernel may take as much as it sees fit; nil if it has none.
+    private var places: SharedBudget?
 
-    init(_ parts: [BodyPart]) {
+    init(_ parts: [BodyPart], begun: Moment) {
         self.parts = parts
+        self.begun = begun
+    }
+
+    deinit { _ = places?.add(-1, limit: 0) }
+
+    var isUnlimited: Bool { places != nil }
+
+    /// So many bytes of the present part have been sent.
+    func advance(_ count: Int) {
+        offset += Int64(count)
+        sent += Int64(count)
+    }
+
+    /// Takes a place; false if there are `limit` of them taken.
+    func takePlace(of places: SharedBudget, limit: Int) -> Bool {
+        guard places.add(1, limit: limit) else { return false }
+        self.places = places
+        return true
     }
 
     /// The part that has bytes left; nil when all are sent.

@@ -79,8 +79,7 @@ extension Connection {
         if length == nil, !isChunked, hasBody { state.responseEndsConnection() }
 
         takeOutput(&loop)
-        ResponseEncoder.encodeStatusLine(status, into: &output)
-        appendFields(&response.fields, loop)
+        beginHead(status, &response.fields, loop)
         if !status.forbidsBody {
             if let length {
                 ResponseEncoder.encodeContentLength(length, into: &output)
@@ -107,7 +106,7 @@ extension Connection {
             output.append(contentsOf: body)
             _ = state.responseBegan(isSending: false, isOpenEnded: false)
         case .parts(let parts):
-            source = .parts(PartsSource(parts))
+            source = .parts(PartsSource(parts, begun: loop.now))
             _ = state.responseBegan(isSending: true, isOpenEnded: false)
         case .stream(let stream, let length):
             guard state.responseBegan(isSending: true, isOpenEnded: length == nil) else {
@@ -131,9 +130,9 @@ extension Connection {
         }
     }
 
-    private mutating func appendFields(_ fields: inout Fields, _ loop: borrowing LoopContext) {
+    private mutating func beginHead(_ status: HTTPStatus, _ fields: inout Fields, _ loop: borrowing LoopContext) {
         fields.remove(Self.ownFields)
-        output.append(contentsOf: loop.commonFields)
+        loop.beginHead(status, &fields, into: &output)
         exchange.id?.encode(into: &output)
         ResponseEncoder.encodeHeadEnd(into: &output)
         fields.encode(into: &output)

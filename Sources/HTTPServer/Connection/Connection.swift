@@ -35,7 +35,7 @@ struct Connection: ~Copyable {
     var exchange = Exchange()
     var task: Task<Void, Never>?
 
-    /// While output waits: what the kernel held for the client when that began, or when it was looked last.
+    /// While output waits: what the kernel held for the client when it was looked last; nil before the first look.
     var heldByKernel: Int?
 
     /// The earliest time at which the loop looks at this connection by itself.
@@ -100,11 +100,7 @@ struct Connection: ~Copyable {
     private mutating func pause(_ loop: inout LoopContext) {
         guard !isClosed else { return }
         let isPending = pendingOutput > 0 || isSendingParts
-        if !isPending {
-            heldByKernel = nil
-        } else if hasProgressed || heldByKernel == nil {
-            heldByKernel = socket.unacknowledged
-        }
+        if !isPending || hasProgressed { heldByKernel = nil }
         let pause = state.paused(
             isPending: isPending, hasProgressed: hasProgressed,
             hasUnreadInput: !input.isEmpty || isReadable, now: loop.now, limits: loop.limits)
@@ -125,7 +121,8 @@ struct Connection: ~Copyable {
         if state.looksAtOutput(loop.now) {
             let held = heldByKernel
             heldByKernel = socket.unacknowledged
-            let isTaken = if let held, let heldByKernel { heldByKernel < held } else { false }
+            // The first look has nothing to compare with: the client's time begins with it.
+            let isTaken = if let heldByKernel { held.map { heldByKernel < $0 } ?? true } else { false }
             state.outputWasSeen(taken: isTaken, loop.now, limits: loop.limits)
         }
         switch state.expired(loop.now, limits: loop.limits) {

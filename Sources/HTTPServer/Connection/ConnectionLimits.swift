@@ -4,6 +4,9 @@ struct ConnectionLimits: Sendable {
     let bodyRate: Int
     let outputBuffer: Int
     let fileSlice: Int
+    let unlimitedSockets: Int
+    /// So many bytes of a body, taken within a second, show that a client reads fast.
+    let fastBytes: Int64 = 4 * 1024 * 1024
     let lingerBytes: Int64
     let bodyStorage: Int
     let headTimeout: Moment.Span
@@ -19,6 +22,7 @@ struct ConnectionLimits: Sendable {
         bodyRate = limits.bodyRate
         outputBuffer = limits.outputBuffer
         fileSlice = limits.fileSlice
+        unlimitedSockets = limits.unlimitedSockets
         lingerBytes = limits.lingerBytes
         bodyStorage = limits.bodyStorage
         headTimeout = Moment.Span(limits.headTimeout)

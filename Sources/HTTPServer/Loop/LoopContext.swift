@@ -8,8 +8,12 @@ struct LoopContext: ~Copyable {
     let mailbox: Mailbox
     /// What bodies that are arriving take, on all loops.
     let bodyStorage: SharedBudget
+    /// Connections, of all loops, for which the kernel takes as much as it sees fit.
+    let unlimitedSockets: SharedBudget
     let translation = MomentTranslation()
     private let serverName: String?
+    private let defaultFields: [(name: FieldName, value: String)]
+    private let defaultNames: FieldNameSet
 
     /// The time of the round the loop is in.
     var now: Moment
@@ -25,22 +29,30 @@ struct LoopContext: ~Copyable {
     var response = Response()
     var identifiers = IdentifierSource()
 
-    /// The field lines that every response has: Date, Server, X-Content-Type-Options, and the beginning of X-Request-Id's.
-    private(set) var commonFields: [UInt8] = []
+    /// The beginning of nearly every response: the status line of a 200, and the common fields.
+    private var usualHead: [UInt8] = []
+    /// The fields that every response has: Date, Server, X-Content-Type-Options, the default ones, and the beginning of X-Request-Id's line.
+    private var commonFields: [UInt8] = []
+    /// The same without those that are only defaults.
+    private var ownFields: [UInt8] = []
     private var dateSeconds: Int64 = .min
 
     /// The size of the read buffer in bytes; a larger one would fall out of the processor's cache.
     private static let readSize = 64 * 1024
 
     init(
-        application: any Application, configuration: ServerConfiguration, mailbox: Mailbox, bodyStorage: SharedBudget
+        application: any Application, configuration: ServerConfiguration, mailbox: Mailbox, bodyStorage: SharedBudget,
+        unlimitedSockets: SharedBudget
     ) {
         self.application = application
         limits = ConnectionLimits(configuration.limits)
         parserLimits = configuration.limits.parser
         serverName = configuration.serverName
+        defaultFields = configuration.defaultFields
+        defaultNames = FieldNameSet(configuration.defaultFields.map(\.name))
         self.mailbox = mailbox
         self.bodyStorage = bodyStorage
+        self.unlimitedSockets = unlimitedSockets
         now = .now
         readBuffer = Array(repeating: 0, count: Self.readSize)
         parser = RequestParser(limits: configuration.limits.parser)
@@ -57,9 +69,32 @@ struct LoopContext: ~Copyable {
         fields.append(.date, HTTPDate(secondsSinceEpoch: seconds))
         if let serverName { fields.append(.server, serverName) }
         fields.append(.xContentTypeOptions, "nosniff")
-        commonFields.removeAll(keepingCapacity: true)
-        fields.encode(into: &commonFields)
-        commonFields.append(contentsOf: "X-Request-Id: ".utf8)
+        Self.write(fields, into: &ownFields)
+        for (name, value) in defaultFields { fields.append(name, value) }
+        Self.write(fields, into: &commonFields)
+        usualHead.removeAll(keepingCapacity: true)
+        ResponseEncoder.encodeStatusLine(.ok, into: &usualHead)
+        usualHead.append(contentsOf: commonFields)
+    }
+
+    private static func write(_ fields: Fields, into lines: inout [UInt8]) {
+        lines.removeAll(keepingCapacity: true)
+        fields.encode(into: &lines)
+        lines.append(contentsOf: "X-Request-Id: ".utf8)
+    }
+
+    /// Appends the head of a response up to the value of X-Request-Id. `fields` are the response's own, which follow.
+    func beginHead(_ status: HTTPStatus, _ fields: inout Fields, into output: inout [UInt8]) {
+        if fields.contains(defaultNames) {
+            for (name, value) in defaultFields where !fields.contains(name) { fields.append(name, value) }
+            ResponseEncoder.encodeStatusLine(status, into: &output)
+            output.append(contentsOf: ownFields)
+        } else if status == .ok {
+            output.append(contentsOf: usualHead)
+        } else {
+            ResponseEncoder.encodeStatusLine(status, into: &output)
+            output.append(contentsOf: commonFields)
+        }
     }
 
     /// Lends the read buffer; ``giveBack(_:)`` returns it.

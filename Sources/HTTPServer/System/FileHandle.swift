@@ -72,8 +72,13 @@ public final class FileHandle: Sendable {
         Self.open.subtract(1, ordering: .relaxed)
     }
 
-    /// Has the kernel read what is asked for next, without waiting for it.
+    /// Whether the byte there is in memory, as far as the kernel can tell.
+    func isCached(_ offset: Int64) -> Bool { pawl_is_cached(descriptor, offset) == 1 }
+
+    /// Has the kernel read what is asked for next, without waiting for it. What is in memory, as its ends tell, isn't asked for: the kernel
+    /// would look at each of its pages.
     func prefetch(offset: Int64, count: Int) {
+        if isCached(offset), isCached(offset + Int64(count) - 1) { return }
         _ = posix_fadvise(descriptor, off_t(offset), off_t(count), Int32(POSIX_FADV_WILLNEED))
     }
 

@@ -16,9 +16,6 @@ final class Listener: Sendable {
     /// Connections that may wait to be accepted; the kernel caps it at `net.core.somaxconn`.
     private static let backlog: Int32 = 4096
 
-    /// How much the kernel holds for a connection that it has not sent yet, in bytes, before no more can be written.
-    private static let unsentLimit: Int32 = 256 * 1024
-
     init(host: String, port: Int, users: Int) throws(ServerError) {
         guard let service = UInt16(exactly: port) else { throw .invalidPort(port) }
         var hints = unsafe addrinfo()
@@ -62,10 +59,7 @@ final class Listener: Sendable {
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         // Small writes go out at once; what belongs together is written together. Linux hands this on to what is accepted.
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        // The kernel would take megabytes for a client that reads nothing, and with a thousand of those have no memory for others.
-        // What is in flight to one that reads is not counted.
-        var unsent = unsentLimit
-        _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, socklen_t(MemoryLayout<Int32>.size))
+        Socket.limitUnsent(descriptor)
         guard unsafe bind(descriptor, info.pointee.ai_addr, info.pointee.ai_addrlen) == 0,
             Glibc.listen(descriptor, backlog) == 0
         else {

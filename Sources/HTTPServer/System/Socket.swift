@@ -38,7 +38,7 @@ struct Socket: ~Copyable {
         unsafe buffer.withUnsafeMutableBytes { bytes in
             guard offset < bytes.count, let base = bytes.baseAddress else { return .wouldBlock }
             while true {
-                let count = unsafe recv(descriptor, base + offset, bytes.count - offset, 0)
+                let count = unsafe pawl_receive(descriptor, base + offset, bytes.count - offset)
                 if count > 0 { return .moved(count) }
                 if count == 0 { return .ended }
                 if let outcome = Self.outcome(of: errno) { return outcome }
@@ -52,7 +52,7 @@ struct Socket: ~Copyable {
             guard let base = bytes.baseAddress, !range.isEmpty, range.upperBound <= bytes.count else { return .wouldBlock }
             let flags = Int32(MSG_NOSIGNAL) | (more ? Int32(MSG_MORE) : 0)
             while true {
-                let count = unsafe Glibc.send(descriptor, base + range.lowerBound, range.count, flags)
+                let count = unsafe pawl_send(descriptor, base + range.lowerBound, range.count, flags)
                 if count >= 0 { return .moved(count) }
                 if let outcome = Self.outcome(of: errno) { return outcome }
             }
@@ -74,6 +74,26 @@ struct Socket: ~Copyable {
     var unacknowledged: Int? {
         var count: Int32 = 0
         return unsafe pawl_unacknowledged(descriptor, &count) == 0 ? Int(count) : nil
+    }
+
+    /// How much the kernel takes for a client beyond what is on its way to it, in bytes.
+    private static let unsentLimit: Int32 = 256 * 1024
+
+    /// Bounds what the kernel takes, of a connection or of all that a listener will accept. It would take megabytes for a client that reads
+    /// nothing, and with a thousand of those have no memory for others. What is on its way to one that reads is not counted.
+    static func limitUnsent(_ descriptor: Int32) {
+        setUnsentLimit(unsentLimit, descriptor)
+    }
+
+    /// Bounds what the kernel takes again, or lets it take what it sees fit: fewer and longer turns for a client that reads fast.
+    func limitUnsent(_ isLimited: Bool) {
+        // 0 is the system's own limit, which is none unless somebody has set it.
+        Self.setUnsentLimit(isLimited ? Self.unsentLimit : 0, descriptor)
+    }
+
+    private static func setUnsentLimit(_ limit: Int32, _ descriptor: Int32) {
+        var limit = limit
+        _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &limit, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Sends a FIN: nothing more is written.

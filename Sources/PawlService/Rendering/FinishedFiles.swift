@@ -45,7 +45,7 @@ final class FinishedFiles: Sendable {
             .contentSecurityPolicy,
             "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'self'"
         )
-        common.append(.crossOriginResourcePolicy, isShared ? "cross-origin" : "same-origin")
+        if isShared { common.append(.crossOriginResourcePolicy, "cross-origin") }
         common.append(.cacheControl, "private, no-cache")
         self.common = common
     }

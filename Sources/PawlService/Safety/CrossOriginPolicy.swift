@@ -43,13 +43,9 @@ struct CrossOriginPolicy: Sendable {
         return fields[.secFetchMode] == "navigate" && fields[.secFetchDest] == "document"
     }
 
-    /// Adds what keeps pages of other sites from taking an answer in, as an image or a script, where it can be spied on.
-    static func protect(_ fields: inout Fields) {
-        guard !fields.contains(.crossOriginResourcePolicy) else { return }
-        fields.append(contentsOf: ownOrigin)
-    }
-
-    private static let ownOrigin = Fields(.crossOriginResourcePolicy, "same-origin")
+    /// What every answer says that doesn't say otherwise: it keeps pages of other sites from taking it in, as an image or a script, where
+    /// it can be spied on.
+    static let defaultFields = [(name: FieldName.crossOriginResourcePolicy, value: "same-origin")]
 
     /// Whether an origin is the one the request was sent to. The scheme may be https although we speak http: a proxy's.
     private static func isOwn(_ origin: String, host: String?) -> Bool {
@@ -64,7 +60,6 @@ struct CrossOriginPolicy: Sendable {
 
     /// Adds to an answer what lets a page of an allowed origin read it.
     func decorate(_ fields: inout Fields, forOrigin origin: String?) {
-        Self.protect(&fields)
         guard isOpen else { return }
         if !allowsAny { fields.append(.vary, "Origin") }
         guard let origin, allows(origin) else { return }

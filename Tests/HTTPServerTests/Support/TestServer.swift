@@ -29,12 +29,14 @@ func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) a
 /// Starts a server, runs a blocking client against its port, and shuts the server down.
 func withServer<Value: Sendable>(
     loops: Int = 2, limits: @Sendable (inout ServerLimits) -> Void = { _ in },
+    defaultFields: [(name: FieldName, value: String)] = [],
     _ handler: @escaping @Sendable (borrowing Request, inout Response) -> Handling,
     client: @escaping @Sendable (Int) throws -> Value
 ) async throws -> Value {
     var configuration = ServerConfiguration()
     configuration.eventLoops = loops
     limits(&configuration.limits)
+    configuration.defaultFields = defaultFields
     let server = HTTPServer(configuration: configuration, application: TestApplication(handler: handler))
     let address = try server.start()
     let result: Result<Value, any Error>

@@ -1,0 +1,19 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct FileHandleTests {
+    @Test func `what has just been written is in memory, and what is behind the end is nowhere`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/file"
+        try Data(repeating: 7, count: 10_000).write(to: URL(filePath: path))
+        let file = try FileHandle(opening: path)
+        for offset in [0, 5_000, 9_999] as [Int64] { #expect(file.isCached(offset)) }
+        for offset in [10_000, 1 << 40, .max] as [Int64] { #expect(!file.isCached(offset)) }
+        // Neither means anything, nor does any harm.
+        file.prefetch(offset: 0, count: 10_000)
+        file.prefetch(offset: 20_000, count: 10_000)
+    }
+}
