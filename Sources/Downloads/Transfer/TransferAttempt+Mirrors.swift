@@ -5,13 +5,14 @@ extension TransferAttempt {
     /// old one could continue, and otherwise for the rest of the file.
     func tryMirrors(_ state: inout State) -> [SegmentConnection] {
         guard state.connections.isEmpty, !state.isCancelled, let trouble = state.failure else { return [] }
-        switch trouble.failure.code {
-        // Nobody else could do anything about these.
-        case .ioError, .insufficientStorage: return []
-        default: break
+        let standing = MirrorTask.Standing(
+            hasBegun: state.part != nil || state.plan.written.byteCount > 0, total: (state.entity ?? saved).total,
+            isWhole: state.plan.isWhole, usesOneStream: state.resume.usesOneStream, hasHandedOver: state.handedOver != nil)
+        return switch MirrorTask(after: trouble.failure.code, standing) {
+        case .nothing: []
+        case .everything: replaceFirst(because: trouble, &state)
+        case .rest(let total): handOver(total, because: trouble, &state)
         }
-        return state.part == nil && state.plan.written.byteCount == 0
-            ? replaceFirst(because: trouble, &state) : handOver(because: trouble, &state)
     }
 
     private func replaceFirst(because trouble: State.Trouble, _ state: inout State) -> [SegmentConnection] {
@@ -27,14 +28,11 @@ extension TransferAttempt {
 
     /// Has mirrors bring what is missing, once in an attempt. Each has to agree with what the first source said of the file, as it would
     /// beside it; the last word on the bytes has the checksum.
-    private func handOver(because trouble: State.Trouble, _ state: inout State) -> [SegmentConnection] {
-        let entity = state.entity ?? saved
-        guard let total = entity.total, !state.plan.isWhole, state.handedOver == nil, trouble.failure.code != .entityChanged,
-            !state.resume.usesOneStream, state.sources.retireFirst()
-        else { return [] }
+    private func handOver(_ total: Int64, because trouble: State.Trouble, _ state: inout State) -> [SegmentConnection] {
+        guard state.sources.retireFirst() else { return [] }
         if state.part == nil {
             do throws(FileError) {
-                try acceptSaved(entity, total, &state)
+                try acceptSaved(saved, total, &state)
             } catch {
                 state.decided = .failed(DownloadFailure(error), retryAfter: nil)
                 return []

@@ -20,6 +20,7 @@ struct QueryReader {
 
     /// All values of a parameter that may repeat.
     mutating func values(_ name: String) -> [String] {
+        if items.isEmpty { return [] }
         known.append(name)
         let values = items.filter { $0.name == name }.map(\.value)
         items.removeAll { $0.name == name }
