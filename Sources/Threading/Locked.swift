@@ -6,23 +6,26 @@ public import Glibc
 /// see, so that it reports races where there are none.
 @safe
 public final class Locked<Value: ~Copyable>: @unchecked Sendable {
-    /// Not stored properties: each access to one is recorded, in case another overlaps it, which the mutex excludes.
-    @unsafe @usableFromInline struct Cell: ~Copyable {
-        /// The first member, so that its address is the cell's.
-        @usableFromInline var mutex = unsafe pthread_mutex_t()
-        @usableFromInline var value: Value
+    @unsafe private struct Cell: ~Copyable {
+        var mutex = unsafe pthread_mutex_t()
+        var value: Value
 
-        @usableFromInline init(_ value: consuming sending Value) {
+        init(_ value: consuming sending Value) {
             unsafe self.value = value
         }
     }
 
-    @usableFromInline let cell: UnsafeMutablePointer<Cell>
+    /// Both in memory of their own: each access to a stored property is recorded, in case another overlaps it, which the mutex excludes.
+    private let cell: UnsafeMutablePointer<Cell>
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline let value: UnsafeMutablePointer<Value>
 
     /// Takes the value over.
     public init(_ value: consuming sending Value) {
         unsafe cell = .allocate(capacity: 1)
         unsafe cell.initialize(to: Cell(value))
+        unsafe mutex = withUnsafeMutablePointer(to: &cell.pointee.mutex) { unsafe $0 }
+        unsafe self.value = withUnsafeMutablePointer(to: &cell.pointee.value) { unsafe $0 }
         unsafe pthread_mutex_init(mutex, nil)
     }
 
@@ -32,10 +35,6 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
         unsafe cell.deallocate()
     }
 
-    @usableFromInline var mutex: UnsafeMutablePointer<pthread_mutex_t> {
-        unsafe UnsafeMutableRawPointer(cell).assumingMemoryBound(to: pthread_mutex_t.self)
-    }
-
     /// Runs `body` on the value while no other thread can. Not recursive; must not wait for anything slow.
     @inlinable
     public func withLock<Result: ~Copyable, Failure: Error>(
@@ -43,6 +42,6 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
     ) throws(Failure) -> sending Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
-        return unsafe try body(&cell.pointee.value)
+        return unsafe try body(&value.pointee)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -10,10 +11,10 @@ import Testing
         let path = directory.path + "/file"
         try Data(repeating: 7, count: 10_000).write(to: URL(filePath: path))
         let file = try FileHandle(opening: path)
-        for offset in [0, 5_000, 9_999] as [Int64] { #expect(file.isCached(offset)) }
+        for offset in [0, 5_000, 9_999] as [Int64] where !file.isCached(offset) {
+            // Of some file systems, such as tmpfs, the kernel can't tell.
+            #expect(errno == EOPNOTSUPP)
+        }
         for offset in [10_000, 1 << 40, .max] as [Int64] { #expect(!file.isCached(offset)) }
-        // Neither means anything, nor does any harm.
-        file.prefetch(offset: 0, count: 10_000)
-        file.prefetch(offset: 20_000, count: 10_000)
     }
 }

@@ -17,6 +17,7 @@ import Testing
         #expect(limits.bodyRateWindow == .seconds(10))
         #expect(limits.writeTimeout == .seconds(60))
         #expect(limits.connections == 10_000)
+        #expect(limits.unsentBytes == 256 * 1024)
         #expect(limits.unlimitedSockets == 32)
     }
 }

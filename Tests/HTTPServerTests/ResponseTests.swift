@@ -48,7 +48,9 @@ import Testing
     }
 
     @Test(arguments: [200, 404, 204]) func `default fields are those that the application doesn't set`(status: Int) async throws {
-        let fields = [(name: FieldName(constant: "X-One"), value: "1"), (name: FieldName(constant: "X-Two"), value: "2")]
+        let fields =
+            [(name: FieldName(constant: "X-One"), value: "1"), (name: FieldName(constant: "X-Two"), value: "2")]
+            + [(name: .date, value: "never"), (name: .contentLength, value: "7")]
         try await withServer(defaultFields: fields) { request, response in
             response.status = HTTPStatus(status)
             if request.head.target.path == "/own" { response.fields.append(FieldName("X-ONE"), "own") }

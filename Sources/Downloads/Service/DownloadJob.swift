@@ -163,7 +163,10 @@ struct DownloadJob {
     }
 
     /// What the whole file has to match: what the client said, and the origin.
-    var expectedDigests: [Checksum] { Self.expectedDigests(record) }
+    var expectedDigests: [Checksum] {
+        // What has been published has been checked, and the record may be behind: of a version before.
+        isPublished ? [record.download.checksum].compactMap(\.self) : Self.expectedDigests(record)
+    }
 
     private static func expectedDigests(_ record: DownloadRecord) -> [Checksum] {
         [record.download.checksum, record.entity?.digest].compactMap(\.self)

@@ -64,7 +64,9 @@ public final class HTTPServer: Sendable {
     }
 
     private func launch() throws(ServerError) -> (LoopGroup, SocketAddress) {
-        let listener = try Listener(host: configuration.host, port: configuration.port, users: max(configuration.eventLoops, 1))
+        let listener = try Listener(
+            host: configuration.host, port: configuration.port, users: max(configuration.eventLoops, 1),
+            unsentBytes: configuration.limits.unsentBytes)
         ignoreBrokenPipes()
         let (configuration, application) = (configuration, application)
         do throws(SystemError) {

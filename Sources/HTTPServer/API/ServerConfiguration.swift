@@ -15,7 +15,8 @@ public struct ServerConfiguration: Sendable {
     /// The value of the `Server` field; nil sends none.
     public var serverName: String?
 
-    /// Fields that every response has unless the application gives it one of that name.
+    /// Fields that every response has unless the application gives it one of that name. Those that are the server's own, such as `Date`,
+    /// are left out.
     public var defaultFields: [(name: FieldName, value: String)] = []
 
     /// The defaults above.

@@ -56,9 +56,19 @@ public struct ServerLimits: Sendable {
     /// memory takes some milliseconds for. While a slice is sent, the kernel is already reading the next.
     public var fileSlice = 1024 * 1024
 
-    /// Clients for which the kernel may take as much of a file as it sees fit, some megabytes, 32: those that have taken 4 MiB of it within
-    /// a second. For others it takes no more than 256 KiB beyond what is on its way.
+    /// What the kernel takes for a client beyond what is on its way to it, in bytes, 256 KiB. It would take megabytes for one that reads
+    /// nothing, and with a thousand of those have no memory for others.
+    public var unsentBytes = 256 * 1024
+
+    /// Clients for which it may take as much as it sees fit, 32, which saves turns: those that have shown that they read fast, until they
+    /// take nothing for a moment or less than ``fastBytes`` are left.
     public var unlimitedSockets = 32
+
+    /// So many bytes of a body, 4 MiB, taken within ``fastTime`` of its begin show that a client reads fast.
+    public var fastBytes: Int64 = 4 * 1024 * 1024
+
+    /// See ``fastBytes``: 1 s.
+    public var fastTime: Duration = .seconds(1)
 
     /// Files that may be open for being served, 10,000. An application asks ``FileHandle/count`` and refuses beyond it.
     public var files = 10_000

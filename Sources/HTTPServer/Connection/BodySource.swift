@@ -11,10 +11,11 @@ final class PartsSource {
     /// The part that is next, and how much of it is sent.
     var index = 0
     var offset: Int64 = 0
-    /// Up to where of the part the kernel has been asked to read ahead.
-    var prefetched: Int64 = 0
-    /// Bytes sent of all parts.
+    /// What the kernel is asked to read of the part.
+    var readAhead = ReadAhead()
+    /// Bytes sent of all parts, and those that are left.
     private(set) var sent: Int64 = 0
+    private(set) var remaining: Int64
     let begun: Moment
     /// Where it has a place among the few for whose clients the kernel may take as much as it sees fit; nil if it has none.
     private var places: SharedBudget?
@@ -22,9 +23,10 @@ final class PartsSource {
     init(_ parts: [BodyPart], begun: Moment) {
         self.parts = parts
         self.begun = begun
+        remaining = parts.reduce(0) { $0 + $1.length }
     }
 
-    deinit { _ = places?.add(-1, limit: 0) }
+    deinit { leavePlace() }
 
     var isUnlimited: Bool { places != nil }
 
@@ -32,6 +34,7 @@ final class PartsSource {
     func advance(_ count: Int) {
         offset += Int64(count)
         sent += Int64(count)
+        remaining -= Int64(count)
     }
 
     /// Takes a place; false if there are `limit` of them taken.
@@ -41,13 +44,19 @@ final class PartsSource {
         return true
     }
 
+    /// Gives the place back, if it has one.
+    func leavePlace() {
+        _ = places?.add(-1, limit: 0)
+        places = nil
+    }
+
     /// The part that has bytes left; nil when all are sent.
     func current() -> BodyPart? {
         while index < parts.count {
             if offset < parts[index].length { return parts[index] }
             index += 1
             offset = 0
-            prefetched = 0
+            readAhead = ReadAhead()
         }
         return nil
     }

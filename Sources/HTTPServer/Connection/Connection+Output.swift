@@ -65,7 +65,6 @@ extension Connection {
         var budget = loop.limits.fileSlice
         while pendingOutput == 0, !isClosed {
             guard let part = source.current() else {
-                if source.isUnlimited { socket.limitUnsent(true) }
                 self.source = .none
                 return state.responseEnded()
             }
@@ -78,32 +77,34 @@ extension Connection {
             guard let count = moved(send(part, offset: source.offset, count: count, isLast: isLast), &loop) else { return }
             budget -= count
             source.advance(count)
-            unlimit(source, loop)
+            adjustLimit(source, loop)
         }
     }
 
-    /// Has the kernel read what comes behind the slice that is sent now, so that a file that isn't in memory holds the loop up as little
-    /// as can be: sendfile(2) waits for the disk, whatever the socket's mode.
     private func prefetch(_ source: PartsSource, _ slice: Int) {
-        guard case .file(let section) = source.current() else { return }
-        let ahead = source.offset + Int64(slice)
-        guard ahead < section.length, source.prefetched < min(ahead + Int64(slice), section.length) else { return }
-        let start = max(source.prefetched, ahead)
-        let count = min(Self.slicesAhead * Int64(slice), section.length - start)
-        section.file.prefetch(offset: section.offset + start, count: Int(count))
-        source.prefetched = start + count
+        guard case .file(let section) = source.current(),
+            let range = source.readAhead.next(offset: source.offset, length: section.length, slice: Int64(slice))
+        else { return }
+        section.file.prefetch(offset: section.offset + range.lowerBound, count: Int(range.upperBound - range.lowerBound))
     }
 
-    /// How many slices the kernel is asked for at once, when it has been asked for less than one behind the present one.
-    private static let slicesAhead: Int64 = 2
-
-    /// Lets the kernel take more for a client that has shown that it reads fast, as long as there are few of those.
-    private func unlimit(_ source: PartsSource, _ loop: borrowing LoopContext) {
-        guard source.sent >= loop.limits.fastBytes, !source.isUnlimited,
-            source.begun.distance(to: loop.now) <= Moment.Span(.seconds(1)),
+    /// Lets the kernel take more for a client that has shown that it reads fast, as long as there are few of those and much is left: what
+    /// the kernel has at the end is nobody's any more, and could be any number of clients'.
+    private func adjustLimit(_ source: PartsSource, _ loop: borrowing LoopContext) {
+        if source.isUnlimited {
+            if source.remaining <= loop.limits.fastBytes { limit(source, loop) }
+        } else if source.sent >= loop.limits.fastBytes, source.remaining > loop.limits.fastBytes,
+            source.begun.distance(to: loop.now) <= loop.limits.fastTime,
             source.takePlace(of: loop.unlimitedSockets, limit: loop.limits.unlimitedSockets)
-        else { return }
-        socket.limitUnsent(false)
+        {
+            socket.limitUnsent(to: nil)
+        }
+    }
+
+    /// Has the kernel take no more for the client than for others.
+    func limit(_ source: PartsSource, _ loop: borrowing LoopContext) {
+        source.leavePlace()
+        socket.limitUnsent(to: loop.limits.unsentBytes)
     }
 
     private func send(_ part: BodyPart, offset: Int64, count: Int, isLast: Bool) -> Socket.Outcome {

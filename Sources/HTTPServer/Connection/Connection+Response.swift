@@ -131,7 +131,7 @@ extension Connection {
     }
 
     private mutating func beginHead(_ status: HTTPStatus, _ fields: inout Fields, _ loop: borrowing LoopContext) {
-        fields.remove(Self.ownFields)
+        fields.remove(Self.reservedNames)
         loop.beginHead(status, &fields, into: &output)
         exchange.id?.encode(into: &output)
         ResponseEncoder.encodeHeadEnd(into: &output)
@@ -141,7 +141,7 @@ extension Connection {
     /// Bodies up to this size are copied behind their head, and share its write.
     private static let copiedBody = 64 * 1024
     /// What an application can't set.
-    private static let ownFields = FieldNameSet([
+    static let reservedNames = FieldNameSet([
         .date, .contentLength, .transferEncoding, .connection, .xRequestId, .xContentTypeOptions,
     ])
     private static let chunkedLine = Array("Transfer-Encoding: chunked\r\n".utf8)

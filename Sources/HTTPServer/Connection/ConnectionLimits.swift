@@ -5,8 +5,8 @@ struct ConnectionLimits: Sendable {
     let outputBuffer: Int
     let fileSlice: Int
     let unlimitedSockets: Int
-    /// So many bytes of a body, taken within a second, show that a client reads fast.
-    let fastBytes: Int64 = 4 * 1024 * 1024
+    let unsentBytes: Int
+    let fastBytes: Int64
     let lingerBytes: Int64
     let bodyStorage: Int
     let headTimeout: Moment.Span
@@ -16,6 +16,7 @@ struct ConnectionLimits: Sendable {
     let lingerTimeout: Moment.Span
     let departureGrace: Moment.Span
     let stopGrace: Moment.Span
+    let fastTime: Moment.Span
 
     init(_ limits: ServerLimits) {
         body = limits.body
@@ -23,6 +24,8 @@ struct ConnectionLimits: Sendable {
         outputBuffer = limits.outputBuffer
         fileSlice = limits.fileSlice
         unlimitedSockets = limits.unlimitedSockets
+        unsentBytes = limits.unsentBytes
+        fastBytes = limits.fastBytes
         lingerBytes = limits.lingerBytes
         bodyStorage = limits.bodyStorage
         headTimeout = Moment.Span(limits.headTimeout)
@@ -32,5 +35,6 @@ struct ConnectionLimits: Sendable {
         lingerTimeout = Moment.Span(limits.lingerTimeout)
         departureGrace = Moment.Span(limits.departureGrace)
         stopGrace = Moment.Span(limits.stopGrace)
+        fastTime = Moment.Span(limits.fastTime)
     }
 }

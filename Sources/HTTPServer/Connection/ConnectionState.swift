@@ -252,7 +252,8 @@ extension ConnectionState {
         outputLook.map { $0 <= now } ?? false
     }
 
-    /// It was looked. The time of a client begins anew when it is seen to have taken some, up to a sixth of the limit after it has.
+    /// It was looked. The time of a client begins with the first look, and anew when it is seen to have taken some, up to a sixth of the
+    /// limit after it has. `taken` is true of the first look, too, which has nothing to compare with.
     mutating func outputWasSeen(taken: Bool, _ now: Moment, limits: borrowing ConnectionLimits) {
         guard let outputDeadline else { return }
         let deadline = taken ? now + limits.writeTimeout : outputDeadline

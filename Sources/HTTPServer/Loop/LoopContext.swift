@@ -34,7 +34,7 @@ struct LoopContext: ~Copyable {
     /// The fields that every response has: Date, Server, X-Content-Type-Options, the default ones, and the beginning of X-Request-Id's line.
     private var commonFields: [UInt8] = []
     /// The same without those that are only defaults.
-    private var ownFields: [UInt8] = []
+    private var fieldsWithoutDefaults: [UInt8] = []
     private var dateSeconds: Int64 = .min
 
     /// The size of the read buffer in bytes; a larger one would fall out of the processor's cache.
@@ -48,8 +48,8 @@ struct LoopContext: ~Copyable {
         limits = ConnectionLimits(configuration.limits)
         parserLimits = configuration.limits.parser
         serverName = configuration.serverName
-        defaultFields = configuration.defaultFields
-        defaultNames = FieldNameSet(configuration.defaultFields.map(\.name))
+        defaultFields = configuration.defaultFields.filter { !Fields($0.name, $0.value).contains(Connection.reservedNames) }
+        defaultNames = FieldNameSet(defaultFields.map(\.name))
         self.mailbox = mailbox
         self.bodyStorage = bodyStorage
         self.unlimitedSockets = unlimitedSockets
@@ -69,7 +69,7 @@ struct LoopContext: ~Copyable {
         fields.append(.date, HTTPDate(secondsSinceEpoch: seconds))
         if let serverName { fields.append(.server, serverName) }
         fields.append(.xContentTypeOptions, "nosniff")
-        Self.write(fields, into: &ownFields)
+        Self.write(fields, into: &fieldsWithoutDefaults)
         for (name, value) in defaultFields { fields.append(name, value) }
         Self.write(fields, into: &commonFields)
         usualHead.removeAll(keepingCapacity: true)
@@ -88,7 +88,7 @@ struct LoopContext: ~Copyable {
         if fields.contains(defaultNames) {
             for (name, value) in defaultFields where !fields.contains(name) { fields.append(name, value) }
             ResponseEncoder.encodeStatusLine(status, into: &output)
-            output.append(contentsOf: ownFields)
+            output.append(contentsOf: fieldsWithoutDefaults)
         } else if status == .ok {
             output.append(contentsOf: usualHead)
         } else {

@@ -75,11 +75,20 @@ public final class FileHandle: Sendable {
     /// Whether the byte there is in memory, as far as the kernel can tell.
     func isCached(_ offset: Int64) -> Bool { pawl_is_cached(descriptor, offset) == 1 }
 
+    /// Of what it is asked for at once the kernel reads no more than a disk takes at a time, and forgets the rest.
+    private static let advicePiece: Int64 = 128 * 1024
+
     /// Has the kernel read what is asked for next, without waiting for it. What is in memory, as its ends tell, isn't asked for: the kernel
     /// would look at each of its pages.
     func prefetch(offset: Int64, count: Int) {
         if isCached(offset), isCached(offset + Int64(count) - 1) { return }
-        _ = posix_fadvise(descriptor, off_t(offset), off_t(count), Int32(POSIX_FADV_WILLNEED))
+        var start = offset
+        let end = offset + Int64(count)
+        while start < end {
+            let length = min(Self.advicePiece, end - start)
+            _ = posix_fadvise(descriptor, off_t(start), off_t(length), Int32(POSIX_FADV_WILLNEED))
+            start += length
+        }
     }
 
     /// The time of the last modification as HTTP shows it.

@@ -16,7 +16,7 @@ final class Listener: Sendable {
     /// Connections that may wait to be accepted; the kernel caps it at `net.core.somaxconn`.
     private static let backlog: Int32 = 4096
 
-    init(host: String, port: Int, users: Int) throws(ServerError) {
+    init(host: String, port: Int, users: Int, unsentBytes: Int) throws(ServerError) {
         guard let service = UInt16(exactly: port) else { throw .invalidPort(port) }
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -28,7 +28,7 @@ final class Listener: Sendable {
         }
         defer { unsafe freeaddrinfo(first) }
         let wanted = SocketAddress(host: host, port: port)
-        let descriptor = unsafe try Self.listen(first, wanted)
+        let descriptor = unsafe try Self.listen(first, wanted, unsentBytes: unsentBytes)
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let named = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
@@ -49,7 +49,9 @@ final class Listener: Sendable {
         if users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { close(descriptor) }
     }
 
-    private static func listen(_ info: UnsafeMutablePointer<addrinfo>, _ wanted: SocketAddress) throws(ServerError) -> Int32 {
+    private static func listen(
+        _ info: UnsafeMutablePointer<addrinfo>, _ wanted: SocketAddress, unsentBytes: Int
+    ) throws(ServerError) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = unsafe socket(info.pointee.ai_family, type, 0)
         guard descriptor >= 0 else { throw .cannotListen(wanted, reason: SystemError.last.text) }
@@ -59,7 +61,7 @@ final class Listener: Sendable {
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         // Small writes go out at once; what belongs together is written together. Linux hands this on to what is accepted.
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        Socket.limitUnsent(descriptor)
+        Socket.limitUnsent(of: descriptor, to: unsentBytes)
         guard unsafe bind(descriptor, info.pointee.ai_addr, info.pointee.ai_addrlen) == 0,
             Glibc.listen(descriptor, backlog) == 0
         else {

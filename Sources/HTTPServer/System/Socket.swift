@@ -76,23 +76,15 @@ struct Socket: ~Copyable {
         return unsafe pawl_unacknowledged(descriptor, &count) == 0 ? Int(count) : nil
     }
 
-    /// How much the kernel takes for a client beyond what is on its way to it, in bytes.
-    private static let unsentLimit: Int32 = 256 * 1024
-
-    /// Bounds what the kernel takes, of a connection or of all that a listener will accept. It would take megabytes for a client that reads
-    /// nothing, and with a thousand of those have no memory for others. What is on its way to one that reads is not counted.
-    static func limitUnsent(_ descriptor: Int32) {
-        setUnsentLimit(unsentLimit, descriptor)
+    /// Bounds what the kernel takes for the client beyond what is on its way to it, in bytes; nil: it takes what it sees fit.
+    func limitUnsent(to limit: Int?) {
+        Self.limitUnsent(of: descriptor, to: limit)
     }
 
-    /// Bounds what the kernel takes again, or lets it take what it sees fit: fewer and longer turns for a client that reads fast.
-    func limitUnsent(_ isLimited: Bool) {
+    /// The same, of a connection or of all that a listener will accept.
+    static func limitUnsent(of descriptor: Int32, to limit: Int?) {
         // 0 is the system's own limit, which is none unless somebody has set it.
-        Self.setUnsentLimit(isLimited ? Self.unsentLimit : 0, descriptor)
-    }
-
-    private static func setUnsentLimit(_ limit: Int32, _ descriptor: Int32) {
-        var limit = limit
+        var limit = limit.map { Int32(clamping: $0) } ?? 0
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &limit, socklen_t(MemoryLayout<Int32>.size))
     }
 

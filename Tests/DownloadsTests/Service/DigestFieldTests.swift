@@ -77,5 +77,35 @@ struct DigestFieldTests {
         if variant.crashing { await before.service.shutdown() }
     }
 
+    /// The record of a small file is told of its entity when there are bytes of it to count on, or at its end.
+    @Test("a file that was published is not judged by what was said of the version before it")
+    func publishedBeforeTheRecordSaidSo() async throws {
+        let origin = try ScriptedOrigin { _ in
+            let digest = ("Repr-Digest", "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:")
+            let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\n\(digest.0): \(digest.1)\r\nContent-Length: 3\r\n\r\n"
+            return [.send(Array(head.utf8)), .stall]
+        }
+        let before = try await ServiceFixture()
+        let url = try #require(HTTPURL(origin.url("/abc.txt")))
+        let made = try await before.service.add(NewDownload(url: url)).download
+        _ = try await before.follow(made.id) { $0.bytesTotal == 3 }
+        _ = try await before.service.perform(.pause, on: made.id)
+
+        let after = try await before.crash { data in
+            // The next version has come, and was linked.
+            let part = "\(data)/incomplete/\(made.id).part"
+            try Data("abc".utf8).write(to: URL(filePath: part))
+            try FileManager.default.linkItem(atPath: part, toPath: "\(data)/files/abc.txt")
+        }
+        _ = try await after.service.perform(.resume, on: made.id)
+        let done = try await after.end(of: made.id)
+        #expect(done.state == .completed && done.error == nil)
+        #expect(try after.names(in: "files") == ["abc.txt"])
+        #expect(try after.names(in: "incomplete") == [])
+        #expect(try after.file(done) == Array("abc".utf8))
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
     private func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 }
