@@ -207,7 +207,8 @@ extension SegmentPlan {
         if ending == .broken, segment.count < limits.worthwhile { limits.connections = max(1, segments.count) }
         // The last one to break leaves it to the retry policy when to ask again.
         if ending == .broken, segments.isEmpty { return consequence([]) }
-        return consequence(open())
+        let openings = open()
+        return consequence(openings)
     }
 
     /// The origin has turned out to know no ranges. If the first body still runs, and brings everything that is missing, it goes on

@@ -65,6 +65,15 @@ struct SegmentPlanTests {
         #expect(plan.isWhole == asked.isEmpty)
     }
 
+    @Test("the only connection that ends with nothing leaves its segment to another one")
+    func onlyOne() {
+        var plan = SegmentPlan(limits: SegmentPlan.Limits(connections: 1))
+        let first = plan.goOnInRanges(total: 1_000)
+        #expect(first == [SegmentPlan.Opening(connection: 1, range: 0..<1_000)])
+        #expect(plan.ended(1, .orderly) == .goOn([SegmentPlan.Opening(connection: 2, range: 0..<1_000)]))
+        #expect(plan.ended(2, .broken) == .stuck)
+    }
+
     @Test("what is there already is not fetched again")
     func resumed() {
         var written = Coverage(prefix: 4 * Self.mib)

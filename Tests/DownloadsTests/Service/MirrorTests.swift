@@ -109,6 +109,24 @@ struct MirrorTests {
         await fixture.service.shutdown()
     }
 
+    @Test(
+        "a mirror that has nothing leaves the rest to the next one, whatever the origin had brought",
+        arguments: [
+            "size=50000&fault=404", "size=50000&fault=500", "size=50001", "size=49999", "size=50000&fault=reset@0",
+            "size=50000&fault=no-validator",
+        ], [1, 4])
+    func secondMirror(first: String, segments: Int) async throws {
+        let fixture = try await ServiceFixture { $0.segments = segments }
+        let content = "size=50000&seed=85"
+        let done = try await finished(
+            fixture, "\(content)&etag=a&fault=truncate@20000;times=1,404;from=2",
+            mirrors: ["\(first)&seed=85&etag=b", "\(content)&etag=c"])
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try fixture.file(done, is: content))
+        #expect(fixture.requests().last?.range == "bytes=20000-49999")
+        await fixture.service.shutdown()
+    }
+
     @Test("bytes of an origin that is gone when it is to go on are continued by a mirror, after a new start too")
     func goneOrigin() async throws {
         let before = try await ServiceFixture { $0.segments = 1 }
