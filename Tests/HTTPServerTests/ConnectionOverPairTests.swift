@@ -152,7 +152,7 @@ private final class Pair {
         return .ready
     }
 
-    /// The client of 16 MiB takes them as fast as they come, or waits so many seconds at 2 and at 8 MiB.
+    /// The client of 16 MiB takes them as fast as they come, or waits so many seconds at 128 KiB and at 8 MiB.
     @Test(
         arguments: [(32, 0, 0, 8 << 20), (32, 2, 0, 0), (32, 0, 2, 4 << 20), (0, 0, 0, 0)]
             as [(places: Int, early: Int, late: Int, unlimited: Int)])
@@ -165,7 +165,7 @@ private final class Pair {
         while count < 16 << 20 {
             let before = count
             count += try pair.exchange()
-            for (place, seconds) in [(2 << 20, variant.early), (8 << 20, variant.late)] where before < place && count >= place {
+            for (place, seconds) in [(1 << 17, variant.early), (8 << 20, variant.late)] where before < place && count >= place {
                 pair.wait(.seconds(seconds))
             }
             #expect(pair.unlimitedSockets == (pair.unsentLimit == 0 ? 1 : 0))

@@ -104,12 +104,15 @@ extension DownloadService {
         schedule()
     }
 
-    /// Notes that somebody removed a finished file, so that the record says so.
-    /// - Parameter id: the download whose file is gone.
-    public func noteMissingFile(_ id: DownloadID) async {
-        guard !leaving.contains(id), var download = board.download(id), download.state == .completed, !download.fileMissing
+    /// Notes that a finished file was found to be gone, or to be there again, so that the record says so.
+    /// - Parameters:
+    ///   - id: the download whose file it is.
+    ///   - isMissing: whether it is gone.
+    public func noteFile(of id: DownloadID, isMissing: Bool) async {
+        guard !leaving.contains(id), var download = board.download(id), download.state == .completed,
+            download.fileMissing != isMissing
         else { return }
-        download.fileMissing = true
+        download.fileMissing = isMissing
         download.updatedAt = .now()
         download.revision += 1
         let commit = store.submit([.save(DownloadRecord(download))])

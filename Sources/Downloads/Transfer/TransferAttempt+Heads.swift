@@ -124,6 +124,17 @@ extension TransferAttempt {
                 reason = "it has no validator, and the download no checksum"
                 break
             }
+            if let digest = answer.digest {
+                let known = [order.checksum, state.entity?.digest].compactMap(\.self)
+                guard !known.contains(where: { $0.algorithm == digest.algorithm && $0 != digest }) else {
+                    reason = "its file is \(digest)"
+                    break
+                }
+                if state.entity?.digest == nil {
+                    state.entity?.digest = digest
+                    report(.digest(digest))
+                }
+            }
             state.sources.note(expected, of: connection.source)
             state.plan.accepted(connection.number, end: end)
             return .proceed

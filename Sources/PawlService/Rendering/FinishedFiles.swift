@@ -9,6 +9,8 @@ final class FinishedFiles: Sendable {
         let path: String
         let mediaType: String
         let etag: EntityTag?
+        /// Whether it was not there when it was looked for last.
+        let isMissing: Bool
         /// The fields of an answer that a browser saves, and of one that it shows.
         let attachment: Fields
         let inline: Fields
@@ -67,7 +69,7 @@ final class FinishedFiles: Sendable {
         inline.append(.contentDisposition, dispositions.inline)
         let file = File(
             path: directory + "/" + name, mediaType: mediaType, etag: download.sha256.map { EntityTag(opaque: $0) },
-            attachment: attachment, inline: inline,
+            isMissing: download.fileMissing, attachment: attachment, inline: inline,
             size: name.utf8.count + mediaType.utf8.count + dispositions.attachment.utf8.count + dispositions.inline.utf8.count,
             length: download.bytesReceived, completed: download.completedAt?.millisecondsSinceEpoch ?? .max / 2)
         if let version = download.version, file.size <= Self.longest { cache.keep(file, download.id, version) }

@@ -5,6 +5,7 @@ internal import HTTPServer
 extension API {
     /// `GET /`. A query is no concern of ours here: bookmarks and links may carry one.
     func startPage(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+        try QueryReader(request.head.target).finish()
         fill(&response, with: .page, for: request)
         return .ready
     }

@@ -15,7 +15,7 @@ extension API {
         guard FileHandle.count < most else {
             throw Problem(.unavailable, "\(most) files are being served already; try again in a moment", retryAfter: 1)
         }
-        if let handle = FileHandle(openingCached: finished.path) {
+        if !finished.isMissing, let handle = FileHandle(openingCached: finished.path) {
             serve(finished, handle, isInline: isInline, request, &response)
             return .ready
         }
@@ -30,9 +30,10 @@ extension API {
                 if case .failed(let number) = error {
                     throw Problem(.unavailable, "the file cannot be opened now (system error \(number))", retryAfter: 1)
                 }
-                await downloads.noteMissingFile(id)
+                await downloads.noteFile(of: id, isMissing: true)
                 throw Problem(.notFound, "the file is gone from the files directory")
             }
+            if finished.isMissing { await downloads.noteFile(of: id, isMissing: false) }
             var response = Response()
             serve(finished, handle, isInline: isInline, request, &response)
             return response

@@ -61,7 +61,7 @@ struct CrossOriginPolicy: Sendable {
     /// Adds to an answer what lets a page of an allowed origin read it.
     func decorate(_ fields: inout Fields, forOrigin origin: String?) {
         guard isOpen else { return }
-        if !allowsAny { fields.append(.vary, "Origin") }
+        if !allowsAny { fields.set(.vary, fields.combined(.vary).map { "\($0), Origin" } ?? "Origin") }
         guard let origin, allows(origin) else { return }
         fields.set(.accessControlAllowOrigin, allowsAny ? "*" : origin)
         fields.set(.accessControlExposeHeaders, Self.exposed)

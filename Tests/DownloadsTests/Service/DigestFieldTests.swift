@@ -77,6 +77,43 @@ struct DigestFieldTests {
         if variant.crashing { await before.service.shutdown() }
     }
 
+    /// The origin dies after half of the file, and says nothing of its digest. Mirrors do, in the answers for the rest.
+    @Test(
+        "what a mirror says of the file is held against it, and it against what is known",
+        arguments: [(false, false, true), (true, false, false), (false, true, false)], [true, false])
+    func mirrorsDigest(
+        _ variant: (hasOtherBytes: Bool, saysOtherwise: Bool, isPublished: Bool), isKnown: Bool
+    ) async throws {
+        let content = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 5 &+ $0 >> 8) }
+        let half = content.count / 2
+        let origin = try ScriptedOrigin { request in
+            if request.number > 0 { return [.response(404)] }
+            let head = "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: \(content.count)\r\n\r\n"
+            return [.send(Array(head.utf8)), .send(Array(content[..<half])), .close]
+        }
+        var digest = FileDigest([])
+        unsafe digest.update(content.span.bytes)
+        let checksum = try #require(digest.checksum(.sha256))
+        let field = base64(variant.saysOtherwise ? [UInt8](repeating: 7, count: 32) : checksum.bytes)
+        let mirror = try ScriptedOrigin { _ in
+            let range = "bytes \(half)-\(content.count - 1)/\(content.count)"
+            let rest = variant.hasOtherBytes ? content[half...].map { ~$0 } : Array(content[half...])
+            return [
+                .response(
+                    206, [("ETag", "\"b\""), ("Content-Range", range), ("Repr-Digest", "sha-256=:\(field):")], body: rest)
+            ]
+        }
+        let fixture = try await ServiceFixture()
+        // Known by what the client said; or not, and then by the mirror's own word.
+        var new = NewDownload(url: try #require(HTTPURL(origin.url("/file.bin"))), checksum: isKnown ? checksum : nil)
+        new.mirrors = [try #require(HTTPURL(mirror.url("/file.bin")))]
+        let made = try await fixture.service.add(new).download
+        let done = try await fixture.end(of: made.id)
+        #expect(done.state == (variant.isPublished ? .completed : .failed), "\(String(describing: done.error))")
+        #expect(try fixture.names(in: "files") == (variant.isPublished ? ["file.bin"] : []))
+        await fixture.service.shutdown()
+    }
+
     /// The record of a small file is told of its entity when there are bytes of it to count on, or at its end.
     @Test("a file that was published is not judged by what was said of the version before it")
     func publishedBeforeTheRecordSaidSo() async throws {

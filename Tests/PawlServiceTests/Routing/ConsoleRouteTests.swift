@@ -10,7 +10,7 @@ struct ConsoleRouteTests {
     func files() async throws {
         try await RunningService.with({ $0.token = AccessToken("secret") }) { running in
             let types = ["html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"]
-            for path in ["/", "/?q=bookmark"] + ConsoleFile.all.keys.map({ "/console/" + $0 }) {
+            for path in ["/"] + ConsoleFile.all.keys.map({ "/console/" + $0 }) {
                 let file = try await running.send("GET", path)
                 let suffix = path.hasPrefix("/console/") ? path.split(separator: ".").last.map(String.init) : "html"
                 #expect(file.status == 200, "\(path)")
@@ -25,6 +25,9 @@ struct ConsoleRouteTests {
                 #expect(again.body.isEmpty)
             }
             #expect(try await running.send("GET", "/console/nothing.js").status == 404)
+            for path in ["/?q=x", "/console/console.css?q=x"] {
+                #expect(try await running.send("GET", path).status == 400, "\(path)")
+            }
             #expect(try await running.send("GET", "/downloads").status == 401)
         }
     }

@@ -196,6 +196,12 @@ struct DownloadRouteTests {
             #expect(try await running.send("GET", path).status == 404)
             let gone = try await running.send("GET", "/downloads/\(id)").json
             #expect(gone["fileMissing"]?.bool == true)
+            // One that is there again is not missing.
+            try Data(content).write(to: URL(filePath: place))
+            for _ in 1...2 { #expect(try await running.send("GET", path).body == content) }
+            #expect(try await running.send("GET", "/downloads/\(id)").json["fileMissing"]?.bool == false)
+            try FileManager.default.removeItem(atPath: place)
+            #expect(try await running.send("GET", path).status == 404)
             // An order for it is no longer answered with what cannot be had.
             let url = try #require(gone["url"]?.string)
             let again = try await running.send("POST", "/downloads", json: #"{"url":"\#(url)"}"#)
