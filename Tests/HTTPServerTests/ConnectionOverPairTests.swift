@@ -46,6 +46,8 @@ private final class Pair {
         address.sin_port = UInt16(listener.address.port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let client = socket(AF_INET, type, 0)
+        // Small buffers that don't grow: what is on its way is little beside what is counted.
+        try limit(SO_RCVBUF, of: client)
         let connected = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -56,7 +58,16 @@ private final class Pair {
         guard unsafe poll(&waiting, 1, 10_000) == 1, case .connection(let server, _) = listener.accept() else {
             throw SystemError(ETIMEDOUT)
         }
-        return (client, server.release())
+        let descriptor = server.release()
+        try limit(SO_SNDBUF, of: descriptor)
+        return (client, descriptor)
+    }
+
+    private static func limit(_ option: Int32, of descriptor: Int32) throws {
+        var bytes: Int32 = 256 * 1024
+        guard unsafe setsockopt(descriptor, SOL_SOCKET, option, &bytes, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
+            throw SystemError.last
+        }
     }
 
     deinit { Glibc.close(client) }
@@ -73,9 +84,12 @@ private final class Pair {
     func exchange() throws -> Int {
         var waiting = [
             pollfd(fd: client, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: connection.socket.descriptor, events: Int16(POLLOUT), revents: 0),
+            pollfd(fd: connection.socket.descriptor, events: Int16(POLLOUT | POLLIN), revents: 0),
         ]
         guard unsafe poll(&waiting, 2, 10_000) > 0 else { throw SystemError(ETIMEDOUT) }
+        let ended = Int16(POLLHUP | POLLERR)
+        guard (waiting[0].revents | waiting[1].revents) & ended == 0 else { throw SystemError(ECONNRESET) }
+        if waiting[1].revents & Int16(POLLIN) != 0 { connection.isReadable = true }
         if waiting[1].revents != 0 { becomeWritable() }
         return waiting[0].revents == 0 ? 0 : read(256 << 10).count
     }

@@ -2,7 +2,7 @@
 ///
 /// Each source has validators of its own, which say nothing about another's. So a mirror is asked under those that it gave first, and has
 /// to agree with the file on its length; one that does not is dropped. Whether its bytes are the same ones only the file's
-/// checksum can tell.
+/// checksum can tell, or a digest that a mirror sends along.
 struct SourceTable: Sendable {
     /// The one that said what the file is: 0 is the download's own URL.
     private(set) var first = 0
@@ -13,6 +13,7 @@ struct SourceTable: Sendable {
     private var isFirstRetired = false
     /// Whether a source other than the first one has brought bytes.
     private(set) var hasMixed = false
+    private var digests: [Int: Checksum] = [:]
 
     /// - Parameter count: all sources, 1 or more.
     init(count: Int) {
@@ -54,8 +55,18 @@ struct SourceTable: Sendable {
         if source != first { hasMixed = true }
     }
 
-    /// A mirror is not asked any more. The first source stays.
+    /// What the mirrors that are still asked say that the whole file hashes to.
+    var mirrorDigests: [Checksum] { digests.sorted { $0.key < $1.key }.map(\.value) }
+
+    /// A mirror has said what the whole file hashes to.
+    mutating func note(_ digest: Checksum, of source: Int) {
+        digests[source] = digest
+    }
+
+    /// A mirror is not asked any more, and its word counts no more. The first source stays.
     mutating func drop(_ source: Int) {
-        if source != first { dropped.insert(source) }
+        guard source != first else { return }
+        dropped.insert(source)
+        digests[source] = nil
     }
 }

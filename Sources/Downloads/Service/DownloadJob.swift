@@ -10,6 +10,8 @@ struct DownloadJob {
     var hasher: HashFollower
     /// Whether mirrors have brought some of the bytes.
     var hasMixedSources = false
+    /// What the mirrors that have brought bytes said that the whole file hashes to.
+    var mirrorDigests: [Checksum] = []
     /// The bytes that mirrors brought did not match the checksum.
     var distrustsMirrors = false
     /// Bytes that were written could not be synced, so nobody knows whether they are on the disk.
@@ -146,6 +148,7 @@ struct DownloadJob {
             record.download.error = nil
             budget = RetryBudget(furthest: written.byteCount)
             resume = ResumeDecision()
+            distrustsMirrors = false
         case .clearError:
             record.download.error = nil
         case .leaveQueue, .stopTransfer, .enterQueue, .startTransfer, .scheduleRetry, .releaseSlot, .announceEnd:
@@ -160,12 +163,13 @@ struct DownloadJob {
     /// Forgets the hash of bytes that are given up.
     mutating func restartHash() {
         hasher = Self.hasher(for: record)
+        mirrorDigests = []
     }
 
     /// What the whole file has to match: what the client said, and the origin.
     var expectedDigests: [Checksum] {
         // What has been published has been checked, and the record may be behind: of a version before.
-        isPublished ? [record.download.checksum].compactMap(\.self) : Self.expectedDigests(record)
+        isPublished ? [record.download.checksum].compactMap(\.self) : Self.expectedDigests(record) + mirrorDigests
     }
 
     private static func expectedDigests(_ record: DownloadRecord) -> [Checksum] {

@@ -6,9 +6,6 @@ extension DownloadService {
         guard let job = jobs[report.id], job.generation == report.generation else { return }
         switch report.event {
         case .accepted(let accepted): accept(accepted, report.id)
-        case .digest(let digest):
-            guard !job.disownsBytes, job.record.entity?.digest == nil else { return }
-            transition(report.id) { $0.record.entity?.digest = digest }
         case .mirrorDropped(let reason): log(.mirrorDropped(report.id, reason))
         case .warning(let warning): log(.warning(warning))
         case .ended(let ending):
@@ -117,6 +114,7 @@ extension DownloadService {
             jobs[id]?.hasher = ending.hasher
             jobs[id]?.resume = ending.resume
             if ending.hasMixedSources { jobs[id]?.hasMixedSources = true }
+            jobs[id]?.mirrorDigests += ending.mirrorDigests.filter { !job.mirrorDigests.contains($0) }
             if job.syncFailure != nil { trustOnlySynced(id) }
         }
 

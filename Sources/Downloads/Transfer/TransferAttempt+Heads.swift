@@ -57,6 +57,13 @@ extension TransferAttempt {
             state.decided = .failed(failure, retryAfter: nil)
             return (.stop, [])
         }
+        if let digest = body.entity.digest, let checksum = order.checksum, digest.algorithm == checksum.algorithm,
+            digest != checksum
+        {
+            let message = "the origin says that the file is \(digest), and it should be \(checksum)"
+            state.decided = .failed(DownloadFailure(.checksumMismatch, message), retryAfter: nil)
+            return (.stop, [])
+        }
         let openings = state.plan.begin(
             at: body.offset, end: body.end, total: body.entity.total,
             dividing: body.isResumable && !state.resume.usesOneStream)
@@ -125,15 +132,13 @@ extension TransferAttempt {
                 break
             }
             if let digest = answer.digest {
+                // The client's word comes before the origin's.
                 let known = [order.checksum, state.entity?.digest].compactMap(\.self)
-                guard !known.contains(where: { $0.algorithm == digest.algorithm && $0 != digest }) else {
+                if let known = known.first(where: { $0.algorithm == digest.algorithm }), known != digest {
                     reason = "its file is \(digest)"
                     break
                 }
-                if state.entity?.digest == nil {
-                    state.entity?.digest = digest
-                    report(.digest(digest))
-                }
+                state.sources.note(digest, of: connection.source)
             }
             state.sources.note(expected, of: connection.source)
             state.plan.accepted(connection.number, end: end)

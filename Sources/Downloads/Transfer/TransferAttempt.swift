@@ -228,7 +228,7 @@ final class TransferAttempt: CoverageSource {
     private func end(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Ending {
         TransferReport.Ending(
             outcome: conclude(outcome, &state), written: state.plan.written, hasher: state.hasher, resume: state.resume,
-            hasMixedSources: state.sources.hasMixed)
+            hasMixedSources: state.sources.hasMixed, mirrorDigests: state.sources.mirrorDigests)
     }
 
     private func conclude(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Outcome {

@@ -10,8 +10,6 @@ struct TransferReport: Sendable {
     enum Event: Sendable {
         /// The head was judged and bytes will be placed.
         case accepted(Accepted)
-        /// A mirror has said what the whole file hashes to, and nobody had before.
-        case digest(Checksum)
         /// A mirror is asked no more, and why.
         case mirrorDropped(String)
         /// Something worth a line in the log.
@@ -44,6 +42,8 @@ struct TransferReport: Sendable {
         let resume: ResumeDecision
         /// Whether mirrors have brought some of the bytes.
         let hasMixedSources: Bool
+        /// What those mirrors say that the whole file hashes to.
+        let mirrorDigests: [Checksum]
     }
 
     enum Outcome: Sendable {

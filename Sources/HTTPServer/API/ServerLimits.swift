@@ -57,11 +57,11 @@ public struct ServerLimits: Sendable {
     public var fileSlice = 1024 * 1024
 
     /// What the kernel takes for a client beyond what is on its way to it, in bytes, 256 KiB. It would take megabytes for one that reads
-    /// nothing, and with a thousand of those have no memory for others.
+    /// nothing, and with a thousand of those have no memory for others. At least 1.
     public var unsentBytes = 256 * 1024
 
-    /// Clients for which it may take as much as it sees fit, 32, which saves turns: those that have shown that they read fast, until they
-    /// take nothing for a moment or less than ``fastBytes`` are left.
+    /// Clients for which it may take as much as it sees fit, 32, which saves turns: those that have shown that they read fast, until
+    /// nothing could be written for a sixtieth of ``writeTimeout`` or less than ``fastBytes`` are left.
     public var unlimitedSockets = 32
 
     /// So many bytes of a body, 4 MiB, taken within ``fastTime`` of its begin show that a client reads fast.

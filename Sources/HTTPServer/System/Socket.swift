@@ -84,7 +84,7 @@ struct Socket: ~Copyable {
     /// The same, of a connection or of all that a listener will accept.
     static func limitUnsent(of descriptor: Int32, to limit: Int?) {
         // 0 is the system's own limit, which is none unless somebody has set it.
-        var limit = limit.map { Int32(clamping: $0) } ?? 0
+        var limit = limit.map { Int32(clamping: max($0, 1)) } ?? 0
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &limit, socklen_t(MemoryLayout<Int32>.size))
     }
 

@@ -3,7 +3,7 @@ internal import HTTPServer
 
 /// The pages for people: the web console, and the API to read.
 extension API {
-    /// `GET /`. A query is no concern of ours here: bookmarks and links may carry one.
+    /// `GET /`.
     func startPage(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
         try QueryReader(request.head.target).finish()
         fill(&response, with: .page, for: request)

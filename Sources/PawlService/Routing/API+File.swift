@@ -33,7 +33,8 @@ extension API {
                 await downloads.noteFile(of: id, isMissing: true)
                 throw Problem(.notFound, "the file is gone from the files directory")
             }
-            if finished.isMissing { await downloads.noteFile(of: id, isMissing: false) }
+            // Another file may bear the name by now.
+            if finished.isMissing, finished.isUnchanged(handle) { await downloads.noteFile(of: id, isMissing: false) }
             var response = Response()
             serve(finished, handle, isInline: isInline, request, &response)
             return response

@@ -114,6 +114,32 @@ struct DigestFieldTests {
         await fixture.service.shutdown()
     }
 
+    @Test("who says that its file is not the one that was asked for is not asked for its bytes")
+    func otherFile() async throws {
+        let content = Array("abc".utf8)
+        let answers: [(status: Int, body: [UInt8])] = [(404, []), (200, Array("xyz".utf8)), (200, content)]
+        let origins = try answers.map { answer in
+            var digest = FileDigest([])
+            unsafe digest.update(answer.body.span.bytes)
+            let field = base64(digest.checksum(.sha256)?.bytes ?? [])
+            return try ScriptedOrigin { _ in
+                [.response(answer.status, [("ETag", "\"v\""), ("Repr-Digest", "sha-256=:\(field):")], body: answer.body)]
+            }
+        }
+        let urls = try origins.map { try #require(HTTPURL($0.url("/abc.txt"))) }
+        let checksum = try Checksum(parsing: "sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        let fixture = try await ServiceFixture()
+        var new = NewDownload(url: urls[0], checksum: checksum)
+        new.mirrors = Array(urls[1...])
+        let done = try await fixture.end(of: fixture.service.add(new).download.id)
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try fixture.file(done) == content)
+
+        let alone = try await fixture.end(of: fixture.service.add(NewDownload(url: urls[1], checksum: checksum)).download.id)
+        #expect(alone.error?.code == .checksumMismatch && alone.bytesReceived == 0)
+        await fixture.service.shutdown()
+    }
+
     /// The record of a small file is told of its entity when there are bytes of it to count on, or at its end.
     @Test("a file that was published is not judged by what was said of the version before it")
     func publishedBeforeTheRecordSaidSo() async throws {

@@ -196,8 +196,13 @@ struct DownloadRouteTests {
             #expect(try await running.send("GET", path).status == 404)
             let gone = try await running.send("GET", "/downloads/\(id)").json
             #expect(gone["fileMissing"]?.bool == true)
-            // One that is there again is not missing.
+            // One that is there again is not missing; another one that bears its name is not it.
+            try Data("other".utf8).write(to: URL(filePath: place))
+            #expect(try await running.send("GET", path).text == "other")
+            #expect(try await running.send("GET", "/downloads/\(id)").json["fileMissing"]?.bool == true)
             try Data(content).write(to: URL(filePath: place))
+            let past = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: -60)]
+            try FileManager.default.setAttributes(past, ofItemAtPath: place)
             for _ in 1...2 { #expect(try await running.send("GET", path).body == content) }
             #expect(try await running.send("GET", "/downloads/\(id)").json["fileMissing"]?.bool == false)
             try FileManager.default.removeItem(atPath: place)
