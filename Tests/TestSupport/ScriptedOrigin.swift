@@ -70,7 +70,7 @@ public final class ScriptedOrigin: Sendable {
         thread.start()
     }
 
-    deinit { stop() }
+    deinit { reactor.stop() }
 
     /// `http://127.0.0.1:<port>` and the path.
     public func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
@@ -94,9 +94,6 @@ public final class ScriptedOrigin: Sendable {
     public func openConnections(exactly count: Int, within limit: Duration = .seconds(90)) async throws {
         try await reactor.openConnections.wait(within: limit) { $0 == count }
     }
-
-    /// Closes everything. Connections break off.
-    public func stop() { reactor.stop() }
 }
 
 extension ScriptedOrigin.Step {
