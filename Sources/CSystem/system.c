@@ -38,6 +38,10 @@ int pawl_preallocate(int descriptor, int64_t offset, int64_t length) {
     return fallocate(descriptor, 0, offset, length);
 }
 
+int pawl_reserve_beyond(int descriptor, int64_t offset, int64_t length) {
+    return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, length);
+}
+
 int pawl_punch_hole(int descriptor, int64_t offset, int64_t length) {
     return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
 }

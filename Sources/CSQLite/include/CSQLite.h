@@ -27,6 +27,8 @@ enum {
     PAWL_SQLITE_NOTADB = 26,
     PAWL_SQLITE_ROW = 100,
     PAWL_SQLITE_DONE = 101,
+    // Extended: the index of the log cannot be made as long as it has to be.
+    PAWL_SQLITE_IOERR_SHMSIZE = PAWL_SQLITE_IOERR | (19 << 8),
 };
 
 // Flags of sqlite3_open_v2.

@@ -29,6 +29,9 @@ int pawl_syncfs(int descriptor);
 // fallocate(2) with mode 0: reserves blocks and extends the file; EOPNOTSUPP where the file system cannot.
 int pawl_preallocate(int descriptor, int64_t offset, int64_t length);
 
+// fallocate(2) FALLOC_FL_KEEP_SIZE: reserves blocks, also behind the file's end, which stays where it is.
+int pawl_reserve_beyond(int descriptor, int64_t offset, int64_t length);
+
 // fallocate(2) FALLOC_FL_PUNCH_HOLE: gives blocks back; the file keeps its size, and reads as zeros there.
 int pawl_punch_hole(int descriptor, int64_t offset, int64_t length);
 

@@ -145,7 +145,7 @@ extension DownloadService {
     private func keep(
         _ drafts: Drafts, answering key: RequestKey?, _ outcomes: [OrderOutcome]
     ) async throws(DownloadError) {
-        let changes = drafts.jobs.map { StoreChange.save($0.record) } + remember(outcomes, as: key)
+        let changes = drafts.jobs.map { StoreChange.add($0.record) } + remember(outcomes, as: key)
         let urls = drafts.first.keys.filter { pendingURLs[$0] == nil }
         for url in urls { pendingURLs[url] = [] }
         defer {

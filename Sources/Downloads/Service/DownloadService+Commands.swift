@@ -35,7 +35,17 @@ extension DownloadService {
         } catch {
             throw DownloadError(error)
         }
+        noteRecorded(id)
+    }
+
+    /// The store has taken what a command brought about, at once or late.
+    func noteRecorded(_ id: DownloadID) {
+        guard let job = jobs[id], job.isUnrecorded else { return }
         jobs[id]?.isUnrecorded = false
+        if job.record.download.state == .cancelled, job.isIdle {
+            discardParts(of: id)
+            jobs[id]?.mayBeCountedOn = false
+        }
     }
 
     /// Removes a record; a live download is cancelled first.
@@ -61,7 +71,7 @@ extension DownloadService {
         await rest(id)
         guard let download = board.download(id) else { throw .notFound }
         do throws(StoreError) {
-            try await submit([.remove(id)], telling: cancellation(of: id)).wait()
+            try await removeRecord(of: download, deletingFile: deletesFile)
         } catch {
             leaving.remove(id)
             requeue(id)
@@ -71,12 +81,45 @@ extension DownloadService {
         releaseName(of: id)
         jobs[id] = nil
         discardParts(of: id)
-        if deletesFile, download.state == .completed, let name = download.filename {
-            attempt("remove the file of \(id)") { () throws(FileError) in try FileSystem.remove(directory.file(name)) }
-        }
+        if deletesFile { removeFile(of: download) }
         events.publish(.removal(id))
         log(.removed(id))
         schedule()
+    }
+
+    /// Removes a record for good, and tells a webhook. On a full disk the bytes go first: without their room the removal cannot be
+    /// recorded. A crash in between leaves a record whose bytes are known to be gone.
+    private func removeRecord(of download: Download, deletingFile deletesFile: Bool) async throws(StoreError) {
+        let id = download.id
+        let delivery = cancellation(of: id)
+        let changes = [.remove(id)] + (delivery.map { [StoreChange.keepDelivery($0)] } ?? [])
+        if let error = await outcome(of: store.submit(changes)) {
+            guard error == .full else { throw error }
+            log(.warning("no room to record that \(id) is removed: what it has there goes first"))
+            transition(id, isRecorded: false) { job in
+                job.forgetBytes()
+                job.mayBeCountedOn = true
+            }
+            discardParts(of: id)
+            if deletesFile { removeFile(of: download) }
+            try await store.submit(changes).wait()
+        }
+        if let delivery { Task { [courier] in await courier.post(delivery, after: .nothing) } }
+    }
+
+    /// Why changes could not be made durable; `nil` if they are.
+    private func outcome(of commit: StoreCommit) async -> StoreError? {
+        do throws(StoreError) {
+            try await commit.wait()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func removeFile(of download: Download) {
+        guard download.state == .completed, let name = download.filename else { return }
+        attempt("remove the file of \(download.id)") { () throws(FileError) in try FileSystem.remove(directory.file(name)) }
     }
 
     /// What the webhook of a live download is told when its record is removed.
@@ -148,23 +191,32 @@ extension DownloadService {
                 if actions.contains(.forgetFailures) { job.resume = ResumeDecision() }
             }
         }
-        var failure: DownloadError?
-        do throws(StoreError) {
-            try await commit.wait()
+        var failure = await outcome(of: commit)
+        if failure == .full, actions.contains(.discardBytes), jobs[id]?.record.download.state == state {
+            // Without the room of the bytes that are given up, nothing can be recorded.
+            discardParts(of: id)
+            jobs[id]?.mayBeCountedOn = true
+            commit = transition(id) { _ in }
+            failure = await outcome(of: commit)
+        }
+        if failure == nil {
             jobs[id]?.isUnrecorded = false
-        } catch {
-            jobs[id]?.isUnrecorded = true
+        } else {
             // What this run does follows the state that everybody has been shown, also if it cannot be kept.
-            failure = DownloadError(error)
+            jobs[id]?.isUnrecorded = true
             if actions.contains(.discardBytes) { jobs[id]?.mayBeCountedOn = true }
+            insist(on: commit, id)
         }
         if jobs[id]?.record.download.state == state {
             // Only now: had the record still spoken of bytes when their file was gone, a crash in between would have lost them.
-            if actions.contains(.discardBytes), failure == nil { discardParts(of: id) }
+            if actions.contains(.discardBytes), failure == nil {
+                discardParts(of: id)
+                jobs[id]?.mayBeCountedOn = false
+            }
             if actions.contains(.enterQueue) { enqueue(id) }
         }
         schedule()
-        if let failure { throw failure }
+        if let failure { throw DownloadError(failure) }
     }
 
     /// Tells a transfer to stop, and gives its slot away; does not wait for its end.

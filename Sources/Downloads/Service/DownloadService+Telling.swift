@@ -34,7 +34,7 @@ extension DownloadService {
                 guard let next = await self?.saveAgain(id, revision) else { break }
                 commit = next
             }
-            await self?.noteSaved(id)
+            await self?.noteSaved(id, revision)
         }
     }
 
@@ -43,8 +43,10 @@ extension DownloadService {
     }
 
     /// Whatever came later has been told, or is insisted on by itself.
-    private func noteSaved(_ id: DownloadID) {
-        if !isShuttingDown { unsaved.remove(id) }
+    private func noteSaved(_ id: DownloadID, _ revision: UInt64) {
+        guard !isShuttingDown else { return }
+        unsaved.remove(id)
+        if jobs[id]?.record.download.revision == revision { noteRecorded(id) }
     }
 
     /// Nil if it is too late for that, or there is something newer.

@@ -10,11 +10,11 @@ extension DataDirectory {
     /// A finished file.
     func file(_ name: String) -> String { "\(filesPath)/\(name)" }
 
-    /// Bytes that an unprivileged process can still write to the file system; `nil` if it does not tell.
-    func freeBytes() -> Int64? {
+    /// Bytes that the file system has, free or not; 0 if it does not tell.
+    func capacity() -> Int64 {
         var status = statvfs()
-        guard unsafe statvfs(path, &status) == 0 else { return nil }
-        let (bytes, overflow) = Int64(clamping: status.f_bavail).multipliedReportingOverflow(by: Int64(clamping: status.f_frsize))
+        guard unsafe statvfs(path, &status) == 0 else { return 0 }
+        let (bytes, overflow) = Int64(clamping: status.f_blocks).multipliedReportingOverflow(by: Int64(clamping: status.f_frsize))
         return overflow ? .max : bytes
     }
 }

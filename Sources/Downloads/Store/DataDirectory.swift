@@ -58,6 +58,9 @@ final class DataDirectory: Sendable {
         guard file >= 0 else { throw Self.unavailable(databasePath) }
         defer { close(file) }
         guard fchmod(file, 0o600) == 0, fsync(descriptor) == 0 else { throw Self.unavailable(databasePath) }
+        // Room that an earlier run has left behind the file's end is for the companion files now: see `RecordReserve`.
+        var status = stat()
+        if unsafe fstat(file, &status) == 0 { _ = ftruncate(file, status.st_size) }
     }
 }
 

@@ -44,6 +44,8 @@ struct StoredContents: Sendable {
 
 /// One change to what is kept.
 enum StoreChange: Sendable {
+    /// Inserts the record of a new download; refused when there is only room left for changes to what is there.
+    case add(DownloadRecord)
     /// Inserts the record, or replaces the one of that identity.
     case save(DownloadRecord)
     /// Replaces only the byte counter and the segments; nothing happens if there is no such record.
@@ -52,7 +54,7 @@ enum StoreChange: Sendable {
     case remove(DownloadID)
     /// Sets or, with `nil`, deletes a setting.
     case set(name: String, value: String?)
-    /// Changes nothing that is ever read, but has to be written: it shows whether the store takes writes.
+    /// Changes nothing that is ever read, but has to be written: it shows whether the store takes new records.
     case probe
     /// Keeps the answer to a request with a key, in place of an earlier one.
     case remember(KeptAnswer)

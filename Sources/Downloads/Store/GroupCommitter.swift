@@ -14,16 +14,20 @@ final class GroupCommitter: Sendable {
         var noteDelay: Duration = .milliseconds(250)
         /// The most pages the file may have; `nil`: no limit. Tests make a small disk of it.
         var maximumPages: Int?
+        /// Reserves room for records ahead of need, and says whether there is some: in place of ``RecordReserve``. Called on the
+        /// store's thread.
+        var reserve: (@Sendable () -> Bool)?
         /// Told on the store's thread how long each transaction took.
         var committed: @Sendable (Duration) -> Void
 
         init(
             largestGroup: Int = 1_024, noteDelay: Duration = .milliseconds(250), maximumPages: Int? = nil,
-            committed: @escaping @Sendable (Duration) -> Void = { _ in }
+            reserve: (@Sendable () -> Bool)? = nil, committed: @escaping @Sendable (Duration) -> Void = { _ in }
         ) {
             self.largestGroup = max(largestGroup, 1)
             self.noteDelay = noteDelay
             self.maximumPages = maximumPages
+            self.reserve = reserve
             self.committed = committed
         }
     }
@@ -31,6 +35,16 @@ final class GroupCommitter: Sendable {
     private struct Write: Sendable {
         var changes: [StoreChange]
         var commit: StoreCommit
+
+        /// Whether it makes the records more, or asks whether that can be done.
+        var needsRoom: Bool {
+            changes.contains { change in
+                switch change {
+                case .add, .probe: true
+                case .save, .progress, .remove, .set, .remember, .forget, .keepDelivery, .dropDelivery: false
+                }
+            }
+        }
     }
 
     /// What the writers and the thread share.
@@ -58,12 +72,15 @@ final class GroupCommitter: Sendable {
     private let backlog = Monitor(Backlog())
     /// Used by the thread; and by whoever loads, before anything is written.
     private let writer: Locked<StoreWriter?>
+    /// Used by the thread; outlasts the connection.
+    private let reserve: Locked<RecordReserve?>
     /// Held so that the directory's lock outlasts the connection.
     private let directory: Locked<DataDirectory?>
     private let options: Options
 
-    init(_ writer: sending StoreWriter, directory: DataDirectory, options: Options) {
+    init(_ writer: sending StoreWriter, reserve: sending RecordReserve, directory: DataDirectory, options: Options) {
         self.writer = Locked(writer)
+        self.reserve = Locked(reserve)
         self.directory = Locked(directory)
         self.options = options
     }
@@ -86,7 +103,7 @@ extension GroupCommitter {
             for change in changes {
                 // A record that is saved or removed after a note says all that the note does.
                 switch change {
-                case .save(let record): backlog.notes[record.id] = nil
+                case .add(let record), .save(let record): backlog.notes[record.id] = nil
                 case .remove(let id): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
                 case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery: break
@@ -130,11 +147,17 @@ extension GroupCommitter {
 
 extension GroupCommitter {
     func run() {
+        _ = hasReserve()
         while case .commit(let writes, let notes) = nextTask() {
             commit(writes, notes: notes)
+            _ = hasReserve()
         }
         // Closing the last connection moves the log into the file and removes it.
         writer.withLock { $0 = nil }
+        reserve.withLock { reserve in
+            reserve?.keepForNextStart()
+            reserve = nil
+        }
         directory.withLock { directory in
             directory?.release()
             directory = nil
@@ -186,6 +209,12 @@ extension GroupCommitter {
     }
 
     private func commit(_ writes: [Write], notes: [StoredProgress]) {
+        var writes = writes
+        // Room that has been made since the last time is found now.
+        if writes.contains(where: \.needsRoom), !hasReserve() {
+            for write in writes where write.needsRoom { write.commit.conclude(.failure(.full)) }
+            writes.removeAll(where: \.needsRoom)
+        }
         let group = WriteGroup(writes.map(\.changes), notes: notes)
         if case .success = attempt(group.changes) {
             for write in writes { write.commit.conclude(.success(())) }
@@ -194,6 +223,12 @@ extension GroupCommitter {
         // Somebody's changes cannot be written. Each on its own, so that only those fail whose own are to blame.
         for write in writes { write.commit.conclude(attempt(write.changes)) }
         for note in notes { _ = attempt([.progress(note)]) }
+    }
+
+    /// Sees to it that there is room for changes to the records when there is none for anything else.
+    private func hasReserve() -> Bool {
+        if let reserve = options.reserve { return reserve() }
+        return reserve.withLock { $0?.refill() ?? true }
     }
 
     private func attempt(_ changes: [StoreChange]) -> Result<Void, StoreError> {

@@ -19,7 +19,11 @@ final class SQLiteDownloadStore: DownloadStore {
             let connection = try SQLiteConnection(path: path)
             try StoreSchema.prepare(connection, path: path)
             if let pages = options.maximumPages { _ = try connection.number("PRAGMA max_page_count = \(pages)") }
-            committer = GroupCommitter(try StoreWriter(connection), directory: directory, options: options)
+            let writer = try StoreWriter(connection)
+            // Not before the connection has opened the files: it makes the log.
+            let reserve = RecordReserve(path: path, capacity: directory.capacity())
+            try connection.execute("PRAGMA wal_autocheckpoint = \(reserve.checkpointPages)")
+            committer = GroupCommitter(writer, reserve: reserve, directory: directory, options: options)
         } catch let error as StoreError {
             throw error
         } catch let error as SQLiteError {

@@ -40,7 +40,7 @@ final class StoreWriter {
 
     private func apply(_ change: StoreChange) throws(SQLiteError) {
         switch change {
-        case .save(let record):
+        case .add(let record), .save(let record):
             try DownloadRow.bind(record, to: save)
             try save.run()
         case .progress(let value):

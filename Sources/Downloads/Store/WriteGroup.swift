@@ -15,7 +15,7 @@ struct WriteGroup: Sendable {
         for write in writes.reversed() {
             for change in write.reversed() {
                 switch change {
-                case .save(let record):
+                case .add(let record), .save(let record):
                     if replaced.insert(record.id).inserted { changes.append(change) }
                 case .remove(let id):
                     if replaced.insert(id).inserted { changes.append(change) }

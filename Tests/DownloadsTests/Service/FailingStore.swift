@@ -7,6 +7,7 @@ import Threading
 final class FailingStore: DownloadStore {
     private let real: any DownloadStore
     private let refusal = Locked<(@Sendable (StoreChange) -> Bool)?>(nil)
+    private let reason = Locked(StoreError.full)
     private let count = Locked(0)
     /// Those whose commit is known to the test alone until it says so.
     private let delay = Locked<(@Sendable (StoreChange) -> Bool)?>(nil)
@@ -23,7 +24,10 @@ final class FailingStore: DownloadStore {
     var refused: Int { count.withLock { $0 } }
 
     /// From now on, submissions with such a change fail; `nil` lets all pass again.
-    func refuse(_ condition: (@Sendable (StoreChange) -> Bool)?) {
+    func refuse(
+        as error: StoreError = .inputOutput("the disk is said to be broken"), _ condition: (@Sendable (StoreChange) -> Bool)?
+    ) {
+        reason.withLock { $0 = error }
         refusal.withLock { $0 = condition }
     }
 
@@ -37,7 +41,7 @@ final class FailingStore: DownloadStore {
     }
 
     func submit(_ changes: [StoreChange]) -> StoreCommit {
-        for case .save(let record) in changes { synced.update { $0[record.id] = record.syncedBytes } }
+        for record in changes.compactMap(\.savedRecord) { synced.update { $0[record.id] = record.syncedBytes } }
         if let isDelayed = delay.withLock({ $0 }), changes.contains(where: isDelayed) {
             _ = real.submit(changes)
             let commit = StoreCommit()
@@ -48,7 +52,7 @@ final class FailingStore: DownloadStore {
         guard let condition, changes.contains(where: condition) else { return real.submit(changes) }
         count.withLock { $0 += 1 }
         let commit = StoreCommit()
-        commit.conclude(.failure(.inputOutput("the disk is said to be broken")))
+        commit.conclude(.failure(reason.withLock { $0 }))
         return commit
     }
 
@@ -63,9 +67,17 @@ final class FailingStore: DownloadStore {
 }
 
 extension StoreChange {
+    /// The record that is added or saved.
+    var savedRecord: DownloadRecord? {
+        switch self {
+        case .add(let record), .save(let record): record
+        default: nil
+        }
+    }
+
     /// The record that is saved, if it is in this state.
     func saves(_ state: DownloadState) -> Bool {
-        if case .save(let record) = self { record.download.state == state } else { false }
+        savedRecord?.download.state == state
     }
 
     /// Whether it removes a record.

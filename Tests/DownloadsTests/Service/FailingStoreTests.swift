@@ -42,6 +42,98 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
+    @Test("a cancellation that could not be recorded is recorded once it can be, and then the bytes go")
+    func cancellingLate() async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add("size=900000&seed=9&fault=stall@400000")
+        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        fixture.store.refuse { $0.saves(.cancelled) }
+        await #expect(throws: DownloadError.self) { try await fixture.service.perform(.cancel, on: made.id) }
+        #expect(try fixture.names(in: "incomplete") != [])
+        fixture.store.refuse(nil)
+        while try fixture.names(in: "incomplete") != [] { await Task.yield() }
+        let after = try await fixture.crash(starting: false)
+        #expect(after.service.board.download(made.id)?.state == .cancelled)
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
+    @Test("a cancellation repeated after it could not be recorded takes the bytes with it", arguments: [false, true])
+    func cancellingAgain(resting: Bool) async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add("size=900000&seed=9&fault=stall@400000")
+        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        if resting { _ = try await fixture.service.perform(.pause, on: made.id) }
+        fixture.store.refuse { $0.saves(.cancelled) }
+        await #expect(throws: DownloadError.self) { try await fixture.service.perform(.cancel, on: made.id) }
+        fixture.store.refuse(nil)
+        #expect(try await fixture.service.perform(.cancel, on: made.id).state == .cancelled)
+        #expect(try fixture.names(in: "incomplete") == [])
+        await fixture.service.shutdown()
+    }
+
+    @Test("on a full disk the bytes that a cancellation gives up make the room to record it", arguments: [false, true])
+    func cancellingOnAFullDisk(retrying: Bool) async throws {
+        let fixture = try await ServiceFixture()
+        let query = "size=900000&seed=10&fault=stall@400000;times=1"
+        let made = try await fixture.add(query)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        let part = fixture.part(of: made.id).path
+        fixture.store.refuse(as: .full) { _ in FileManager.default.fileExists(atPath: part) }
+        #expect(try await fixture.service.perform(.cancel, on: made.id).state == .cancelled)
+        #expect(fixture.store.refused == 1)
+        fixture.store.refuse(nil)
+        if retrying {
+            _ = try await fixture.service.perform(.retry, on: made.id)
+            #expect(try await fixture.file(fixture.end(of: made.id), is: query))
+        } else {
+            let after = try await fixture.crash(starting: false)
+            #expect(after.service.board.download(made.id)?.state == .cancelled)
+            await after.service.shutdown()
+        }
+        await fixture.service.shutdown()
+    }
+
+    @Test("on a full disk a removal takes the bytes first, and then its record", arguments: [false, true])
+    func removingOnAFullDisk(finished: Bool) async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add("size=900000&seed=11" + (finished ? "" : "&fault=stall@400000"))
+        let place: String
+        if finished {
+            place = "files/" + (try #require(try await fixture.end(of: made.id).filename))
+        } else {
+            _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+            place = "incomplete/\(made.id).part"
+        }
+        let path = fixture.directory.path + "/data/" + place
+        fixture.store.refuse(as: .full) { change in change.removes && FileManager.default.fileExists(atPath: path) }
+        try await fixture.service.remove(made.id, deletingFile: true)
+        #expect(fixture.store.refused == 1)
+        #expect(fixture.service.board.download(made.id) == nil)
+        #expect(!FileManager.default.fileExists(atPath: path))
+        let after = try await fixture.crash(starting: false)
+        #expect(after.service.board.download(made.id) == nil)
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
+    @Test("a removal that a full disk does not take in the end begins the download again rather than lose it")
+    func removingInVain() async throws {
+        let fixture = try await ServiceFixture()
+        let query = "size=900000&seed=12&fault=stall@400000;times=1"
+        let made = try await fixture.add(query)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        fixture.store.refuse(as: .full) { $0.removes }
+        await #expect(throws: DownloadError.insufficientStorage(StoreError.full.description)) {
+            try await fixture.service.remove(made.id, deletingFile: true)
+        }
+        fixture.store.refuse(nil)
+        #expect(try await fixture.file(fixture.end(of: made.id), is: query))
+        #expect(try fixture.names(in: "incomplete") == [])
+        await fixture.service.shutdown()
+    }
+
     @Test(
         "a failure that could not be recorded is recorded once it can be, and at a stop at the latest", arguments: [false, true])
     func failing(stopping: Bool) async throws {
@@ -82,9 +174,7 @@ struct FailingStoreTests {
     func repeating() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=900000&seed=6&fault=stall@400000") { $0.startsPaused = true }
-        fixture.store.refuse { change in
-            if case .save(let record) = change { record.download.state != .paused } else { false }
-        }
+        fixture.store.refuse { change in change.savedRecord.map { $0.download.state != .paused } ?? false }
         await #expect(throws: DownloadError.self) { try await fixture.service.perform(.resume, on: made.id) }
         await #expect(throws: DownloadError.self) { try await fixture.service.perform(.resume, on: made.id) }
         fixture.store.refuse(nil)

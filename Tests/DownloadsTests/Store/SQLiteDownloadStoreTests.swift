@@ -2,6 +2,7 @@ import Foundation
 import HTTPCore
 import TestSupport
 import Testing
+import Threading
 
 @testable import Downloads
 
@@ -118,6 +119,32 @@ struct SQLiteDownloadStoreTests {
         try await store.write((0..<8).map { .remove(sampleRecord($0).id) })
         try await store.save(sampleRecord(9))
         #expect(try scene.contentsAfterCrash().records.map(\.id) == [sampleRecord(9).id])
+        await store.close()
+    }
+
+    @Test func `without room in reserve only what is new is refused`() async throws {
+        let scene = try StoreScene()
+        let hasRoom = Locked(true)
+        let store = try scene.open(GroupCommitter.Options(reserve: { hasRoom.withLock { $0 } }))
+        try await store.write([.add(sampleRecord(1)), .add(sampleRecord(2))])
+        hasRoom.withLock { $0 = false }
+        let commits = [
+            store.submit([.add(sampleRecord(3))]), store.submit([.remove(sampleRecord(2).id)]),
+            store.submit([.set(name: "a", value: "b"), .add(sampleRecord(4))]),
+            store.submit([.save(sampleRecord(1, state: .paused))]), store.submit([.probe]),
+        ]
+        await #expect(throws: StoreError.full) { try await commits[0].wait() }
+        try await commits[1].wait()
+        await #expect(throws: StoreError.full) { try await commits[2].wait() }
+        try await commits[3].wait()
+        await #expect(throws: StoreError.full) { try await commits[4].wait() }
+        var contents = try scene.contentsAfterCrash()
+        #expect(contents.records.map(\.download.state) == [.paused])
+        #expect(contents.settings.isEmpty)
+        hasRoom.withLock { $0 = true }
+        try await store.write([.add(sampleRecord(3))])
+        contents = try scene.contentsAfterCrash()
+        #expect(contents.records.count == 2)
         await store.close()
     }
 

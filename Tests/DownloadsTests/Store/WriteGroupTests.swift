@@ -5,6 +5,7 @@ import Testing
 struct WriteGroupTests {
     private static func describe(_ change: StoreChange) -> String {
         switch change {
+        case .add(let record): "add \(record.id.value & 0xFF) \(record.download.revision)"
         case .save(let record): "save \(record.id.value & 0xFF) \(record.download.revision)"
         case .progress(let progress): "progress \(progress.id.value & 0xFF) \(progress.bytesReceived)"
         case .remove(let id): "remove \(id.value & 0xFF)"
@@ -37,6 +38,8 @@ struct WriteGroupTests {
 
     @Test(arguments: [
         Case(writes: [[save(1, 1)], [save(1, 2)], [save(2, 1)]], expected: ["save 1 2", "save 2 1"]),
+        Case(
+            writes: [[.add(sampleRecord(1)), .add(sampleRecord(2))], [save(2, 2)]], expected: ["add 1 0", "save 2 2"]),
         Case(writes: [[save(1, 1)], [.remove(sampleRecord(1).id)]], expected: ["remove 1"]),
         Case(writes: [[.remove(sampleRecord(1).id)], [save(1, 3)]], expected: ["save 1 3"]),
         Case(writes: [[.progress(note(1, 5))], [save(1, 1)]], expected: ["save 1 1"]),

@@ -1,0 +1,115 @@
+internal import CSystem
+internal import Glibc
+
+/// Room on the disk that only the records can take: on a disk that downloads have filled, what makes room again (a removal, a
+/// cancellation) has to be recorded first.
+///
+/// Blocks behind the end of the record file and of its log are reserved, where SQLite does not see them and finds them when it
+/// writes there. The log needs room for as many pages as gather until a checkpoint, the file for those of them that are new.
+/// Once the file's cannot be had again, only new downloads are refused: what is known by then fits.
+///
+/// It belongs to one thread at a time. It has to outlast the connection: to close any descriptor of the file would drop the locks that
+/// SQLite has on it (<https://www.sqlite.org/howtocorrupt.html>, section 2.2).
+final class RecordReserve {
+    /// Bytes reserved behind the end of the file, and from the beginning of the log.
+    let size: Int64
+    /// Pages in the log from which on they are moved into the file: three quarters of what is reserved, so that the last transaction has
+    /// room too.
+    var checkpointPages: Int64 { size * 3 / 4 / Self.pageSize }
+
+    private static let pageSize: Int64 = 4_096
+
+    private let file: File?
+    private var log: File?
+    private var isLogReserved = false
+    /// Whether the file system can reserve at all.
+    private var isPossible = true
+    /// The file as it was when room was last reserved: a checkpoint lengthens it, and gives the rest back.
+    private var reserved: File.Extent?
+
+    /// - Parameters:
+    ///   - path: the record file, whose log is there too.
+    ///   - capacity: bytes that the file system has, of which records reserve a small part; 0 or less where it has no size.
+    init(path: String, capacity: Int64) {
+        size = Self.size(capacity: capacity)
+        file = File(path)
+        log = File(path + "-wal")
+    }
+
+    /// Bytes to reserve on a file system of this capacity.
+    static func size(capacity: Int64) -> Int64 {
+        capacity > 0 ? min(4 << 20, max(64 << 10, capacity / 32)) : 4 << 20
+    }
+
+    /// Reserves what is missing.
+    /// - Returns: false if there is no room for it; true if there is, or if it cannot be known.
+    func refill() -> Bool {
+        guard isPossible, let file, let log else { return true }
+        if !isLogReserved {
+            guard isReserved(log.reserve(from: 0, count: size)) else { return false }
+            isLogReserved = true
+        }
+        return refill(file)
+    }
+
+    /// Keeps room for the next start, which makes the log anew. To be called when the connection has been closed, and the log is gone.
+    func keepForNextStart() {
+        log = nil
+        if isPossible, let file { _ = refill(file) }
+    }
+
+    private func refill(_ file: File) -> Bool {
+        guard let extent = file.extent() else { return true }
+        if extent == reserved { return true }
+        guard isReserved(file.reserve(from: extent.size, count: size)) else { return false }
+        reserved = file.extent()
+        return true
+    }
+
+    /// What the outcome of a reservation means: only want of room counts. Where it fails for another reason, there is none.
+    private func isReserved(_ error: Int32) -> Bool {
+        switch error {
+        case 0: break
+        case ENOSPC, EDQUOT: return false
+        default: isPossible = false
+        }
+        return true
+    }
+}
+
+extension RecordReserve {
+    /// An open file of which only the blocks matter.
+    private final class File {
+        struct Extent: Equatable {
+            /// Bytes up to its end.
+            let size: Int64
+            /// Blocks that it takes, those behind its end included.
+            let blocks: Int64
+        }
+
+        private let descriptor: Int32
+
+        init?(_ path: String) {
+            descriptor = unsafe pawl_open(path, O_RDWR | O_NOFOLLOW, 0)
+            if descriptor < 0 { return nil }
+        }
+
+        deinit {
+            close(descriptor)
+        }
+
+        func extent() -> Extent? {
+            var status = stat()
+            guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+            return Extent(size: Int64(status.st_size), blocks: Int64(status.st_blocks))
+        }
+
+        /// - Returns: 0, or why it failed.
+        func reserve(from offset: Int64, count: Int64) -> Int32 {
+            while pawl_reserve_beyond(descriptor, offset, count) != 0 {
+                if errno != EINTR { return errno }
+            }
+            return 0
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite("The room that is kept for records", .timeLimit(.minutes(1)))
+struct RecordReserveTests {
+    struct Case {
+        /// KiB.
+        let capacity: Int64, size: Int64
+        let pages: Int64
+    }
+
+    @Test(arguments: [
+        Case(capacity: 0, size: 4_096, pages: 768), Case(capacity: 1 << 40, size: 4_096, pages: 768),
+        Case(capacity: 131_072, size: 4_096, pages: 768), Case(capacity: 65_536, size: 2_048, pages: 384),
+        Case(capacity: 16_384, size: 512, pages: 96), Case(capacity: 1_024, size: 64, pages: 12),
+    ])
+    func `a small disk reserves less, and moves the log sooner`(_ example: Case) {
+        let reserve = RecordReserve(path: "/nowhere/at/all", capacity: example.capacity << 10)
+        #expect(reserve.size == example.size << 10)
+        #expect(reserve.checkpointPages == example.pages)
+        // Without files there is nothing to run out of.
+        #expect(reserve.refill())
+    }
+
+    @Test func `the room is taken behind the ends of file and log, and again after each checkpoint`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        guard try supportsReservation(in: scene.temporary.path) else { return }
+        let database = scene.path + "/pawl.sqlite"
+        var sizes: Set<Int64> = []
+        for round in 0..<8 {
+            try await store.write((0..<1_000).map { .add(bulkyRecord(round * 1_000 + $0)) })
+            // The thread has reserved what was missing after this write before it takes the next.
+            try await store.write([.probe])
+            let file = try extent(of: database)
+            sizes.insert(file.size)
+            #expect(file.allocated >= file.size + 4 << 20, "\(file)")
+            #expect(try extent(of: database + "-wal").allocated >= 4 << 20)
+        }
+        // The log has been moved into the file meanwhile, or the test would show nothing.
+        #expect(sizes.count > 1)
+        await store.close()
+        // The next start finds room for the log.
+        let closed = try extent(of: database)
+        #expect(closed.allocated >= closed.size + 4 << 20, "\(closed)")
+    }
+
+    private func bulkyRecord(_ number: Int) -> DownloadRecord {
+        var record = sampleRecord(number)
+        record.download.track = Array(repeating: UInt8(ascii: "x"), count: 1_000)
+        return record
+    }
+
+    private func extent(of path: String) throws -> (size: Int64, allocated: Int64) {
+        var status = stat()
+        try #require(unsafe stat(path, &status) == 0)
+        return (Int64(status.st_size), Int64(status.st_blocks) * 512)
+    }
+
+    /// Some file systems cannot; there the records do without.
+    private func supportsReservation(in directory: String) throws -> Bool {
+        let part = try PartFile(path: directory + "/trial", truncating: true)
+        return try part.preallocate(4_096)
+    }
+}
