@@ -238,10 +238,17 @@ extension GroupCommitter {
             let begun = ContinuousClock.now
             defer { options.committed(.now - begun) }
             do throws(StoreError) {
-                return .success(try writer.commit(changes))
+                try writer.commit(changes)
             } catch {
-                return .failure(error)
+                // The log cannot grow: what it holds may have room in the file, and then it begins anew.
+                guard error == .full, writer.emptyLog() else { return .failure(error) }
+                do throws(StoreError) {
+                    try writer.commit(changes)
+                } catch {
+                    return .failure(error)
+                }
             }
+            return .success(())
         }
     }
 }

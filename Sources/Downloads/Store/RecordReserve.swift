@@ -18,6 +18,8 @@ final class RecordReserve {
     var checkpointPages: Int64 { size * 3 / 4 / Self.pageSize }
 
     private static let pageSize: Int64 = 4_096
+    /// Bytes of the log's index, generously.
+    private static let indexSize: Int64 = 64 << 10
 
     private let file: File?
     private var log: File?
@@ -41,29 +43,27 @@ final class RecordReserve {
         capacity > 0 ? min(4 << 20, max(64 << 10, capacity / 32)) : 4 << 20
     }
 
-    /// Reserves what is missing.
-    /// - Returns: false if there is no room for it; true if there is, or if it cannot be known.
+    /// Reserves what is missing, or as much of it as there is room for.
+    /// - Returns: false if there is no room for all; true if there is, or if it cannot be known.
     func refill() -> Bool {
         guard isPossible, let file, let log else { return true }
         if !isLogReserved {
             guard isReserved(log.reserve(from: 0, count: size)) else { return false }
             isLogReserved = true
         }
-        return refill(file)
-    }
-
-    /// Keeps room for the next start, which makes the log anew. To be called when the connection has been closed, and the log is gone.
-    func keepForNextStart() {
-        log = nil
-        if isPossible, let file { _ = refill(file) }
-    }
-
-    private func refill(_ file: File) -> Bool {
         guard let extent = file.extent() else { return true }
         if extent == reserved { return true }
         guard isReserved(file.reserve(from: extent.size, count: size)) else { return false }
         reserved = file.extent()
         return true
+    }
+
+    /// Keeps the room of both behind the file's end for the next start, which makes the log and its index anew. To be called when the
+    /// connection has been closed, and the log is gone.
+    func keepForNextStart() {
+        log = nil
+        guard isPossible, let file, let extent = file.extent() else { return }
+        _ = file.reserve(from: extent.size, count: 2 * size + Self.indexSize)
     }
 
     /// What the outcome of a reservation means: only want of room counts. Where it fails for another reason, there is none.
@@ -104,10 +104,17 @@ extension RecordReserve {
             return Extent(size: Int64(status.st_size), blocks: Int64(status.st_blocks))
         }
 
+        /// Reserves in steps, so that what there is room for is had.
         /// - Returns: 0, or why it failed.
         func reserve(from offset: Int64, count: Int64) -> Int32 {
-            while pawl_reserve_beyond(descriptor, offset, count) != 0 {
-                if errno != EINTR { return errno }
+            var done: Int64 = 0
+            while done < count {
+                let step = min(count - done, max(count / 8, 64 << 10))
+                if pawl_reserve_beyond(descriptor, offset + done, step) == 0 {
+                    done += step
+                } else if errno != EINTR {
+                    return errno
+                }
             }
             return 0
         }

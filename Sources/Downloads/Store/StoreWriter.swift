@@ -38,6 +38,14 @@ final class StoreWriter {
         }
     }
 
+    /// Moves all that the log holds into the file, so that the next transaction begins it anew.
+    /// - Returns: whether it held anything, and all of that could be moved.
+    func emptyLog() -> Bool {
+        // One row: whether somebody was in the way, pages in the log, and how many of them are in the file.
+        guard let row = try? connection.prepare("PRAGMA wal_checkpoint(PASSIVE)"), (try? row.step()) == true else { return false }
+        return row.integer(1) > 0 && row.integer(2) == row.integer(1)
+    }
+
     private func apply(_ change: StoreChange) throws(SQLiteError) {
         switch change {
         case .add(let record), .save(let record):
