@@ -27,8 +27,6 @@ enum {
     PAWL_SQLITE_NOTADB = 26,
     PAWL_SQLITE_ROW = 100,
     PAWL_SQLITE_DONE = 101,
-    // Extended: the index of the log cannot be made as long as it has to be.
-    PAWL_SQLITE_IOERR_SHMSIZE = PAWL_SQLITE_IOERR | (19 << 8),
 };
 
 // Flags of sqlite3_open_v2.
@@ -50,6 +48,7 @@ int sqlite3_open_v2(const char *path, sqlite3 **database, int flags, const char 
 int sqlite3_close_v2(sqlite3 *database);
 int sqlite3_extended_result_codes(sqlite3 *database, int on);
 int sqlite3_extended_errcode(sqlite3 *database);
+int sqlite3_system_errno(sqlite3 *database);
 const char *sqlite3_errmsg(sqlite3 *database);
 const char *sqlite3_errstr(int code);
 int sqlite3_busy_timeout(sqlite3 *database, int milliseconds);

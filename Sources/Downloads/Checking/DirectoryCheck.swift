@@ -18,6 +18,7 @@ public final class DirectoryCheck {
         }
         do {
             directory = try DataDirectory(path: path)
+            try directory.prepareDatabaseFile()
             connection = try SQLiteConnection(path: directory.databasePath)
             try StoreSchema.prepare(connection, path: directory.databasePath)
             writer = try StoreWriter(connection)

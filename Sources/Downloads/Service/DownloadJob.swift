@@ -44,6 +44,8 @@ struct DownloadJob {
     var mayBeCountedOn = false
     /// The state that a command brought about could not be recorded: a crash would bring back the one before.
     var isUnrecorded = false
+    /// How many commands have been carried out: who has waited sees whether another came meanwhile.
+    var commands = 0
     /// The store has not been told of the entity, as there are no bytes of it yet that it could count on.
     var hasUnsavedEntity = false
     /// A slot was given while the last transfer was still settling.

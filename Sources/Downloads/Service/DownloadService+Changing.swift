@@ -63,13 +63,11 @@ extension DownloadService {
             return
         }
         let commit = transition(id, edit)
+        let revision = jobs[id]?.record.download.revision
         queue.reprioritise(id, to: jobs[id]?.record.download.priority ?? 0)
         schedule()
-        do throws(StoreError) {
-            try await commit.wait()
-        } catch {
-            throw DownloadError(error)
-        }
+        if let error = await commit.failure() { throw DownloadError(error) }
+        noteRecorded(id, revision)
     }
 
     /// Reserves a new name in place of the old one. A cancelled download has none until it is tried again.
@@ -88,10 +86,6 @@ extension DownloadService {
         download.revision += 1
         let commit = store.submit([.save(DownloadRecord(download))])
         publish(download, counters: nil)
-        do throws(StoreError) {
-            try await commit.wait()
-        } catch {
-            throw DownloadError(error)
-        }
+        if let error = await commit.failure() { throw DownloadError(error) }
     }
 }

@@ -30,17 +30,15 @@ extension DownloadService {
 
     /// Records a download as it stands: what an earlier command brought about could not be kept, and is asked for again.
     private func record(_ id: DownloadID) async throws(DownloadError) {
-        do throws(StoreError) {
-            try await transition(id) { _ in }.wait()
-        } catch {
-            throw DownloadError(error)
-        }
-        noteRecorded(id)
+        let commit = transition(id) { _ in }
+        let revision = jobs[id]?.record.download.revision
+        if let error = await commit.failure() { throw DownloadError(error) }
+        noteRecorded(id, revision)
     }
 
-    /// The store has taken what a command brought about, at once or late.
-    func noteRecorded(_ id: DownloadID) {
-        guard let job = jobs[id], job.isUnrecorded else { return }
+    /// The store has taken a download as it was at this revision: what an earlier command brought about, if nothing has changed since.
+    func noteRecorded(_ id: DownloadID, _ revision: UInt64?) {
+        guard let job = jobs[id], job.isUnrecorded, job.record.download.revision == revision else { return }
         jobs[id]?.isUnrecorded = false
         if job.record.download.state == .cancelled, job.isIdle {
             discardParts(of: id)
@@ -70,18 +68,21 @@ extension DownloadService {
         stopTransfer(id)
         await rest(id)
         guard let download = board.download(id) else { throw .notFound }
+        var isFileGone = download.fileMissing
         do throws(StoreError) {
-            try await removeRecord(of: download, deletingFile: deletesFile)
+            try await removeRecord(of: download, deletingFile: deletesFile, isFileGone: &isFileGone)
         } catch {
             leaving.remove(id)
             requeue(id)
+            if isFileGone { await noteFile(of: id, isMissing: true) }
             throw DownloadError(error)
         }
         _ = board.remove(id)
         releaseName(of: id)
         jobs[id] = nil
         discardParts(of: id)
-        if deletesFile { removeFile(of: download) }
+        // Once it is gone, its name may be another's.
+        if deletesFile, !isFileGone { removeFile(of: download) }
         events.publish(.removal(id))
         log(.removed(id))
         schedule()
@@ -89,32 +90,27 @@ extension DownloadService {
 
     /// Removes a record for good, and tells a webhook. On a full disk the bytes go first: without their room the removal cannot be
     /// recorded. A crash in between leaves a record whose bytes are known to be gone.
-    private func removeRecord(of download: Download, deletingFile deletesFile: Bool) async throws(StoreError) {
+    private func removeRecord(
+        of download: Download, deletingFile deletesFile: Bool, isFileGone: inout Bool
+    ) async throws(StoreError) {
         let id = download.id
         let delivery = cancellation(of: id)
         let changes = [.remove(id)] + (delivery.map { [StoreChange.keepDelivery($0)] } ?? [])
-        if let error = await outcome(of: store.submit(changes)) {
+        if let error = await store.submit(changes).failure() {
             guard error == .full else { throw error }
-            log(.warning("no room to record that \(id) is removed: what it has there goes first"))
-            transition(id, isRecorded: false) { job in
-                job.forgetBytes()
-                job.mayBeCountedOn = true
+            if jobs[id] != nil {
+                transition(id, isRecorded: false) { job in
+                    job.forgetBytes()
+                    job.mayBeCountedOn = true
+                }
+                discardParts(of: id)
+            } else if deletesFile, !isFileGone {
+                removeFile(of: download)
+                isFileGone = true
             }
-            discardParts(of: id)
-            if deletesFile { removeFile(of: download) }
             try await store.submit(changes).wait()
         }
         if let delivery { Task { [courier] in await courier.post(delivery, after: .nothing) } }
-    }
-
-    /// Why changes could not be made durable; `nil` if they are.
-    private func outcome(of commit: StoreCommit) async -> StoreError? {
-        do throws(StoreError) {
-            try await commit.wait()
-            return nil
-        } catch {
-            return error
-        }
     }
 
     private func removeFile(of download: Download) {
@@ -142,7 +138,10 @@ extension DownloadService {
                 job.record.download.bytesReceived = job.written.byteCount
             }
             enqueue(id)
-        case .paused, .completed, .failed, .cancelled, nil: break
+        case .paused, .failed, .cancelled:
+            // What the store had not taken yet, it was not told while the record was to be removed.
+            insist(on: transition(id) { _ in }, id)
+        case .completed, nil: break
         }
         schedule()
     }
@@ -174,6 +173,8 @@ extension DownloadService {
         if actions.contains(.leaveQueue) { queue.remove(id) }
         jobs[id]?.startsWhenIdle = false
         if actions.contains(.stopTransfer) { stopTransfer(id) }
+        jobs[id]?.commands += 1
+        let command = jobs[id]?.commands
         var commit = transition(id) { job in
             job.record.download.state = state
             job.record.download.bytesReceived = job.attempt?.counters.received ?? job.written.byteCount
@@ -183,7 +184,7 @@ extension DownloadService {
         if actions.contains(.discardBytes) { releaseName(of: id) }
         // A transfer that an earlier command has stopped may still be about to end, too.
         if actions.contains(.stopTransfer) || actions.contains(.discardBytes) { await rest(id) }
-        if actions.contains(.stopTransfer), jobs[id]?.record.download.state == state {
+        if actions.contains(.stopTransfer), jobs[id]?.commands == command {
             // The bytes are synced now, and the record says how many.
             commit = transition(id) { job in
                 job.record.download.bytesReceived = job.written.byteCount
@@ -191,13 +192,13 @@ extension DownloadService {
                 if actions.contains(.forgetFailures) { job.resume = ResumeDecision() }
             }
         }
-        var failure = await outcome(of: commit)
-        if failure == .full, actions.contains(.discardBytes), jobs[id]?.record.download.state == state {
+        var failure = await commit.failure()
+        if failure == .full, actions.contains(.discardBytes), jobs[id]?.commands == command {
             // Without the room of the bytes that are given up, nothing can be recorded.
             discardParts(of: id)
             jobs[id]?.mayBeCountedOn = true
             commit = transition(id) { _ in }
-            failure = await outcome(of: commit)
+            failure = await commit.failure()
         }
         if failure == nil {
             jobs[id]?.isUnrecorded = false
@@ -207,7 +208,7 @@ extension DownloadService {
             if actions.contains(.discardBytes) { jobs[id]?.mayBeCountedOn = true }
             insist(on: commit, id)
         }
-        if jobs[id]?.record.download.state == state {
+        if jobs[id]?.commands == command {
             // Only now: had the record still spoken of bytes when their file was gone, a crash in between would have lost them.
             if actions.contains(.discardBytes), failure == nil {
                 discardParts(of: id)

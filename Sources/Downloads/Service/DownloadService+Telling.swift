@@ -28,7 +28,7 @@ extension DownloadService {
             var commit = commit
             var delay = Duration.milliseconds(500)
             while (try? await commit.wait()) == nil {
-                await self?.noteUnsaved(id)
+                await self?.noteUnsaved(id, revision)
                 try? await Task.sleep(for: delay)
                 delay = min(delay * 2, .seconds(30))
                 guard let next = await self?.saveAgain(id, revision) else { break }
@@ -38,15 +38,15 @@ extension DownloadService {
         }
     }
 
-    private func noteUnsaved(_ id: DownloadID) {
-        unsaved.insert(id)
+    private func noteUnsaved(_ id: DownloadID, _ revision: UInt64) {
+        unsaved[id] = max(unsaved[id] ?? 0, revision)
     }
 
     /// Whatever came later has been told, or is insisted on by itself.
     private func noteSaved(_ id: DownloadID, _ revision: UInt64) {
         guard !isShuttingDown else { return }
-        unsaved.remove(id)
-        if jobs[id]?.record.download.revision == revision { noteRecorded(id) }
+        if unsaved[id] == revision { unsaved[id] = nil }
+        noteRecorded(id, revision)
     }
 
     /// Nil if it is too late for that, or there is something newer.

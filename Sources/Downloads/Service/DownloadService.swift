@@ -46,8 +46,8 @@ public actor DownloadService {
     var claims: [String: Claim] = [:]
     /// Downloads whose records are being removed: nothing of them begins or is saved any more.
     var leaving: Set<DownloadID> = []
-    /// Downloads whose state the store has not taken, and that nobody waits for: it is told again.
-    var unsaved: Set<DownloadID> = []
+    /// Downloads whose state, as of this revision, the store has not taken, and that nobody waits for: it is told again.
+    var unsaved: [DownloadID: UInt64] = [:]
     /// Whether settings are being changed, and those who wait for their turn.
     var isChangingSettings = false
     var settingsWaiters: [CheckedContinuation<Void, Never>] = []
@@ -142,7 +142,7 @@ public actor DownloadService {
         }
         for id in Array(jobs.ids) { await rest(id) }
         await courier.stop()
-        for id in unsaved where !leaving.contains(id) {
+        for id in unsaved.keys where !leaving.contains(id) {
             if let record = jobs[id]?.record { _ = store.submit([.save(record)]) }
         }
         await store.close()

@@ -60,7 +60,9 @@ final class DataDirectory: Sendable {
         guard fchmod(file, 0o600) == 0, fsync(descriptor) == 0 else { throw Self.unavailable(databasePath) }
         // Room that an earlier run has left behind the file's end is for the companion files now: see `RecordReserve`.
         var status = stat()
-        if unsafe fstat(file, &status) == 0 { _ = ftruncate(file, status.st_size) }
+        if unsafe fstat(file, &status) == 0, Int64(status.st_blocks) * 512 > Int64(status.st_size) {
+            _ = ftruncate(file, status.st_size)
+        }
     }
 }
 

@@ -36,12 +36,12 @@ final class GroupCommitter: Sendable {
         var changes: [StoreChange]
         var commit: StoreCommit
 
-        /// Whether it makes the records more, or asks whether that can be done.
+        /// Whether it adds to what is kept, or asks whether that is possible.
         var needsRoom: Bool {
             changes.contains { change in
                 switch change {
-                case .add, .probe: true
-                case .save, .progress, .remove, .set, .remember, .forget, .keepDelivery, .dropDelivery: false
+                case .add, .remember, .probe: true
+                case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery: false
                 }
             }
         }

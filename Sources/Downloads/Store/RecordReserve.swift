@@ -5,42 +5,49 @@ internal import Glibc
 /// cancellation) has to be recorded first.
 ///
 /// Blocks behind the end of the record file and of its log are reserved, where SQLite does not see them and finds them when it
-/// writes there. The log needs room for as many pages as gather until a checkpoint, the file for those of them that are new.
-/// Once the file's cannot be had again, only new downloads are refused: what is known by then fits.
+/// writes there. The log needs room for as many pages as gather until a checkpoint, the file for those of them that are new. Once
+/// that cannot be had again, what would make the records more is refused, so that changes to those that are there go on fitting.
 ///
 /// It belongs to one thread at a time. It has to outlast the connection: to close any descriptor of the file would drop the locks that
 /// SQLite has on it (<https://www.sqlite.org/howtocorrupt.html>, section 2.2).
 final class RecordReserve {
-    /// Bytes reserved behind the end of the file, and from the beginning of the log.
-    let size: Int64
-    /// Pages in the log from which on they are moved into the file: three quarters of what is reserved, so that the last transaction has
-    /// room too.
-    var checkpointPages: Int64 { size * 3 / 4 / Self.pageSize }
-
     private static let pageSize: Int64 = 4_096
-    /// Bytes of the log's index, generously.
+    /// Bytes of the log's index, while the log has up to 8,000 pages.
     private static let indexSize: Int64 = 64 << 10
 
+    /// Bytes reserved behind the end of the file, and from the beginning of the log.
+    private let size: Int64
     private let file: File?
     private var log: File?
+    /// The index is memory that the processes share, and its file has holes where blocks are smaller than pages: whoever writes there
+    /// while there is no room dies of it.
+    private let index: File?
     private var isLogReserved = false
     /// Whether the file system can reserve at all.
     private var isPossible = true
     /// The file as it was when room was last reserved: a checkpoint lengthens it, and gives the rest back.
     private var reserved: File.Extent?
 
+    /// Opens the files, which are there once a connection has read from the record file.
     /// - Parameters:
     ///   - path: the record file, whose log is there too.
-    ///   - capacity: bytes that the file system has, of which records reserve a small part; 0 or less where it has no size.
+    ///   - capacity: bytes that the file system has; 0 or less where it has no size.
     init(path: String, capacity: Int64) {
         size = Self.size(capacity: capacity)
         file = File(path)
         log = File(path + "-wal")
+        index = File(path + "-shm")
     }
 
-    /// Bytes to reserve on a file system of this capacity.
+    /// Bytes to reserve for each of file and log on a file system of this capacity.
     static func size(capacity: Int64) -> Int64 {
         capacity > 0 ? min(4 << 20, max(64 << 10, capacity / 32)) : 4 << 20
+    }
+
+    /// Pages in the log from which on they are to be moved into the file: three quarters of what is reserved, so that there is room left
+    /// for a transaction.
+    static func checkpointPages(capacity: Int64) -> Int64 {
+        size(capacity: capacity) * 3 / 4 / pageSize
     }
 
     /// Reserves what is missing, or as much of it as there is room for.
@@ -48,6 +55,7 @@ final class RecordReserve {
     func refill() -> Bool {
         guard isPossible, let file, let log else { return true }
         if !isLogReserved {
+            guard isReserved(index?.reserve(from: 0, count: Self.indexSize) ?? 0) else { return false }
             guard isReserved(log.reserve(from: 0, count: size)) else { return false }
             isLogReserved = true
         }
@@ -58,8 +66,8 @@ final class RecordReserve {
         return true
     }
 
-    /// Keeps the room of both behind the file's end for the next start, which makes the log and its index anew. To be called when the
-    /// connection has been closed, and the log is gone.
+    /// Keeps the room of all behind the file's end for the next start, which makes the log and its index anew. To be called when the
+    /// connection has been closed, and they are gone.
     func keepForNextStart() {
         log = nil
         guard isPossible, let file, let extent = file.extent() else { return }

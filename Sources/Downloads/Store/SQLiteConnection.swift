@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// One connection to a SQLite database. It belongs to one thread at a time: there is no lock inside.
 @safe final class SQLiteConnection {
@@ -86,9 +87,11 @@ import CSQLite
     }
 
     fileprivate func error(_ code: Int32) -> SQLiteError {
-        unsafe SQLiteError(
-            code: code == PAWL_SQLITE_ERROR ? sqlite3_extended_errcode(handle) : code,
-            message: String(cString: sqlite3_errmsg(handle)))
+        var code = unsafe code == PAWL_SQLITE_ERROR ? sqlite3_extended_errcode(handle) : code
+        // SQLite knows only one of the errors that mean it, and that of writes alone.
+        let isOutOfSpace = unsafe [ENOSPC, EDQUOT, EFBIG].contains(sqlite3_system_errno(handle))
+        if code & 0xFF == PAWL_SQLITE_IOERR, isOutOfSpace { code = Int32(PAWL_SQLITE_FULL) }
+        return unsafe SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
     }
 }
 

@@ -19,10 +19,11 @@ final class SQLiteDownloadStore: DownloadStore {
             let connection = try SQLiteConnection(path: path)
             try StoreSchema.prepare(connection, path: path)
             if let pages = options.maximumPages { _ = try connection.number("PRAGMA max_page_count = \(pages)") }
+            let capacity = directory.capacity()
+            try connection.execute("PRAGMA wal_autocheckpoint = \(RecordReserve.checkpointPages(capacity: capacity))")
             let writer = try StoreWriter(connection)
-            // Not before the connection has opened the files: it makes the log.
-            let reserve = RecordReserve(path: path, capacity: directory.capacity())
-            try connection.execute("PRAGMA wal_autocheckpoint = \(reserve.checkpointPages)")
+            // Not before the connection has made the log; and nothing may fail from here on, for the reserve has to go last.
+            let reserve = RecordReserve(path: path, capacity: capacity)
             committer = GroupCommitter(writer, reserve: reserve, directory: directory, options: options)
         } catch let error as StoreError {
             throw error

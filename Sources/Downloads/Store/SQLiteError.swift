@@ -12,9 +12,7 @@ struct SQLiteError: Error, Sendable, Equatable {
 
     /// What it means to the store.
     var storeError: StoreError {
-        // The log's index, of a few pages, could not be made so long: there is no other reason for that.
-        if Int(code) == PAWL_SQLITE_IOERR_SHMSIZE { return .full }
-        return switch Int(primaryCode) {
+        switch Int(primaryCode) {
         case PAWL_SQLITE_FULL: .full
         case PAWL_SQLITE_CORRUPT, PAWL_SQLITE_NOTADB: .damaged(message)
         case PAWL_SQLITE_IOERR, PAWL_SQLITE_READONLY, PAWL_SQLITE_CANTOPEN, PAWL_SQLITE_PERM, PAWL_SQLITE_AUTH,

@@ -18,6 +18,11 @@ final class StoreCommit: Sendable {
 
     /// Returns when the changes are durable.
     func wait() async throws(StoreError) {
+        if let error = await failure() { throw error }
+    }
+
+    /// Why the changes could not be made durable; `nil` once they are.
+    func failure() async -> StoreError? {
         let outcome = await withCheckedContinuation { waiter in
             let known = state.withLock { state -> Result<Void, StoreError>? in
                 if state.outcome == nil { state.waiters.append(waiter) }
@@ -25,7 +30,7 @@ final class StoreCommit: Sendable {
             }
             if let known { waiter.resume(returning: known) }
         }
-        try outcome.get()
+        return if case .failure(let error) = outcome { error } else { nil }
     }
 
     /// Says how it went; only the first word counts.

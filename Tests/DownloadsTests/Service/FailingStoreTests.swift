@@ -72,17 +72,20 @@ struct FailingStoreTests {
         await fixture.service.shutdown()
     }
 
-    @Test("on a full disk the bytes that a cancellation gives up make the room to record it", arguments: [false, true])
-    func cancellingOnAFullDisk(retrying: Bool) async throws {
+    @Test(
+        "on a full disk the bytes that a cancellation gives up make the room to record it",
+        arguments: [false, true], [false, true])
+    func cancellingOnAFullDisk(resting: Bool, retrying: Bool) async throws {
         let fixture = try await ServiceFixture()
         let query = "size=900000&seed=10&fault=stall@400000;times=1"
         let made = try await fixture.add(query)
         _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
-        _ = try await fixture.service.perform(.pause, on: made.id)
+        if resting { _ = try await fixture.service.perform(.pause, on: made.id) }
         let part = fixture.part(of: made.id).path
         fixture.store.refuse(as: .full) { _ in FileManager.default.fileExists(atPath: part) }
         #expect(try await fixture.service.perform(.cancel, on: made.id).state == .cancelled)
-        #expect(fixture.store.refused == 1)
+        #expect(fixture.store.refused > 0)
+        #expect(try fixture.names(in: "incomplete") == [])
         fixture.store.refuse(nil)
         if retrying {
             _ = try await fixture.service.perform(.retry, on: made.id)
@@ -92,6 +95,61 @@ struct FailingStoreTests {
             #expect(after.service.board.download(made.id)?.state == .cancelled)
             await after.service.shutdown()
         }
+        await fixture.service.shutdown()
+    }
+
+    @Test("a cancellation that not even its bytes make room for says so, and is recorded later")
+    func cancellingInVain() async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add("size=900000&seed=13&fault=stall@400000")
+        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        fixture.store.refuse(as: .full) { $0.saves(.cancelled) }
+        await #expect(throws: DownloadError.insufficientStorage(StoreError.full.description)) {
+            try await fixture.service.perform(.cancel, on: made.id)
+        }
+        #expect(try fixture.names(in: "incomplete") == [])
+        while await fixture.service.unsaved[made.id] == nil { await Task.yield() }
+        fixture.store.refuse(nil)
+        while await fixture.service.unsaved[made.id] != nil { await Task.yield() }
+        let after = try await fixture.crash(starting: false)
+        #expect(after.service.board.download(made.id)?.state == .cancelled)
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
+    @Test("a state that could not be recorded is recorded although a removal came between, which failed too")
+    func removingMeanwhile() async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add("size=900000&seed=14&fault=stall@400000")
+        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        fixture.store.refuse { $0.saves(.paused) || $0.removes }
+        await #expect(throws: DownloadError.self) { try await fixture.service.perform(.pause, on: made.id) }
+        fixture.store.refuse(as: .full) { $0.saves(.paused) || $0.removes }
+        await #expect(throws: DownloadError.self) { try await fixture.service.remove(made.id, deletingFile: false) }
+        let revision = try #require(fixture.service.board.download(made.id)).revision
+        while await fixture.service.unsaved[made.id] != revision { await Task.yield() }
+        fixture.store.refuse(nil)
+        while await fixture.service.unsaved[made.id] != nil { await Task.yield() }
+        let after = try await fixture.crash(starting: false)
+        #expect(after.service.board.download(made.id)?.state == .paused)
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
+    @Test("a file whose removal could not be recorded is missing, and its name another's, which the next removal leaves alone")
+    func removingTwice() async throws {
+        let fixture = try await ServiceFixture()
+        let query = "size=70000&seed=15"
+        let first = try await fixture.end(of: fixture.add(query) { $0.filename = "a.bin" }.id)
+        fixture.store.refuse(as: .full) { $0.removes }
+        await #expect(throws: DownloadError.self) { try await fixture.service.remove(first.id, deletingFile: true) }
+        #expect(fixture.service.board.download(first.id)?.fileMissing == true)
+        fixture.store.refuse(nil)
+        let second = try await fixture.end(of: fixture.add(query) { $0.filename = "a.bin" }.id)
+        #expect(second.id != first.id)
+        #expect(second.filename == "a.bin")
+        try await fixture.service.remove(first.id, deletingFile: true)
+        #expect(try fixture.file(second, is: query))
         await fixture.service.shutdown()
     }
 
@@ -141,9 +199,9 @@ struct FailingStoreTests {
         fixture.store.refuse { $0.saves(.failed) }
         let made = try await fixture.add("size=1000&seed=8&fault=404")
         #expect(try await fixture.end(of: made.id).state == .failed)
-        while await !fixture.service.unsaved.contains(made.id) { await Task.yield() }
+        while await fixture.service.unsaved[made.id] == nil { await Task.yield() }
         fixture.store.refuse(nil)
-        if !stopping { while await fixture.service.unsaved.contains(made.id) { await Task.yield() } }
+        if !stopping { while await fixture.service.unsaved[made.id] != nil { await Task.yield() } }
         if stopping { await fixture.service.shutdown() }
         let after = try await fixture.crash(starting: false)
         #expect(after.service.board.download(made.id)?.state == .failed)
