@@ -1,6 +1,7 @@
 """An origin that honours ranges, paces its answers and notes what was asked of it: `origin.py <port> <log>`.
 
-`/<pace>/<seed>-<size>.bin` is an entity of `size` bytes, sent at `pace` bytes per second (0: as fast as may be).
+`/<pace>/<seed>-<size>.bin` is an entity of `size` bytes, sent at `pace` bytes per second (0: as fast as may be). `/noted` is
+answered when all that was asked on earlier connections has been noted: for when the client that had them is dead.
 """
 
 import functools
@@ -10,6 +11,7 @@ import os
 import random
 import re
 import sys
+import threading
 import time
 
 PIECE = 16 * 1024
@@ -23,17 +25,43 @@ def content(seed, size):
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     log = -1
+    #: Clients' addresses of connections on which a request may come that has not been noted.
+    listening = set()
+    changed = threading.Condition()
 
     def log_message(self, *_):
         pass
 
+    def listen(self, listens):
+        with self.changed:
+            (self.listening.add if listens else self.listening.discard)(self.client_address)
+            self.changed.notify_all()
+
+    def handle_one_request(self):
+        self.listen(True)
+        super().handle_one_request()
+
+    def finish(self):
+        self.listen(False)
+        super().finish()
+
+    def wait_until_noted(self):
+        with self.changed:
+            earlier = self.listening - {self.client_address}
+            noted = self.changed.wait_for(lambda: not earlier & self.listening, timeout=60)
+        self.send_response(204 if noted else 500)
+        self.send_header("Connection", "close")
+        self.end_headers()
+
     def do_GET(self):
+        if self.path == "/noted":
+            self.wait_until_noted()
+            return
         match = re.fullmatch(r"/(\d+)/(\d+)-(\d+)\.bin", self.path)
         if not match:
             self.send_error(404)
             return
         pace, seed, size = map(int, match.groups())
-        body = content(seed, size)
         tag = f'"{seed}-{size}"'
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
         partial = asked is not None and self.headers.get("If-Range", tag) == tag
@@ -41,6 +69,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         last = min(int(asked[2]), size - 1) if partial and asked[2] else size - 1
         note = {"path": self.path, "first": first, "last": last, "range": self.headers.get("Range")}
         os.write(Handler.log, (json.dumps(note) + "\n").encode())
+        self.listen(False)
+        body = content(seed, size)
         if first >= size:
             self.send_response(416)
             self.send_header("Content-Range", f"bytes */{size}")
@@ -67,6 +97,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
+
+    def process_request(self, request, client_address):
+        # In the order of arrival, before a thread has seen anything of it.
+        with Handler.changed:
+            Handler.listening.add(client_address)
+        super().process_request(request, client_address)
 
     def handle_error(self, *_):
         pass

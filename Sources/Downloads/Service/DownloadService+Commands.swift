@@ -89,7 +89,7 @@ extension DownloadService {
     }
 
     /// Removes a record for good, and tells a webhook. On a full disk the bytes go first: without their room the removal cannot be
-    /// recorded. A crash in between leaves a record whose bytes are known to be gone.
+    /// recorded. A crash in between leaves a record whose bytes are gone, which shows as soon as they are wanted.
     private func removeRecord(
         of download: Download, deletingFile deletesFile: Bool, isFileGone: inout Bool
     ) async throws(StoreError) {

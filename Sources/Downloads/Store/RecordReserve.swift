@@ -21,7 +21,7 @@ final class RecordReserve {
     private var log: File?
     /// The index is memory that the processes share, and its file has holes where blocks are smaller than pages: whoever writes there
     /// while there is no room dies of it.
-    private let index: File?
+    private var index: File?
     private var isLogReserved = false
     /// Whether the file system can reserve at all.
     private var isPossible = true
@@ -69,7 +69,7 @@ final class RecordReserve {
     /// Keeps the room of all behind the file's end for the next start, which makes the log and its index anew. To be called when the
     /// connection has been closed, and they are gone.
     func keepForNextStart() {
-        log = nil
+        (log, index) = (nil, nil)
         guard isPossible, let file, let extent = file.extent() else { return }
         _ = file.reserve(from: extent.size, count: 2 * size + Self.indexSize)
     }
