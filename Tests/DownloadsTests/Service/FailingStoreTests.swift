@@ -24,8 +24,7 @@ struct FailingStoreTests {
     func cancelling() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=900000&seed=2&fault=stall@400000;times=1"
-        let made = try await fixture.add(query)
-        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let made = try await fixture.addStalled(query)
         _ = try await fixture.service.perform(.pause, on: made.id)
         let kept = try Data(contentsOf: fixture.part(of: made.id)).prefix(400_000)
 
@@ -45,8 +44,7 @@ struct FailingStoreTests {
     @Test("a cancellation that could not be recorded is recorded once it can be, and then the bytes go")
     func cancellingLate() async throws {
         let fixture = try await ServiceFixture()
-        let made = try await fixture.add("size=900000&seed=9&fault=stall@400000")
-        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let made = try await fixture.addStalled("size=900000&seed=9&fault=stall@400000")
         fixture.store.refuse { $0.saves(.cancelled) }
         await #expect(throws: DownloadError.self) { try await fixture.service.perform(.cancel, on: made.id) }
         #expect(try fixture.names(in: "incomplete") != [])
@@ -61,8 +59,7 @@ struct FailingStoreTests {
     @Test("a cancellation repeated after it could not be recorded takes the bytes with it", arguments: [false, true])
     func cancellingAgain(resting: Bool) async throws {
         let fixture = try await ServiceFixture()
-        let made = try await fixture.add("size=900000&seed=9&fault=stall@400000")
-        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let made = try await fixture.addStalled("size=900000&seed=9&fault=stall@400000")
         if resting { _ = try await fixture.service.perform(.pause, on: made.id) }
         fixture.store.refuse { $0.saves(.cancelled) }
         await #expect(throws: DownloadError.self) { try await fixture.service.perform(.cancel, on: made.id) }
@@ -78,8 +75,7 @@ struct FailingStoreTests {
     func cancellingOnAFullDisk(resting: Bool, retrying: Bool) async throws {
         let fixture = try await ServiceFixture()
         let query = "size=900000&seed=10&fault=stall@400000;times=1"
-        let made = try await fixture.add(query)
-        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let made = try await fixture.addStalled(query)
         if resting { _ = try await fixture.service.perform(.pause, on: made.id) }
         let part = fixture.part(of: made.id).path
         fixture.store.refuse(as: .full) { _ in FileManager.default.fileExists(atPath: part) }
@@ -101,8 +97,7 @@ struct FailingStoreTests {
     @Test("a cancellation that not even its bytes make room for says so, and is recorded later")
     func cancellingInVain() async throws {
         let fixture = try await ServiceFixture()
-        let made = try await fixture.add("size=900000&seed=13&fault=stall@400000")
-        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let made = try await fixture.addStalled("size=900000&seed=13&fault=stall@400000")
         fixture.store.refuse(as: .full) { $0.saves(.cancelled) }
         await #expect(throws: DownloadError.insufficientStorage(StoreError.full.description)) {
             try await fixture.service.perform(.cancel, on: made.id)
@@ -120,8 +115,7 @@ struct FailingStoreTests {
     @Test("a state that could not be recorded is recorded although a removal came between, which failed too")
     func removingMeanwhile() async throws {
         let fixture = try await ServiceFixture()
-        let made = try await fixture.add("size=900000&seed=14&fault=stall@400000")
-        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let made = try await fixture.addStalled("size=900000&seed=14&fault=stall@400000")
         fixture.store.refuse { $0.saves(.paused) || $0.removes }
         await #expect(throws: DownloadError.self) { try await fixture.service.perform(.pause, on: made.id) }
         fixture.store.refuse(as: .full) { $0.saves(.paused) || $0.removes }
@@ -180,8 +174,7 @@ struct FailingStoreTests {
     func removingInVain() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=900000&seed=12&fault=stall@400000;times=1"
-        let made = try await fixture.add(query)
-        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let made = try await fixture.addStalled(query)
         fixture.store.refuse(as: .full) { $0.removes }
         await #expect(throws: DownloadError.insufficientStorage(StoreError.full.description)) {
             try await fixture.service.remove(made.id, deletingFile: true)
@@ -248,8 +241,7 @@ struct FailingStoreTests {
     func removing() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=900000&seed=3&fault=stall@400000;times=1"
-        let made = try await fixture.add(query)
-        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let made = try await fixture.addStalled(query)
         fixture.store.refuse { $0.removes }
         await #expect(throws: DownloadError.self) { try await fixture.service.remove(made.id, deletingFile: false) }
         fixture.store.refuse(nil)
@@ -263,8 +255,7 @@ struct FailingStoreTests {
     func swapping() async throws {
         let fixture = try await ServiceFixture()
         let query = "size=900000&seed=4&fault=stall@400000;times=1,change;times=1"
-        let made = try await fixture.add(query)
-        _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let made = try await fixture.addStalled(query)
         _ = try await fixture.service.perform(.pause, on: made.id)
 
         fixture.store.refuse { change in
@@ -321,6 +312,14 @@ struct FailingStoreTests {
         #expect(after.requests().count == asked)
         #expect(try after.names(in: "files") == [done.filename])
         await after.service.shutdown()
+    }
+}
+
+extension ServiceFixture {
+    /// Posts a download whose origin stalls after 400,000 bytes, and waits for these.
+    fileprivate func addStalled(_ query: String) async throws -> Download {
+        let made = try await add(query)
+        return try await follow(made.id) { $0.bytesReceived >= 400_000 }
     }
 }
 
