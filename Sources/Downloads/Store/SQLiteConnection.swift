@@ -86,10 +86,12 @@ import Glibc
         try? execute("ROLLBACK")
     }
 
-    fileprivate func error(_ code: Int32) -> SQLiteError {
+    /// - Parameter systemError: the error of the last system call that failed meanwhile; 0 if none did.
+    fileprivate func error(_ code: Int32, systemError: Int32 = 0) -> SQLiteError {
         var code = unsafe code == PAWL_SQLITE_ERROR ? sqlite3_extended_errcode(handle) : code
-        // SQLite knows only one of the errors that mean it, and that of writes alone.
-        let isOutOfSpace = unsafe [ENOSPC, EDQUOT, EFBIG].contains(sqlite3_system_errno(handle))
+        // SQLite knows only one of the errors that mean it, and that of writes alone; of those in a commit it keeps none.
+        let numbers = unsafe [systemError, sqlite3_system_errno(handle)]
+        let isOutOfSpace = numbers.contains { $0 == ENOSPC || $0 == EDQUOT || $0 == EFBIG }
         if code & 0xFF == PAWL_SQLITE_IOERR, isOutOfSpace { code = Int32(PAWL_SQLITE_FULL) }
         return unsafe SQLiteError(code: code, message: String(cString: sqlite3_errmsg(handle)))
     }
@@ -111,11 +113,13 @@ import Glibc
 
     /// Goes to the next row; false at the end.
     func step() throws(SQLiteError) -> Bool {
+        errno = 0
         let code = unsafe sqlite3_step(handle)
+        let systemError = errno
         switch Int(code) {
         case PAWL_SQLITE_ROW: return true
         case PAWL_SQLITE_DONE: return false
-        default: throw connection.error(code)
+        default: throw connection.error(code, systemError: systemError)
         }
     }
 
