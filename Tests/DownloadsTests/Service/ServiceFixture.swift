@@ -141,6 +141,11 @@ final class ServiceFixture: Sendable {
         return try Data(file(download)) == Data(expected)
     }
 
+    /// Which edition of the synthetic entity the finished file is, byte for byte; nil if it is none of the first two.
+    func edition(_ download: Download, of query: String) throws -> Int? {
+        try (1...2).first { try file(download, is: query, version: $0) }
+    }
+
     /// Where the partial bytes of a download are.
     func part(of id: DownloadID) -> URL {
         URL(filePath: "\(directory.path)/data/incomplete/\(id).part")
