@@ -88,7 +88,7 @@ struct ChangeTests {
         _ = try await fixture.service.perform(.resume, on: made.id)
         let done = try await fixture.end(of: made.id)
         #expect(done.state == .completed)
-        #expect(try Data(fixture.file(done)) == Data(content))
+        #expect(try Bytes(fixture.file(done)) == Bytes(content))
         #expect(try await origin.requests(atLeast: 3).map { $0["Range"] } == [nil, "bytes=200000-", "bytes=200000-"])
         await fixture.service.shutdown()
     }
