@@ -56,6 +56,8 @@ int pawl_unacknowledged(int descriptor, int *count) { return ioctl(descriptor, S
 
 int pawl_open(const char *path, int flags, unsigned mode) { return open(path, flags | O_CLOEXEC, mode); }
 
+int pawl_open_name(const char *path) { return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC); }
+
 int pawl_open_cached(const char *path, int flags) {
     struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .resolve = RESOLVE_CACHED};
     return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);

@@ -38,6 +38,9 @@ int pawl_punch_hole(int descriptor, int64_t offset, int64_t length);
 // open(2) with a fixed argument list, since it is variadic: flags as given, with O_CLOEXEC added.
 int pawl_open(const char *path, int flags, unsigned mode);
 
+// open(2) with O_PATH: keeps what bears the name, a link included, without access to its content.
+int pawl_open_name(const char *path);
+
 // openat2(2) with RESOLVE_CACHED, for reading: EAGAIN if the name isn't in the kernel's cache, so that finding it might have to wait
 // for a disk; ENOSYS or EINVAL where the kernel can't tell.
 int pawl_open_cached(const char *path, int flags);

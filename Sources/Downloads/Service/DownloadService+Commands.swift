@@ -41,7 +41,7 @@ extension DownloadService {
         guard let job = jobs[id], job.isUnrecorded, job.record.download.revision == revision else { return }
         jobs[id]?.isUnrecorded = false
         if job.record.download.state == .cancelled, job.isIdle {
-            discardParts(of: id)
+            discardParts(of: id).freeLater()
             jobs[id]?.mayBeCountedOn = false
         }
     }
@@ -80,12 +80,14 @@ extension DownloadService {
         _ = board.remove(id)
         releaseName(of: id)
         jobs[id] = nil
-        discardParts(of: id)
+        let parts = discardParts(of: id)
         // Once it is gone, its name may be another's.
-        if deletesFile, !isFileGone { removeFile(of: download) }
+        let file = deletesFile && !isFileGone ? removeFile(of: download) : RemovedFiles()
         events.publish(.removal(id))
         log(.removed(id))
         schedule()
+        await parts.free()
+        await file.free()
     }
 
     /// Removes a record for good, and tells a webhook. On a full disk the bytes go first: without their room the removal cannot be
@@ -103,19 +105,19 @@ extension DownloadService {
                     job.forgetBytes()
                     job.mayBeCountedOn = true
                 }
-                discardParts(of: id)
+                await discardParts(of: id).free()
             } else if deletesFile, !isFileGone {
-                removeFile(of: download)
                 isFileGone = true
+                await removeFile(of: download).free()
             }
             try await store.submit(changes).wait()
         }
         if let delivery { Task { [courier] in await courier.post(delivery, after: .nothing) } }
     }
 
-    private func removeFile(of download: Download) {
-        guard download.state == .completed, let name = download.filename else { return }
-        attempt("remove the file of \(download.id)") { () throws(FileError) in try FileSystem.remove(directory.file(name)) }
+    private func removeFile(of download: Download) -> RemovedFiles {
+        guard download.state == .completed, let name = download.filename else { return RemovedFiles() }
+        return removeFiles("remove the file of \(download.id)", [directory.file(name)])
     }
 
     /// What the webhook of a live download is told when its record is removed.
@@ -195,8 +197,8 @@ extension DownloadService {
         var failure = await commit.failure()
         if failure == .full, actions.contains(.discardBytes), jobs[id]?.commands == command {
             // Without the room of the bytes that are given up, nothing can be recorded.
-            discardParts(of: id)
             jobs[id]?.mayBeCountedOn = true
+            await discardParts(of: id).free()
             commit = transition(id) { _ in }
             failure = await commit.failure()
         }
@@ -208,15 +210,17 @@ extension DownloadService {
             if actions.contains(.discardBytes) { jobs[id]?.mayBeCountedOn = true }
             insist(on: commit, id)
         }
+        var removed = RemovedFiles()
         if jobs[id]?.commands == command {
             // Only now: had the record still spoken of bytes when their file was gone, a crash in between would have lost them.
             if actions.contains(.discardBytes), failure == nil {
-                discardParts(of: id)
+                removed = discardParts(of: id)
                 jobs[id]?.mayBeCountedOn = false
             }
             if actions.contains(.enterQueue) { enqueue(id) }
         }
         schedule()
+        await removed.free()
         if let failure { throw DownloadError(failure) }
     }
 
@@ -235,11 +239,17 @@ extension DownloadService {
     }
 
     /// Removes the partial bytes of a download.
-    func discardParts(of id: DownloadID) {
-        attempt("remove the partial bytes of \(id)") { () throws(FileError) in
-            try FileSystem.remove(directory.part(id))
-            try FileSystem.remove(directory.replacement(id))
+    func discardParts(of id: DownloadID) -> RemovedFiles {
+        removeFiles("remove the partial bytes of \(id)", [directory.part(id), directory.replacement(id)])
+    }
+
+    /// Removes the names of files; the caller says when their room is given back.
+    func removeFiles(_ purpose: String, _ paths: [String]) -> RemovedFiles {
+        var removed = RemovedFiles()
+        attempt(purpose) { () throws(FileError) in
+            for path in paths { try removed.remove(path) }
         }
+        return removed
     }
 
     /// Does something with files whose failure changes nothing but deserves a line in the log.

@@ -81,7 +81,7 @@ extension DownloadService {
         case .failure(.checksum(let expected, let actual)):
             // Bytes that are known to be wrong are of no use to a later attempt.
             jobs[id]?.forgetBytes()
-            attempt("remove the part file of \(id)") { () throws(FileError) in try FileSystem.remove(directory.part(id)) }
+            removeFiles("remove the part file of \(id)", [directory.part(id)]).freeLater()
             fail(id, DownloadFailure(.checksumMismatch, "the file is \(actual), and should be \(expected)"), retryAfter: nil)
         case .failure(.file) where isShuttingDown:
             settle(id)

@@ -100,7 +100,7 @@ extension DownloadService {
     }
 
     private func discard(_ part: PartFile) {
-        attempt("remove \(part.path)") { () throws(FileError) in try FileSystem.remove(part.path) }
+        removeFiles("remove \(part.path)", [part.path]).freeLater()
     }
 
     // MARK: - A transfer ends

@@ -42,7 +42,7 @@ final class PartFile: Sendable {
     }
 
     deinit {
-        close(descriptor)
+        RemovedFiles.letGo(descriptor)
     }
 
     /// Writes all bytes at an offset. A short write goes on where it stopped, so that a full disk shows as its error.

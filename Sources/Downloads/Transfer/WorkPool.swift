@@ -8,6 +8,8 @@ final class WorkPool: Sendable {
     static let hashing = WorkPool(name: "pawl hash", givesWay: true)
     /// Waits for the disk.
     static let disk = WorkPool(name: "pawl disk", givesWay: false)
+    /// Gives back the room of large files that were removed. Nobody else is to wait behind that.
+    static let freeing = WorkPool(name: "pawl free", givesWay: true)
 
     private struct State {
         var waiting: [@Sendable () -> Void] = []
