@@ -29,7 +29,11 @@ ssize_t pawl_send(int socket, const void *bytes, size_t count, int flags) {
 }
 
 int pawl_rename_exclusive(const char *from, const char *to) {
-    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+    return pawl_rename_exclusive_at(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int pawl_rename_exclusive_at(int from_directory, const char *from, int to_directory, const char *to) {
+    return renameat2(from_directory, from, to_directory, to, RENAME_NOREPLACE);
 }
 
 int pawl_syncfs(int descriptor) { return syncfs(descriptor); }
@@ -56,11 +60,19 @@ int pawl_unacknowledged(int descriptor, int *count) { return ioctl(descriptor, S
 
 int pawl_open(const char *path, int flags, unsigned mode) { return open(path, flags | O_CLOEXEC, mode); }
 
-int pawl_open_name(const char *path) { return open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC); }
+int pawl_open_at(int directory, const char *name, int flags, unsigned mode) {
+    return openat(directory, name, flags | O_CLOEXEC, mode);
+}
 
-int pawl_open_cached(const char *path, int flags) {
+int pawl_open_name(const char *path) { return pawl_open_name_at(AT_FDCWD, path); }
+
+int pawl_open_name_at(int directory, const char *name) { return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); }
+
+int pawl_open_cached(const char *path, int flags) { return pawl_open_cached_at(AT_FDCWD, path, flags); }
+
+int pawl_open_cached_at(int directory, const char *name, int flags) {
     struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .resolve = RESOLVE_CACHED};
-    return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    return (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
 }
 
 int pawl_set_nonblocking(int descriptor) {

@@ -1,6 +1,6 @@
 internal import HTTPClient
 internal import HTTPCore
-internal import Threading
+internal import System
 
 extension Catalog {
     /// The listing that answers a request, from memory or from the source.

@@ -1,6 +1,6 @@
 internal import HTTPClient
 internal import HTTPCore
-internal import Threading
+internal import System
 
 /// Searches in catalogues of media that others keep.
 ///

@@ -1,6 +1,6 @@
 internal import HTTPCore
 internal import HTTPServer
-internal import Threading
+internal import System
 
 /// Answers the requests: finds what is asked for, counts, and applies the faults that count asks for.
 final class UpstreamApplication: Application {

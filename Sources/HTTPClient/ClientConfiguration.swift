@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// What holds for all transfers of a client. All limits of the client are here, each with its reason.
 public struct ClientConfiguration: Sendable {
@@ -28,7 +29,7 @@ extension ClientConfiguration {
     func check() throws(ClientError) {
         guard let caFile else { return }
         guard unsafe access(caFile, R_OK) == 0 else {
-            throw .tls("the CA file \(caFile) cannot be read: \(unsafe String(cString: strerror(errno)))")
+            throw .tls("the CA file \(caFile) cannot be read: \(SystemError.last)")
         }
     }
 }

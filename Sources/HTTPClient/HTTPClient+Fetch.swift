@@ -1,5 +1,5 @@
 import HTTPCore
-import Threading
+import System
 
 extension HTTPClient {
     /// Fetches a response with its whole body, of at most `bodyLimit` bytes, into memory. Cancelling the task cancels the transfer.

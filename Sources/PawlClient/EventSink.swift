@@ -1,6 +1,6 @@
 internal import HTTPClient
 internal import HTTPCore
-internal import Threading
+internal import System
 
 /// Takes an event stream as it comes, and keeps it for whoever draws.
 final class EventSink: TransferSink {

@@ -3,8 +3,8 @@ internal import HTTPClient
 internal import JSON
 internal import PawlService
 internal import Synchronization
+internal import System
 internal import Terminal
-internal import Threading
 
 /// `pawl watch`: a screen that is drawn anew as things happen; where there is no terminal, lines.
 struct WatchCommand: Sendable {

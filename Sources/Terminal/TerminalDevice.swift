@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Threading
+internal import System
 
 /// The terminal of standard input and output: its size, and what must be put back to how it was.
 public final class TerminalDevice: Sendable {

@@ -1,9 +1,9 @@
 import Glibc
 import HTTPCore
+@testable import HTTPServer
+import System
 import TestSupport
 import Testing
-
-@testable import HTTPServer
 
 /// A connection over a socket pair, without a loop: what it reads and writes is real, and the time is the test's.
 private final class Pair {

@@ -23,6 +23,9 @@ ssize_t pawl_send(int socket, const void *bytes, size_t count, int flags);
 // renameat2(2) with RENAME_NOREPLACE on paths relative to the current directory: EEXIST if `to` exists.
 int pawl_rename_exclusive(const char *from, const char *to);
 
+// The same on names relative to directories.
+int pawl_rename_exclusive_at(int from_directory, const char *from, int to_directory, const char *to);
+
 // syncfs(2): writes back everything of the file system that holds the descriptor.
 int pawl_syncfs(int descriptor);
 
@@ -38,12 +41,21 @@ int pawl_punch_hole(int descriptor, int64_t offset, int64_t length);
 // open(2) with a fixed argument list, since it is variadic: flags as given, with O_CLOEXEC added.
 int pawl_open(const char *path, int flags, unsigned mode);
 
+// openat(2) in the same way.
+int pawl_open_at(int directory, const char *name, int flags, unsigned mode);
+
 // open(2) with O_PATH: keeps what bears the name, a link included, without access to its content.
 int pawl_open_name(const char *path);
+
+// The same of a name in a directory.
+int pawl_open_name_at(int directory, const char *name);
 
 // openat2(2) with RESOLVE_CACHED, for reading: EAGAIN if the name isn't in the kernel's cache, so that finding it might have to wait
 // for a disk; ENOSYS or EINVAL where the kernel can't tell.
 int pawl_open_cached(const char *path, int flags);
+
+// The same of a name in a directory.
+int pawl_open_cached_at(int directory, const char *name, int flags);
 
 // fcntl(2) F_GETFL/F_SETFL: turns O_NONBLOCK on.
 int pawl_set_nonblocking(int descriptor);

@@ -1,5 +1,5 @@
 internal import HTTPServer
-internal import Threading
+internal import System
 
 /// A body on its way: made while the socket takes it, at its pace, and broken off where a fault says so.
 final class EntityStream: BodyStream {

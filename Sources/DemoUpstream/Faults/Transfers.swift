@@ -1,4 +1,4 @@
-internal import Threading
+internal import System
 
 /// Which targets are being transferred at the moment, for the fault that allows one connection.
 final class Transfers: Sendable {

@@ -1,5 +1,5 @@
 internal import HTTPCore
-internal import Threading
+internal import System
 
 /// A request on its way through the server; the log shows it while it is being answered.
 final class Exchange: Sendable {

@@ -1,4 +1,4 @@
-internal import Threading
+internal import System
 
 /// The latest requests, in the order in which they were answered. Bounded: the oldest are forgotten.
 final class RequestLog: Sendable {

@@ -1,4 +1,4 @@
-internal import Threading
+internal import System
 
 /// Where transitions are published and readers subscribe. Any thread may do either.
 ///

@@ -1,4 +1,4 @@
-internal import Threading
+internal import System
 
 /// One reader's place in the order of events. `next` and `nextDue` are called by one thread at a time.
 public final class EventSubscription: Sendable {

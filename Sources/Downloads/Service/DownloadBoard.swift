@@ -1,5 +1,5 @@
 internal import HTTPCore
-internal import Threading
+internal import System
 
 /// What readers see of the downloads without asking the actor: snapshots published on each transition, with live byte
 /// counters read at the moment of asking. Any thread may read; only the service writes.

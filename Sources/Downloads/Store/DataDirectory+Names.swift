@@ -1,4 +1,4 @@
-internal import Glibc
+internal import System
 
 extension DataDirectory {
     /// The download's bytes so far.
@@ -12,9 +12,6 @@ extension DataDirectory {
 
     /// Bytes that the file system has, free or not; 0 if it does not tell.
     func capacity() -> Int64 {
-        var status = statvfs()
-        guard unsafe statvfs(path, &status) == 0 else { return 0 }
-        let (bytes, overflow) = Int64(clamping: status.f_blocks).multipliedReportingOverflow(by: Int64(clamping: status.f_frsize))
-        return overflow ? .max : bytes
+        (try? FileSystemSpace(at: path).size) ?? 0
     }
 }

@@ -1,5 +1,6 @@
 import CSystem
 import Glibc
+import System
 
 /// The directory that a service keeps everything in, held for as long as this value lives: no second instance gets it.
 ///
@@ -68,7 +69,7 @@ final class DataDirectory: Sendable {
 
 extension DataDirectory {
     private static func unavailable(_ path: String, _ error: Int32 = errno) -> StoreError {
-        .unavailable(path: path, reason: unsafe String(cString: strerror(error)))
+        .unavailable(path: path, reason: SystemError(error).description)
     }
 
     /// Makes the directory and whatever leads to it.

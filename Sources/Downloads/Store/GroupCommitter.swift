@@ -1,4 +1,4 @@
-import Threading
+import System
 
 /// The store's thread and the backlog it works off: everything that has been queued goes into one transaction, and then all
 /// who waited for it go on.

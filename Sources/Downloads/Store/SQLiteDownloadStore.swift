@@ -1,4 +1,4 @@
-import Threading
+import System
 
 /// Keeps records in SQLite. One thread of its own takes everything that has been queued, writes it in one transaction, and
 /// lets all who waited for it go on: a hundred writers share one sync of the disk.
@@ -33,10 +33,10 @@ final class SQLiteDownloadStore: DownloadStore {
             throw .unavailable(path: path, reason: "\(error)")
         }
         self.committer = committer
-        do throws(ThreadError) {
+        do throws(SystemError) {
             try Thread.start(name: "pawl store") { committer.run() }
         } catch {
-            throw .unavailable(path: path, reason: "no thread can be started (error \(error.number))")
+            throw .unavailable(path: path, reason: "no thread can be started: \(error)")
         }
     }
 

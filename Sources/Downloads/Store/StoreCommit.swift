@@ -1,4 +1,4 @@
-internal import Threading
+internal import System
 
 /// Changes on their way to the disk. Whoever has promised something waits here before saying so.
 final class StoreCommit: Sendable {

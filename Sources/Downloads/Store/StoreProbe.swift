@@ -1,4 +1,4 @@
-internal import Threading
+internal import System
 
 /// Finds out whether a store takes writes, by a tiny one that waits for the disk as every other does.
 ///

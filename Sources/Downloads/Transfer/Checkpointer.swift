@@ -1,18 +1,16 @@
-internal import Dispatch
+internal import System
 
 /// Syncs part files away from everything that must not wait for a disk. One thread, one file at a time.
 final class Checkpointer: Sendable {
-    private let queue = DispatchQueue(label: "pawl.checkpoints")
-
     /// Gives back, before whatever is asked of it next, the room of a part file that has been reserved for bytes which have not come.
     func reduce(_ part: PartFile, to written: Coverage) {
-        queue.async { part.release(allBut: written) }
+        BlockingExecutor.checkpoints.submit { part.release(allBut: written) }
     }
 
     /// Waits until the bytes written to a part file so far are on the disk.
     func synchronize(_ part: PartFile) async -> FileError? {
         await withCheckedContinuation { reply in
-            queue.async {
+            BlockingExecutor.checkpoints.submit {
                 do throws(FileError) {
                     try part.synchronize()
                     reply.resume(returning: nil)

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Threading
+internal import System
 
 /// Keeps downloads that run at the same time from promising the same room twice.
 ///
@@ -70,15 +70,10 @@ struct DiskSpace: Sendable, Equatable {
 extension PartFile {
     /// The room on the file system that the file is on.
     func space() throws(FileError) -> DiskSpace {
-        var system = statvfs()
         var file = stat()
-        guard unsafe fstatvfs(descriptor, &system) == 0, unsafe fstat(descriptor, &file) == 0 else {
+        guard unsafe fstat(descriptor, &file) == 0, let system = try? FileSystemSpace(of: descriptor) else {
             throw FileError(operation: "examine the file system of", path: path, code: errno)
         }
-        let unit = Int64(clamping: system.f_frsize)
-        return DiskSpace(
-            size: unit.multipliedReportingOverflow(by: Int64(clamping: system.f_blocks)).partialValue,
-            free: unit.multipliedReportingOverflow(by: Int64(clamping: system.f_bavail)).partialValue,
-            allocated: Int64(file.st_blocks) * 512)
+        return DiskSpace(size: system.size, free: system.free, allocated: Int64(file.st_blocks) * 512)
     }
 }

@@ -1,5 +1,4 @@
-internal import Dispatch
-internal import Threading
+internal import System
 
 /// Turns complete part files into published files: hash, check, sync, link, sync the directory.
 ///
@@ -47,7 +46,6 @@ final class Finisher: Sendable {
     }
 
     private let directory: DataDirectory
-    private let queue = DispatchQueue(label: "pawl.finisher")
     private let waiting = Locked(Waiting())
 
     init(directory: DataDirectory) {
@@ -65,7 +63,7 @@ final class Finisher: Sendable {
                     defer { waiting.isRunning = true }
                     return !waiting.isRunning
                 }
-                if starts { queue.async { self.run() } }
+                if starts { BlockingExecutor.publishing.submit { self.run() } }
             }
         }
     }
@@ -73,7 +71,7 @@ final class Finisher: Sendable {
     /// Removes the name of a part file that bears another by now; not on the caller's thread, as directories may be slow.
     func forget(_ id: DownloadID) async -> FileError? {
         await withCheckedContinuation { reply in
-            WorkPool.disk.run { [directory] in
+            BlockingExecutor.disk.submit { [directory] in
                 do throws(FileError) {
                     try FileSystem.remove(directory.part(id))
                     reply.resume(returning: nil)
@@ -115,7 +113,7 @@ final class Finisher: Sendable {
 
     private func synchronize(_ part: PartFile) async -> FileError? {
         await withCheckedContinuation { reply in
-            WorkPool.disk.run {
+            BlockingExecutor.disk.submit {
                 do throws(FileError) {
                     try part.synchronize()
                     reply.resume(returning: nil)

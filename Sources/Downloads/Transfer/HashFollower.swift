@@ -1,4 +1,4 @@
-internal import Threading
+internal import System
 
 /// Hashes a part file from its start while its bytes arrive, some way behind them and on another thread, by reading them back from
 /// memory that the system still holds. So the transfer does not wait for the hash, and the order in which segments arrive does not matter.
@@ -47,7 +47,7 @@ final class HashFollower: Sendable {
     /// The first `end` bytes of the file are there: follows if it is worth it.
     func follow(_ part: PartFile, upTo end: Int64) {
         guard state.withLock({ $0.advance(part, to: end, stride: Self.stride) }) else { return }
-        WorkPool.hashing.run { self.run() }
+        BlockingExecutor.hashing.submit { self.run() }
     }
 
     /// Hashes all that is missing up to `length`, and returns the digest of that many bytes.
@@ -61,7 +61,7 @@ final class HashFollower: Sendable {
                 return (false, starts)
             }
             if isComplete { continuation.resume() }
-            if starts { WorkPool.hashing.run { self.run() } }
+            if starts { BlockingExecutor.hashing.submit { self.run() } }
         }
         return try result(upTo: length, part)
     }

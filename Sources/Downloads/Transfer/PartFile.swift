@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import System
 
 /// A failed file operation.
 struct FileError: Error, Sendable, Equatable {
@@ -17,7 +18,7 @@ struct FileError: Error, Sendable, Equatable {
     /// Whether it is about what the process may have at one time: another time there may be enough.
     var isTransient: Bool { [EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN].contains(code) }
 
-    var message: String { "\(operation) \(path): \(unsafe String(cString: strerror(code)))" }
+    var message: String { "\(operation) \(path): \(SystemError(code))" }
 }
 
 /// The file that holds a download's bytes until it is published; closed when the value goes away.

@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import System
 
 /// Files whose names are gone, and whose room is still to be given back.
 ///
@@ -27,7 +28,7 @@ struct RemovedFiles: Sendable {
     func free() async {
         if descriptors.isEmpty { return }
         await withCheckedContinuation { reply in
-            WorkPool.freeing.run {
+            BlockingExecutor.freeing.submit {
                 for descriptor in descriptors { close(descriptor) }
                 reply.resume()
             }
@@ -36,12 +37,12 @@ struct RemovedFiles: Sendable {
 
     /// Gives the room back before long.
     func freeLater() {
-        for descriptor in descriptors { WorkPool.freeing.run { close(descriptor) } }
+        for descriptor in descriptors { BlockingExecutor.freeing.submit { close(descriptor) } }
     }
 
     /// Closes a file that may have lost its name meanwhile.
     static func letGo(_ descriptor: Int32) {
-        if isLastOfMuch(descriptor) { WorkPool.freeing.run { close(descriptor) } } else { close(descriptor) }
+        if isLastOfMuch(descriptor) { BlockingExecutor.freeing.submit { close(descriptor) } } else { close(descriptor) }
     }
 
     /// Whether nothing but open files leads to much room.

@@ -1,5 +1,5 @@
 internal import HTTPClient
-internal import Threading
+internal import System
 
 /// One connection of an attempt: hands what comes to it, and can be stopped at any time.
 final class SegmentConnection: TransferSink {

@@ -1,6 +1,6 @@
 internal import HTTPClient
 internal import HTTPCore
-internal import Threading
+internal import System
 
 extension TransferAttempt {
     /// The head of a connection's answer.

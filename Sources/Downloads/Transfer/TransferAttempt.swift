@@ -1,6 +1,6 @@
 internal import HTTPClient
 internal import HTTPCore
-internal import Threading
+internal import System
 
 /// One attempt at a download's bytes: judges the answer, places the bytes as they come, over one connection or several, and reports how
 /// it ended.

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import Threading
+internal import System
 
 /// What a running transfer tells without a message: the transfer thread adds, any thread samples.
 final class TransferCounters: Sendable {

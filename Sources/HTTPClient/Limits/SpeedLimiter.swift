@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import Threading
+internal import System
 
 /// A limit in bytes per second that any number of transfers share, each a fair part of it. Any thread may change it, at any time,
 /// and the new limit holds at once for transfers that run.

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 import Synchronization
-import Threading
+import System
 
 /// A thread that drives transfers, and the mailbox through which other threads reach it.
 final class TransferLoop: Sendable {
@@ -18,7 +18,7 @@ final class TransferLoop: Sendable {
         var isStopping = false
         /// What to wake; nil before the thread has begun and after it has ended.
         var multi: MultiHandle?
-        var thread: pthread_t?
+        var thread: JoinableThread?
     }
 
     let configuration: ClientConfiguration
@@ -33,21 +33,13 @@ final class TransferLoop: Sendable {
         guard let multi = MultiHandle() else { throw .connectionFailed("libcurl has no memory") }
         mailbox = Locked(Mailbox(multi: multi))
         multi.configure(idleConnections: configuration.idleConnectionsPerThread)
-        let context = unsafe Unmanaged.passRetained(self)
-        var thread = pthread_t()
-        let result = unsafe pthread_create(
-            &thread, nil,
-            { context in
-                guard let context = unsafe context else { return nil }
-                unsafe Unmanaged<TransferLoop>.fromOpaque(context).takeRetainedValue().run()
-                return nil
-            }, context.toOpaque())
-        guard result == 0 else {
-            unsafe context.release()
+        do throws(SystemError) {
+            let thread = try Thread.startJoinable(name: "pawl transfers") { self.run() }
+            mailbox.withLock { $0.thread = thread }
+        } catch {
             multi.destroy()
-            throw .connectionFailed("no thread could be started: \(unsafe String(cString: strerror(result)))")
+            throw .connectionFailed("no thread could be started: \(error)")
         }
-        mailbox.withLock { $0.thread = thread }
     }
 
     /// Hands a command to the thread. Returns false, and does nothing, once the loop is stopping.
@@ -70,12 +62,7 @@ final class TransferLoop: Sendable {
             defer { mailbox.thread = nil }
             return mailbox.thread
         }
-        guard let thread else { return }
-        if pthread_equal(thread, pthread_self()) != 0 {
-            pthread_detach(thread)
-        } else {
-            _ = pthread_join(thread, nil)
-        }
+        thread?.join()
     }
 
     /// Takes what has come; called by the driver.

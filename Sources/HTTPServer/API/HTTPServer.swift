@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import Threading
+internal import System
 
 /// An HTTP/1.1 server: a listening socket and the event loops that serve its connections.
 ///
@@ -85,7 +85,7 @@ public final class HTTPServer: Sendable {
             }
             return (group, listener.address)
         } catch {
-            throw .outOfResources("cannot start the server's threads: \(error.text)")
+            throw .outOfResources("cannot start the server's threads: \(error)")
         }
     }
 }

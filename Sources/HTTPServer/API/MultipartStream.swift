@@ -1,5 +1,5 @@
 internal import HTTPCore
-internal import Threading
+internal import System
 
 /// Several ranges of a generated representation, one after the other with their delimiters.
 final class MultipartStream: BodyStream {

@@ -1,5 +1,5 @@
 public import HTTPCore
-internal import Threading
+internal import System
 
 /// How a server is set up.
 public struct ServerConfiguration: Sendable {

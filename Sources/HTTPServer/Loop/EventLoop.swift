@@ -1,5 +1,6 @@
 internal import HTTPCore
 internal import Synchronization
+internal import System
 
 /// One thread's share of the work: it waits for sockets, messages and deadlines, and gives connections their turns.
 struct EventLoop: ~Copyable {

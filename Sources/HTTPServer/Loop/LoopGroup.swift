@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import Threading
+internal import System
 
 /// What the loops of one server know of each other: how many connections each has, and where to leave one.
 final class LoopGroup: Sendable {

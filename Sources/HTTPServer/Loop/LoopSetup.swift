@@ -1,4 +1,4 @@
-internal import Threading
+internal import System
 
 /// What a loop is made of, on the way to its thread: everything of the loop itself belongs to that.
 struct LoopSetup: Sendable {
@@ -10,11 +10,7 @@ struct LoopSetup: Sendable {
 
     /// Starts the thread. Descriptors that the loop needs and can't have end it at once.
     func start(name: String) throws(SystemError) {
-        do throws(ThreadError) {
-            try Thread.start(name: name, run)
-        } catch {
-            throw SystemError(error.number)
-        }
+        try Thread.start(name: name, run)
     }
 
     private func run() {

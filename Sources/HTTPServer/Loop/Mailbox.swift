@@ -1,4 +1,4 @@
-internal import Threading
+internal import System
 
 /// Names one connection of one loop. Places in the table are used again, so the generation tells old news from new.
 struct ConnectionID: Hashable, Sendable {

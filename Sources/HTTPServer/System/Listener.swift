@@ -1,6 +1,7 @@
 internal import CSystem
 internal import Glibc
 internal import Synchronization
+internal import System
 
 /// A listening TCP socket, shared by all event loops.
 ///
@@ -54,7 +55,7 @@ final class Listener: Sendable {
     ) throws(ServerError) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = unsafe socket(info.pointee.ai_family, type, 0)
-        guard descriptor >= 0 else { throw .cannotListen(wanted, reason: SystemError.last.text) }
+        guard descriptor >= 0 else { throw .cannotListen(wanted, reason: SystemError.last.description) }
         // Restarting must not wait for connections of the last run in TIME_WAIT. On Linux this still refuses a port on which
         // another socket listens.
         var on: Int32 = 1
@@ -67,7 +68,7 @@ final class Listener: Sendable {
         else {
             let error = SystemError.last
             close(descriptor)
-            throw error.number == EADDRINUSE ? .addressInUse(wanted) : .cannotListen(wanted, reason: error.text)
+            throw error.number == EADDRINUSE ? .addressInUse(wanted) : .cannotListen(wanted, reason: error.description)
         }
         return descriptor
     }

@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import System
 
 /// Waits for readiness of many descriptors: epoll(7).
 ///

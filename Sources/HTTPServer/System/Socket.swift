@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import System
 
 /// A connected, non-blocking TCP socket; closed when it goes away.
 struct Socket: ~Copyable {

@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import System
 
 /// Wakes an event loop from other threads: eventfd(2).
 final class Wakeup: Sendable {

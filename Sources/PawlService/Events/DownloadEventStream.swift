@@ -2,7 +2,7 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON
-internal import Threading
+internal import System
 
 /// The events of downloads as a `text/event-stream` (WHATWG HTML §9.2), written as the client takes them.
 ///

@@ -1,6 +1,6 @@
 internal import Downloads
 internal import HTTPCore
-internal import Threading
+internal import System
 
 /// What the service counts. Any thread may.
 final class ServiceMetrics: Sendable {

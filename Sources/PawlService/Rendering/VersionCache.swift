@@ -1,5 +1,5 @@
 internal import Downloads
-internal import Threading
+internal import System
 
 /// What was made of downloads last, so that it need not be made again while they stay as they are.
 ///

@@ -1,6 +1,6 @@
 internal import HTTPServer
 internal import Synchronization
-internal import Threading
+internal import System
 
 /// How much a single client may ask: wrong tokens always, requests only if the user wants a limit.
 final class RateLimits: Sendable {

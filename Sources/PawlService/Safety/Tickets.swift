@@ -1,4 +1,4 @@
-internal import Threading
+internal import System
 
 /// Short-lived stand-ins for the token, for what browsers fetch without letting a page add fields: `EventSource`, media elements
 /// and links. They open event streams and finished files only, and stand in a URL, where a token must never be.

@@ -1,7 +1,7 @@
 internal import Downloads
 internal import HTTPServer
 internal import Synchronization
-internal import Threading
+internal import System
 
 /// What the process's descriptors allow: connections, and files that are being served. Divided anew whenever transfers may take
 /// more or fewer of them.

@@ -1,5 +1,5 @@
 internal import CSystem
-internal import Threading
+internal import System
 
 /// Gives back to the system, now and then, the memory that lies free between what the process still uses.
 ///

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import System
 
 /// Turns SIGTERM, SIGINT and SIGHUP into calls.
 ///
@@ -28,16 +29,11 @@ public enum SignalWatcher {
         guard unsafe pipe(&ends) == 0 else { return }
         writeEnd.store(ends[1], ordering: .sequentiallyConsistent)
         let job = Job(readEnd: ends[0], limit: limit, reload: reload, body: body)
-        var thread = pthread_t()
-        let result = unsafe pthread_create(
-            &thread, nil,
-            { pointer in
-                guard let pointer = unsafe pointer else { return nil }
-                unsafe Unmanaged<Job>.fromOpaque(pointer).takeRetainedValue().run()
-                return nil
-            }, Unmanaged.passRetained(job).toOpaque())
-        guard result == 0 else { return }
-        pthread_detach(thread)
+        do throws(SystemError) {
+            try Thread.start(name: "pawl signals") { job.run() }
+        } catch {
+            return
+        }
         // SIGINT also where it is ignored: shells start background jobs that way. SIGHUP is left to whoever ignored it (nohup).
         for number in [SIGTERM, SIGINT, SIGHUP] where number != SIGHUP || reload != nil || !isIgnored(number) {
             signal(number) { number in

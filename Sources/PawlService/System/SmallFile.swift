@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import System
 
 /// Small files that are read or written as a whole.
 public enum SmallFile {
@@ -104,15 +105,11 @@ public enum SmallFile {
 
     /// Bytes that a process without privileges may still write where `path` is; `nil` if the system does not say.
     static func freeBytes(at path: String) -> Int64? {
-        var information = statvfs()
-        guard unsafe statvfs(path, &information) == 0 else { return nil }
-        let (bytes, overflow) = UInt64(information.f_bavail).multipliedReportingOverflow(by: UInt64(information.f_frsize))
-        return overflow ? Int64.max : Int64(clamping: bytes)
+        try? FileSystemSpace(at: path).free
     }
 
     private static func failure(_ action: String) -> Failure {
-        let code = errno
-        let reason = unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
-        return Failure(description: "\(action): \(reason)", isMissing: code == ENOENT)
+        let error = SystemError.last
+        return Failure(description: "\(action): \(error)", isMissing: error.number == ENOENT)
     }
 }

@@ -1,5 +1,5 @@
 import TestSupport
-import Threading
+import System
 
 @testable import Downloads
 

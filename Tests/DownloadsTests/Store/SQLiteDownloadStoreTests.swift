@@ -2,7 +2,7 @@ import Foundation
 import HTTPCore
 import TestSupport
 import Testing
-import Threading
+import System
 
 @testable import Downloads
 

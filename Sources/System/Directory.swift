@@ -1,0 +1,136 @@
+internal import CSystem
+internal import Glibc
+
+/// An open directory, and what can be done with its entries.
+///
+/// Names are those of entries, never paths, and symbolic links among them are never followed: whoever can put one there doesn't get
+/// anything else opened, written to or removed. The directory stays the same one when something else gets its path.
+public final class Directory: Sendable {
+    private let descriptor: FileDescriptor
+
+    /// Opens a directory by its path.
+    public init(opening path: String) throws(SystemError) {
+        descriptor = FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0) })
+    }
+
+    /// Opens an entry. It may be anything but a symbolic link.
+    public func open(_ name: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
+        try check(name)
+        let flags = access.flags | O_NOFOLLOW
+        return FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open_at(descriptor.number, name, flags, 0o600) })
+    }
+
+    /// Opens an entry for reading if that needs no disk; nil if it does, or fails in any way. An event loop may do this itself.
+    public func openCached(_ name: String) -> FileDescriptor? {
+        guard Self.isName(name) else { return nil }
+        let number = unsafe pawl_open_cached_at(descriptor.number, name, FileAccess.reading.flags | O_NOFOLLOW)
+        return number < 0 ? nil : FileDescriptor(owning: number)
+    }
+
+    /// Keeps an entry, without access to what is in it (O_PATH): its room stays taken until the descriptor is closed.
+    public func hold(_ name: String) throws(SystemError) -> FileDescriptor {
+        try check(name)
+        return FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open_name_at(descriptor.number, name) })
+    }
+
+    /// What the file system says of an entry, of a link itself; nil if there is none.
+    public func status(of name: String) throws(SystemError) -> FileStatus? {
+        try check(name)
+        var status = stat()
+        guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+            let error = SystemError.last
+            if error.kind == .notFound { return nil }
+            throw error
+        }
+        return FileStatus(status)
+    }
+
+    /// Names of all entries, but for `.` and `..`.
+    public func entries() throws(SystemError) -> [String] {
+        // A descriptor of its own: the place up to which a directory was read belongs to what was opened once.
+        let number = try SystemError.retrying { unsafe pawl_open_at(descriptor.number, ".", O_RDONLY | O_DIRECTORY, 0) }
+        guard let stream = unsafe fdopendir(number) else {
+            let error = SystemError.last
+            close(number)
+            throw error
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = unsafe readdir(stream) else {
+                if errno != 0 { throw .last }
+                return names
+            }
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+    }
+
+    /// Removes an entry that isn't a directory.
+    /// - Returns: whether there was one.
+    @discardableResult
+    public func remove(_ name: String) throws(SystemError) -> Bool {
+        try check(name)
+        if unsafe unlinkat(descriptor.number, name, 0) == 0 { return true }
+        let error = SystemError.last
+        if error.kind == .notFound { return false }
+        throw error
+    }
+
+    /// Makes a directory that only its owner can read; one that is there is fine.
+    public func makeDirectory(_ name: String) throws(SystemError) {
+        try check(name)
+        if unsafe mkdirat(descriptor.number, name, 0o700) == 0 { return }
+        let error = SystemError.last
+        if error.kind != .alreadyExists { throw error }
+    }
+
+    /// Gives a file a second name, which must be free.
+    public func link(_ name: String, to other: Directory, as newName: String) throws(SystemError) {
+        try check(name)
+        try check(newName)
+        guard unsafe linkat(descriptor.number, name, other.descriptor.number, newName, 0) == 0 else { throw .last }
+    }
+
+    /// Renames an entry, over another if one has that name.
+    public func rename(_ name: String, to newName: String) throws(SystemError) {
+        try check(name)
+        try check(newName)
+        guard unsafe renameat(descriptor.number, name, descriptor.number, newName) == 0 else { throw .last }
+    }
+
+    /// Renames an entry; the new name must be free.
+    public func renameExclusively(_ name: String, to other: Directory, as newName: String) throws(SystemError) {
+        try check(name)
+        try check(newName)
+        let result = unsafe pawl_rename_exclusive_at(descriptor.number, name, other.descriptor.number, newName)
+        guard result == 0 else { throw .last }
+    }
+
+    /// Waits until the entries are on the disk.
+    public func synchronize() throws(SystemError) {
+        try descriptor.synchronize()
+    }
+
+    /// Waits until everything written to the file system is on the disk.
+    public func synchronizeFileSystem() throws(SystemError) {
+        try descriptor.synchronizeFileSystem()
+    }
+
+    /// The room of the file system that it is on.
+    public func space() throws(SystemError) -> FileSystemSpace {
+        try descriptor.space()
+    }
+
+    /// Whether that can be the name of an entry: not a path, and not the directory itself or what it is in.
+    private static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0)
+    }
+
+    private func check(_ name: String) throws(SystemError) {
+        guard Self.isName(name) else { throw .invalidName }
+    }
+}

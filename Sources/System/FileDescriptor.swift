@@ -1,0 +1,129 @@
+internal import CSystem
+internal import Glibc
+
+/// The descriptor of something open, which is closed when the last reference goes.
+///
+/// What belongs to files is here as thin calls that go on after signals and after short reads and writes.
+public final class FileDescriptor: Sendable {
+    /// The system's number for it. Must not be closed by others.
+    public let number: Int32
+
+    /// Takes over a descriptor that is open.
+    public init(owning number: Int32) {
+        self.number = number
+    }
+
+    /// Opens a path; symbolic links are followed.
+    public convenience init(opening path: String, _ access: FileAccess = .reading) throws(SystemError) {
+        self.init(owning: try SystemError.retrying { unsafe pawl_open(path, access.flags, 0o600) })
+    }
+
+    deinit {
+        close(number)
+    }
+
+    /// What the file system says of the file.
+    public func status() throws(SystemError) -> FileStatus {
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0 else { throw .last }
+        return FileStatus(status)
+    }
+
+    /// Reads bytes at an offset into the beginning of a buffer: as many as it takes, or fewer where the file ends.
+    /// - Returns: how many.
+    public func read(into buffer: inout [UInt8], count: Int, at offset: Int64) throws(SystemError) -> Int {
+        var done = 0
+        while done < min(count, buffer.count) {
+            let wanted = min(count, buffer.count) - done
+            let got = try SystemError.retrying {
+                unsafe buffer.withUnsafeMutableBytes {
+                    unsafe pread(number, $0.baseAddress?.advanced(by: done), wanted, off_t(offset) + off_t(done))
+                }
+            }
+            if got == 0 { break }
+            done += got
+        }
+        return done
+    }
+
+    /// Writes all bytes at an offset. A short write goes on where it stopped, so that a full disk shows as its error.
+    public func write(_ bytes: RawSpan, at offset: Int64) throws(SystemError) {
+        let failure = unsafe bytes.withUnsafeBytes { buffer -> SystemError? in
+            var done = 0
+            while done < buffer.count {
+                let written = unsafe pwrite(
+                    number, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset) + off_t(done))
+                if written >= 0 {
+                    done += written
+                } else if errno != EINTR {
+                    return .last
+                }
+            }
+            return nil
+        }
+        if let failure { throw failure }
+    }
+
+    /// Reserves blocks up to `length` bytes, and makes the file that long, so that a full disk shows before the bytes come.
+    /// - Returns: whether the room is taken; false on file systems that cannot.
+    public func preallocate(_ length: Int64) throws(SystemError) -> Bool {
+        guard length > 0 else { return true }
+        do throws(SystemError) {
+            try SystemError.retrying { pawl_preallocate(number, 0, length) }
+            return true
+        } catch {
+            // EINVAL: what some file systems say to what they don't know.
+            if error.kind == .unsupported || error.number == EINVAL { return false }
+            throw error
+        }
+    }
+
+    /// Gives back the blocks of a range, which then reads as zeros. Best effort: some file systems cannot.
+    public func punchHole(_ range: Range<Int64>) {
+        _ = pawl_punch_hole(number, range.lowerBound, range.upperBound - range.lowerBound)
+    }
+
+    /// Cuts or extends the file to `length` bytes.
+    public func truncate(to length: Int64) throws(SystemError) {
+        try SystemError.retrying { ftruncate(number, off_t(length)) }
+    }
+
+    /// Waits until the bytes written so far are on the disk, with what is needed to find them (fdatasync(2)).
+    public func synchronizeData() throws(SystemError) {
+        try SystemError.retrying { fdatasync(number) }
+    }
+
+    /// Waits until all of the file, or the entries of the directory, are on the disk (fsync(2)).
+    public func synchronize() throws(SystemError) {
+        try SystemError.retrying { fsync(number) }
+    }
+
+    /// Waits until everything written to the file system is on the disk (syncfs(2)).
+    public func synchronizeFileSystem() throws(SystemError) {
+        try SystemError.retrying { pawl_syncfs(number) }
+    }
+
+    /// The room on the file system that it is on.
+    public func space() throws(SystemError) -> FileSystemSpace {
+        try FileSystemSpace(of: number)
+    }
+}
+
+/// How a file is opened.
+public enum FileAccess: Sendable {
+    /// For reading.
+    case reading
+    /// For reading and writing.
+    case writing
+    /// A new file, for reading and writing; readable for its owner only. An error if anything has that name.
+    case creating
+
+    // O_NONBLOCK: opening a pipe must not wait for whoever is at its other end. It means nothing for regular files.
+    var flags: Int32 {
+        switch self {
+        case .reading: O_RDONLY | O_NONBLOCK
+        case .writing: O_RDWR | O_NONBLOCK
+        case .creating: O_RDWR | O_NONBLOCK | O_CREAT | O_EXCL
+        }
+    }
+}

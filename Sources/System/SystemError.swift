@@ -1,0 +1,75 @@
+internal import Glibc
+
+/// The error number of a failed system call (errno(3)), what it means to a caller, and its text.
+public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The system's number.
+    public let number: Int32
+
+    /// The error of that number.
+    public init(_ number: Int32) {
+        self.number = number
+    }
+
+    /// That of the call that just failed on this thread.
+    public static var last: SystemError { SystemError(errno) }
+
+    /// What a caller can do about an error.
+    public enum Kind: Sendable, Equatable {
+        /// The file system has no room, the quota is used up, or the file may not grow.
+        case outOfSpace
+        /// Nothing has that name.
+        case notFound
+        /// Something has that name already.
+        case alreadyExists
+        /// The name is that of a link, a directory or something else that isn't a regular file.
+        case notRegular
+        /// The system or the file system can't do this at all.
+        case unsupported
+        /// The process or the system has too much open or allocated at the moment; another time there may be enough.
+        case transient
+        /// Anything else.
+        case other
+    }
+
+    /// What it means.
+    public var kind: Kind {
+        switch number {
+        case ENOSPC, EDQUOT, EFBIG: .outOfSpace
+        case ENOENT, ENOTDIR: .notFound
+        case EEXIST: .alreadyExists
+        case ELOOP, EISDIR, ENXIO: .notRegular
+        case EOPNOTSUPP, ENOSYS: .unsupported
+        case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN: .transient
+        default: .other
+        }
+    }
+
+    /// What the system says of it.
+    public var description: String {
+        switch number {
+        case EACCES: "permission denied"
+        case EADDRINUSE: "address already in use"
+        case EADDRNOTAVAIL: "no such address on this host"
+        case ENOENT: "no such file or directory"
+        case EMFILE: "the process has too many open files"
+        case ENFILE: "the system has too many open files"
+        case ENOMEM: "out of memory"
+        default: unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
+        }
+    }
+
+    /// What is not a name of an entry in a directory.
+    static let invalidName = SystemError(EINVAL)
+    /// What a lost bit of a file or a read past its end is.
+    static let inputOutput = SystemError(EIO)
+
+    /// Calls until no signal interrupts (EINTR); negative results are errors.
+    @discardableResult
+    static func retrying<Result: SignedInteger>(_ call: () -> Result) throws(SystemError) -> Result {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            if errno != EINTR { throw .last }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+import System
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ThreadTests {
+    @Test func `whoever joins a thread sees what it has done`() throws {
+        let done = Locked(false)
+        let thread = try Thread.startJoinable(name: "test") { done.withLock { $0 = true } }
+        thread.join()
+        #expect(done.withLock { $0 })
+        thread.join()
+    }
+
+    @Test func `a thread that joins itself goes on`() async throws {
+        let own = Monitor<JoinableThread?>(nil)
+        try await withCheckedThrowingContinuation { reply in
+            do throws(SystemError) {
+                let thread = try Thread.startJoinable(name: "test") {
+                    own.wait { own in own.map(WaitStep.done) ?? .wait(nil) }.join()
+                    reply.resume()
+                }
+                own.withLock { own in
+                    own = thread
+                    return ((), wake: true)
+                }
+            } catch {
+                reply.resume(throwing: error)
+            }
+        }
+    }
+}
