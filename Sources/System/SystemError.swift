@@ -46,16 +46,7 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// What the system says of it.
     public var description: String {
-        switch number {
-        case EACCES: "permission denied"
-        case EADDRINUSE: "address already in use"
-        case EADDRNOTAVAIL: "no such address on this host"
-        case ENOENT: "no such file or directory"
-        case EMFILE: "the process has too many open files"
-        case ENFILE: "the system has too many open files"
-        case ENOMEM: "out of memory"
-        default: unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
-        }
+        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
     }
 
     /// What is not a name of an entry in a directory.
