@@ -1,4 +1,5 @@
 public import HTTPCore
+public import System
 
 /// One download as the service shows it.
 ///
@@ -21,6 +22,8 @@ public struct Download: Sendable {
     public var stalled = false
     /// Whether the finished file was found to be gone from the files directory.
     public var fileMissing = false
+    /// Which file it is, once it is finished; `nil` before, and in records of releases that did not keep it.
+    public var file: FileIdentity?
     /// How many connections it uses, or used last; 0 before the first.
     public var segments = 0
     /// How many attempts have been made.
@@ -146,6 +149,12 @@ extension Download {
     public var trackName: String? {
         get { rare?.value.trackName }
         set { change { $0.trackName = newValue } }
+    }
+
+    /// The finished file as the record tells of it; `nil` if the download has none.
+    var published: PublishedFile? {
+        guard state == .completed, let filename, let sha256Bytes else { return nil }
+        return PublishedFile(name: filename, length: bytesReceived, sha256: sha256Bytes, identity: file)
     }
 
     /// The SHA-256 of the finished file in 64 lower-case hexadecimal digits. Setting anything else clears it.

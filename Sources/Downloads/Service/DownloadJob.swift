@@ -1,5 +1,6 @@
 internal import HTTPClient
 internal import HTTPCore
+internal import System
 
 /// One download that has not completed, as the service holds it: its record, and what its transfer is doing.
 struct DownloadJob {
@@ -7,7 +8,7 @@ struct DownloadJob {
     /// Bytes of the part file that belong to the record's entity, whether synced or not.
     var written = Coverage()
     /// Hashes the first bytes of the part file as they arrive; what it lacks is read back when the file is finished.
-    var hasher: HashFollower
+    var hasher: StreamingHasher
     /// Whether mirrors have brought some of the bytes.
     var hasMixedSources = false
     /// What the mirrors that have brought bytes said that the whole file hashes to.
@@ -20,8 +21,9 @@ struct DownloadJob {
     var part: PartFile?
     /// Set while the bytes of a new version wait to take the old ones' place.
     var swap: Swap?
-    /// Whether the part file already bears its name under `files`.
-    var isPublished = false
+    /// The file under `files`, if the part file already got its name there.
+    var published: FileIdentity?
+    var isPublished: Bool { published != nil }
     /// The name under `files` that is kept for this download, as it was asked for.
     var reservedName: String?
     /// What a running or stopping attempt does.
@@ -178,8 +180,8 @@ struct DownloadJob {
         [record.download.checksum, record.entity?.digest].compactMap(\.self)
     }
 
-    private static func hasher(for record: DownloadRecord) -> HashFollower {
-        HashFollower(expectedDigests(record).map(\.algorithm))
+    private static func hasher(for record: DownloadRecord) -> StreamingHasher {
+        StreamingHasher(expectedDigests(record).map(\.algorithm))
     }
 
     /// Gives up the partial bytes and what was learnt of their entity.
@@ -187,7 +189,7 @@ struct DownloadJob {
         written = Coverage()
         part = nil
         disownsBytes = true
-        isPublished = false
+        published = nil
         record.entity = nil
         record.segments = []
         restartHash()

@@ -180,7 +180,7 @@ extension DownloadService {
     /// Chooses a name that no live download has been promised and no finished file bears, and reserves it.
     func reserve(_ wanted: String, for id: DownloadID) -> String {
         let name = FileNaming.free(wanted) { name in
-            reservedNames[name.lowercased()].map { $0 != id } ?? FileSystem.exists(directory.file(name))
+            reservedNames[name.lowercased()].map { $0 != id } ?? depot.isTaken(name)
         }
         reservedNames[name.lowercased()] = id
         return name

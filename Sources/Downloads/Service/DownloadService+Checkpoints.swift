@@ -75,6 +75,7 @@ extension DownloadService {
         guard jobs[id] != nil else { return }
         jobs[id]?.activity = .idle
         jobs[id]?.part = nil
+        jobs[id]?.hasher.rest()
         let waiters = jobs[id]?.restWaiters ?? []
         jobs[id]?.restWaiters = []
         for waiter in waiters { waiter.resume() }

@@ -41,7 +41,7 @@ extension DownloadService {
         guard let job = jobs[id], job.isUnrecorded, job.record.download.revision == revision else { return }
         jobs[id]?.isUnrecorded = false
         if job.record.download.state == .cancelled, job.isIdle {
-            discardParts(of: id).freeLater()
+            _ = discardParts(of: id)
             jobs[id]?.mayBeCountedOn = false
         }
     }
@@ -116,8 +116,10 @@ extension DownloadService {
     }
 
     private func removeFile(of download: Download) -> RemovedFiles {
-        guard download.state == .completed, let name = download.filename else { return RemovedFiles() }
-        return removeFiles("remove the file of \(download.id)", [directory.file(name)])
+        var removed = RemovedFiles()
+        guard download.state == .completed, let name = download.filename, let identity = download.file else { return removed }
+        attempt("remove the file of \(download.id)") { () throws(FileError) in removed = try depot.remove(name, as: identity) }
+        return removed
     }
 
     /// What the webhook of a live download is told when its record is removed.
@@ -240,15 +242,8 @@ extension DownloadService {
 
     /// Removes the partial bytes of a download.
     func discardParts(of id: DownloadID) -> RemovedFiles {
-        removeFiles("remove the partial bytes of \(id)", [directory.part(id), directory.replacement(id)])
-    }
-
-    /// Removes the names of files; the caller says when their room is given back.
-    func removeFiles(_ purpose: String, _ paths: [String]) -> RemovedFiles {
         var removed = RemovedFiles()
-        attempt(purpose) { () throws(FileError) in
-            for path in paths { try removed.remove(path) }
-        }
+        attempt("remove the partial bytes of \(id)") { () throws(FileError) in removed = try depot.removeParts(id) }
         return removed
     }
 

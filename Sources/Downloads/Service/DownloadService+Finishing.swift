@@ -13,30 +13,40 @@ extension DownloadService {
         } else {
             // All bytes were there before this run, or the origin confirmed that there are no more.
             do throws(FileError) {
-                part = try PartFile(path: directory.part(id), truncating: false)
+                if let published = job.published, let name = job.record.download.filename {
+                    part = try depot.openPublished(name, as: published)
+                } else if length == 0 {
+                    part = try depot.createPart(id, replacement: false)
+                } else {
+                    part = try depot.openPart(id, holding: length)
+                }
             } catch {
+                if error.meansNoBytes { jobs[id]?.forgetBytes() }
                 fail(id, DownloadFailure(error), retryAfter: nil)
                 return
             }
         }
+        job.hasher.bind(to: part, holding: length)
         let name =
             job.record.download.filename
             ?? reserve(FileNaming.name(requested: job.record.requestedFilename, contentDisposition: nil, url: job.url), for: id)
         jobs[id]?.activity = .finishing
         finishing += 1
         if finishing <= Self.mostWithoutSlot { queue.remove(id) }
-        let order = Finisher.Order(
-            id: id, part: part, hasher: job.hasher, length: length, name: name,
-            expected: job.expectedDigests)
+        let verification = Verification(part: part, hasher: job.hasher, length: length, expected: job.expectedDigests)
         Task {
-            let outcome = await finisher.finish(order)
-            await self.finished(id, order, outcome)
+            let outcome: Result<PublishedFile, FinishingFailure>
+            do throws(FinishingFailure) {
+                let file = try await self.depot.verify(verification)
+                outcome = .success(try await self.depot.publish(Publication(id: id, file: file, name: name)))
+            } catch {
+                outcome = .failure(error)
+            }
+            await self.finished(id, outcome)
         }
     }
 
-    private func finished(
-        _ id: DownloadID, _ order: Finisher.Order, _ outcome: Result<Finisher.Published, Finisher.Failure>
-    ) async {
+    private func finished(_ id: DownloadID, _ outcome: Result<PublishedFile, FinishingFailure>) async {
         finishing -= 1
         guard let job = jobs[id] else { return }
         switch outcome {
@@ -45,9 +55,10 @@ extension DownloadService {
             var download = record.download
             download.state = .completed
             download.filename = published.name
-            download.sha256 = published.sha256
-            download.bytesReceived = order.length
-            download.bytesTotal = order.length
+            download.sha256Bytes = published.sha256
+            download.file = published.identity
+            download.bytesReceived = published.length
+            download.bytesTotal = published.length
             download.bytesPerSecond = 0
             download.stalled = false
             download.error = nil
@@ -58,7 +69,9 @@ extension DownloadService {
             record.forgetTransfer()
             do throws(StoreError) {
                 try await submit([.save(record)], telling: delivery(of: record)).wait()
-                if let error = await finisher.forget(id) {
+                do throws(FileError) {
+                    try await depot.finishPublishing(id)
+                } catch {
                     log(.warning("cannot remove the part file of \(id): \(error.message)"))
                 }
             } catch {
@@ -81,12 +94,15 @@ extension DownloadService {
         case .failure(.checksum(let expected, let actual)):
             // Bytes that are known to be wrong are of no use to a later attempt.
             jobs[id]?.forgetBytes()
-            removeFiles("remove the part file of \(id)", [directory.part(id)]).freeLater()
+            _ = discardParts(of: id)
             fail(id, DownloadFailure(.checksumMismatch, "the file is \(actual), and should be \(expected)"), retryAfter: nil)
+        case .failure(.abandoned):
+            settle(id)
         case .failure(.file) where isShuttingDown:
             settle(id)
         case .failure(.file(let error)):
             if error.losesBytes { trustOnlySynced(id) }
+            if error.meansNoBytes { jobs[id]?.forgetBytes() }
             fail(id, DownloadFailure(error), retryAfter: nil)
         }
     }

@@ -1,7 +1,8 @@
+internal import System
+
 extension DownloadService {
     /// Takes over what the store had kept and what the last run left in the directory.
     func adopt(_ records: [DownloadRecord]) {
-        var published = PublishedFiles(directory: directory)
         board.reserveCapacity(records.count)
         for var record in records {
             let id = record.id
@@ -17,7 +18,7 @@ extension DownloadService {
                 show(record.download)
                 continue
             }
-            reconcile(&job, &published)
+            reconcile(&job)
             if let name = job.record.download.filename, job.record.download.state != .cancelled {
                 job.reservedName = name
                 reservedNames[name.lowercased()] = id
@@ -35,20 +36,21 @@ extension DownloadService {
     }
 
     /// Trusts of a part file only what was recorded as synced. What lies behind it is cut when the transfer goes on.
-    private func reconcile(_ job: inout DownloadJob, _ published: inout PublishedFiles) {
+    private func reconcile(_ job: inout DownloadJob) {
         let id = job.record.id
-        guard let part = FileSystem.status(of: directory.part(id)) else {
-            job.noteSynced(Coverage())
-            job.record.download.bytesReceived = 0
-            return
+        var recovered = RecoveredPart.missing
+        attempt("find the bytes of \(id)") { () throws(FileError) in
+            recovered = try depot.recover(id, likelyName: job.record.download.filename)
         }
-        if part.links > 1, let name = published.name(of: part, likely: job.record.download.filename) {
-            // Published, but the crash came before the record said so: publication happens only to whole, synced, verified files.
-            job.written = Coverage(prefix: part.size)
-            job.isPublished = true
+        switch recovered {
+        case .missing: job.written = Coverage()
+        case .published(let name, let identity, _):
+            // The crash came before the record said so: publication happens only to whole, synced, verified files.
+            job.written = Coverage(prefix: identity.size)
+            job.published = identity
             job.record.download.filename = name
-        } else {
-            job.written = Coverage(job.record.segments).clipped(to: part.size)
+        case .part(let size):
+            job.written = Coverage(job.record.segments).clipped(to: size)
             // Which source brought which bytes is not recorded.
             job.hasMixedSources = !job.record.mirrors.isEmpty
         }
@@ -60,39 +62,7 @@ extension DownloadService {
     /// Removes files in `incomplete` that no record counts on.
     private func removeOrphans() {
         attempt("tidy \(directory.incompletePath)") { () throws(FileError) in
-            for name in try FileSystem.entries(of: directory.incompletePath) {
-                let id = name.hasSuffix(".part") ? DownloadID(String(name.dropLast(5))) : nil
-                if let id, let job = jobs[id], job.written.byteCount > 0 { continue }
-                try FileSystem.remove("\(directory.incompletePath)/\(name)")
-            }
+            try depot.removeOrphans { (jobs[$0]?.written.byteCount ?? 0) > 0 }
         }
-    }
-}
-
-/// Finds the names under `files` of part files that have one there.
-private struct PublishedFiles {
-    let directory: DataDirectory
-    /// Names by inode; read once, and only if some file isn't found under its likely name.
-    private var names: [UInt64: String]?
-
-    init(directory: DataDirectory) {
-        self.directory = directory
-    }
-
-    /// The name of a part file under `files`; `nil` if it has none there.
-    /// - Parameter likely: the name that the record tells. It may be behind: another may have been free when the file was published.
-    mutating func name(of part: FileStatus, likely: String?) -> String? {
-        if let likely, FileSystem.status(of: directory.file(likely)) == part { return likely }
-        let names = self.names ?? allNames()
-        self.names = names
-        return names[part.inode]
-    }
-
-    private func allNames() -> [UInt64: String] {
-        var names: [UInt64: String] = [:]
-        for name in (try? FileSystem.entries(of: directory.filesPath)) ?? [] {
-            if let status = FileSystem.status(of: directory.file(name)), status.links > 1 { names[status.inode] = name }
-        }
-        return names
     }
 }

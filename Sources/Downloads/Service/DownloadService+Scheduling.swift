@@ -31,6 +31,8 @@ extension DownloadService {
             jobs[id]?.startsWhenIdle = true
             return
         }
+        let part = existingPart(of: id)
+        guard let job = jobs[id] else { return }
         var lifecycle = DownloadLifecycle(job.record.download.state)
         guard case .moved = lifecycle.handle(.slotGranted) else {
             queue.remove(id)
@@ -48,7 +50,7 @@ extension DownloadService {
         var attempt: TransferAttempt?
         if case .ask(let ask) = beginning {
             discardBytes(id, for: ask)
-            attempt = makeAttempt(id)
+            attempt = makeAttempt(id, part)
         }
         // Not recorded: after a crash it begins anew from wherever it was, whether this had been known or not.
         transition(id, isRecorded: false) { job in
@@ -76,8 +78,9 @@ extension DownloadService {
 
     /// The same attempt goes on with another question to the origin; the slot stays.
     func askAgain(_ id: DownloadID, _ ask: ResumeDecision.Ask) {
+        let part = existingPart(of: id)
         discardBytes(id, for: ask)
-        guard let attempt = makeAttempt(id) else { return }
+        guard let attempt = makeAttempt(id, part) else { return }
         jobs[id]?.generation += 1
         jobs[id]?.activity = .transferring(attempt)
         jobs[id]?.disownsBytes = false
@@ -97,10 +100,26 @@ extension DownloadService {
         jobs[id]?.part = nil
     }
 
-    private func makeAttempt(_ id: DownloadID) -> TransferAttempt? {
+    /// The part file that a transfer is to continue. Bytes that are not there any more are given up.
+    private func existingPart(of id: DownloadID) -> PartFile? {
+        guard let job = jobs[id], job.written.byteCount > 0, !job.isPublished else { return nil }
+        do throws(FileError) {
+            return try depot.openPart(id, holding: job.written.end)
+        } catch {
+            log(.warning(error.message))
+            if error.meansNoBytes {
+                jobs[id]?.written = Coverage()
+                jobs[id]?.mayBeCountedOn = true
+                jobs[id]?.restartHash()
+            }
+            return nil
+        }
+    }
+
+    private func makeAttempt(_ id: DownloadID, _ part: PartFile?) -> TransferAttempt? {
         jobs[id].map { job in
             let order = TransferAttempt.Order(
-                id: id, generation: job.generation + 1, directory: directory,
+                id: id, generation: job.generation + 1, depot: depot, part: part,
                 hasRecordedBytes: job.record.syncedBytes > 0 || job.mayBeCountedOn,
                 requestedMediaType: job.record.requestedMediaType, checksum: job.record.download.checksum,
                 reservations: reservations,

@@ -26,7 +26,7 @@ extension DownloadService {
             // pause alone is no such command, unless the bytes of another version would have to make room for them.
             jobs[id]?.disownsBytes = true
             if accepted.isReplacement {
-                discard(accepted.part)
+                discardReplacement(of: id)
             } else if accepted.written.byteCount == 0 {
                 jobs[id]?.written = Coverage()
                 jobs[id]?.restartHash()
@@ -36,7 +36,7 @@ extension DownloadService {
         if accepted.startedOver { log(.startedOver(id, "the origin has another version, or no ranges")) }
         let name = chooseName(accepted, id)
         // A small file is there before it is worth telling the store of it.
-        let isSmall = accepted.body.entity.total.map { $0 <= HashFollower.smallFile } ?? false
+        let isSmall = accepted.body.entity.total.map { $0 <= StreamingHasher.smallFile } ?? false
         let isDeferred = isSmall && accepted.written.byteCount == 0 && job.record.syncedBytes == 0 && !job.mayBeCountedOn
         let commit = transition(id, isRecorded: !isDeferred) { job in
             job.part = accepted.part
@@ -54,22 +54,22 @@ extension DownloadService {
         if accepted.isReplacement {
             Task {
                 let isRecorded = (try? await commit.wait()) != nil
-                self.swapParts(id, accepted.part, isRecorded: isRecorded)
+                await self.swapParts(id, isRecorded: isRecorded)
             }
         }
     }
 
     /// Puts the replacement in the part file's place, now that nothing counts on the old bytes.
-    private func swapParts(_ id: DownloadID, _ part: PartFile, isRecorded: Bool) {
+    private func swapParts(_ id: DownloadID, isRecorded: Bool) async {
         var failure: FileError?
         if isRecorded {
             do throws(FileError) {
-                try FileSystem.replace(directory.part(id), with: part.path)
+                try await depot.promoteReplacement(id)
             } catch {
                 failure = error
             }
         } else {
-            failure = FileError(operation: "record the new version of", path: part.path, code: 5)
+            failure = FileError(.other, "the new version of \(id) cannot be recorded")
         }
         let ending = jobs[id]?.swap?.ending
         jobs[id]?.swap = nil
@@ -82,7 +82,7 @@ extension DownloadService {
             jobs[id]?.written = Coverage()
             jobs[id]?.restartHash()
             if !isRecorded { jobs[id]?.mayBeCountedOn = true }
-            discard(part)
+            discardReplacement(of: id)
             jobs[id]?.attempt?.cancel()
         }
         if let ending { end(ending, id) }
@@ -99,8 +99,8 @@ extension DownloadService {
         return name
     }
 
-    private func discard(_ part: PartFile) {
-        removeFiles("remove \(part.path)", [part.path]).freeLater()
+    private func discardReplacement(of id: DownloadID) {
+        attempt("remove the new version of \(id)") { () throws(FileError) in _ = try depot.removeReplacement(id) }
     }
 
     // MARK: - A transfer ends

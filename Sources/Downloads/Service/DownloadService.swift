@@ -17,7 +17,7 @@ public actor DownloadService {
     let client: HTTPClient
     let store: any DownloadStore
     let directory: DataDirectory
-    let finisher: Finisher
+    let depot: any FileDepot
     let checkpointer = Checkpointer()
     let reservations = DiskReservations()
     let probe: StoreProbe
@@ -103,7 +103,7 @@ public actor DownloadService {
         board = DownloadBoard()
         events = EventHub(epoch: UInt64(Timestamp.now().millisecondsSinceEpoch), board: board)
         probe = StoreProbe(store)
-        finisher = Finisher(directory: directory)
+        depot = LocalFileDepot(directory)
         speedLimiter = SpeedLimiter(bytesPerSecond: configuration.speedLimit)
         courier = WebhookCourier(client: client, store: store, configuration: configuration, log: log)
         leftDeliveries = contents.deliveries

@@ -1,5 +1,6 @@
 import HTTPCore
 import JSON
+import System
 
 /// A record as a row of the table, and back. The order of `columns`, `bind` and `Reader.record` is one and the same.
 enum DownloadRow {
@@ -9,7 +10,7 @@ enum DownloadRow {
         "priority", "labels", "speed_limit", "track", "track_name", "created_at", "started_at", "updated_at", "completed_at",
         "revision", "requested_filename", "requested_media_type", "requested_connections", "headers", "mirrors", "webhook",
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
-        "synced_segments", "entity_source", "entity_digest",
+        "synced_segments", "entity_source", "entity_digest", "file_identity",
     ]
 
     static let saveStatement =
@@ -65,6 +66,7 @@ enum DownloadRow {
         try row.put(encode(record.segments))
         try row.put(entity?.source)
         try row.put(entity?.digest?.description)
+        try row.put(download.file?.description)
     }
 
     /// Binds values to consecutive parameters.
@@ -113,7 +115,9 @@ extension DownloadRow {
             let url = try required(columns.text(), "url")
             let state = try required(columns.text().flatMap(DownloadState.init), "state")
             var download = Download(id: id, url: url, state: state, createdAt: id.createdAt)
-            download.filename = columns.text()
+            if let name = columns.text() {
+                download.filename = try required(FileNaming.isSafe(name) ? name : nil, "filename")
+            }
             download.mediaType = columns.text().map { share($0) }
             download.bytesReceived = columns.integer() ?? 0
             download.bytesTotal = columns.integer()
@@ -161,6 +165,7 @@ extension DownloadRow {
             entity.source = columns.text()
             if let digest = columns.text() { entity.digest = try required(try? Checksum(parsing: digest), "entity_digest") }
             if entityIsKnown { record.entity = entity }
+            if let file = columns.text() { record.download.file = try required(FileIdentity(file), "file_identity") }
             return record
         }
 

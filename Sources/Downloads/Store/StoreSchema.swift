@@ -145,5 +145,7 @@ enum StoreSchema {
         ["ALTER TABLE downloads ADD COLUMN entity_source TEXT"],
         // What the whole file hashes to, says its origin.
         ["ALTER TABLE downloads ADD COLUMN entity_digest TEXT"],
+        // Which file a finished download is.
+        ["ALTER TABLE downloads ADD COLUMN file_identity TEXT"],
     ]
 }

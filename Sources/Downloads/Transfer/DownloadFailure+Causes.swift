@@ -3,10 +3,10 @@ internal import HTTPClient
 extension DownloadFailure {
     /// What a client is told when a part file cannot be written.
     init(_ error: FileError) {
-        if error.isOutOfSpace {
+        if error.kind == .full {
             self.init(.insufficientStorage, "no space left for this file (\(error.message)); resume it once there is room")
         } else {
-            self.init(.ioError, error.message, retryable: error.isTransient)
+            self.init(.ioError, error.message, retryable: error.kind == .transient)
         }
     }
 

@@ -31,7 +31,7 @@ extension TransferAttempt {
             let startedOver = state.plan.written.byteCount > 0
             let kept = (plan: state.plan, hasher: state.hasher)
             state.plan = SegmentPlan(limits: state.plan.limits)
-            state.hasher = HashFollower([order.checksum, body.entity.digest].compactMap { $0?.algorithm })
+            state.hasher = StreamingHasher([order.checksum, body.entity.digest].compactMap { $0?.algorithm })
             let answer = accept(head, body, startedOver: startedOver, &state)
             // What is not taken, a page instead of the file or one that the disk has no room for, costs nothing of what is there.
             if state.part == nil { (state.plan, state.hasher) = kept }
@@ -70,8 +70,8 @@ extension TransferAttempt {
         let written = state.plan.written
         let isReplacement = written.byteCount == 0 && order.hasRecordedBytes
         do throws(FileError) {
-            let path = isReplacement ? order.directory.replacement(order.id) : order.directory.part(order.id)
-            let part = try PartFile(path: path, truncating: written.byteCount == 0)
+            let part = try partFile(state.plan, isReplacement: isReplacement)
+            state.hasher.bind(to: part, holding: written.prefix)
             if let total = body.entity.total {
                 try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
             }

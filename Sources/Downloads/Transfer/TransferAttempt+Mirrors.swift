@@ -46,7 +46,8 @@ extension TransferAttempt {
 
     /// The first source said nothing in this attempt: what it said in an earlier one holds.
     private func acceptSaved(_ entity: SavedEntity, _ total: Int64, _ state: inout State) throws(FileError) {
-        let part = try PartFile(path: order.directory.part(order.id), truncating: false)
+        let part = try partFile(state.plan)
+        state.hasher.bind(to: part, holding: state.plan.written.prefix)
         try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
         state.part = part
         state.entity = entity

@@ -14,7 +14,9 @@ final class TransferAttempt: CoverageSource {
     struct Order: Sendable {
         let id: DownloadID
         let generation: UInt64
-        let directory: DataDirectory
+        let depot: any FileDepot
+        /// The part file, if there are bytes of it to continue.
+        let part: PartFile?
         /// Whether the store counts on bytes of the part file, so that it must not be overwritten unasked.
         let hasRecordedBytes: Bool
         let requestedMediaType: String?
@@ -34,7 +36,7 @@ final class TransferAttempt: CoverageSource {
         var resume: ResumeDecision
         var plan: SegmentPlan
         var sources: SourceTable
-        var hasher: HashFollower
+        var hasher: StreamingHasher
         /// What the bytes are of, once an answer was accepted.
         var entity: SavedEntity?
         var part: PartFile?
@@ -85,7 +87,7 @@ final class TransferAttempt: CoverageSource {
     ///   - written: which bytes of the part file are valid.
     ///   - hasher: follows the first of them.
     init(
-        _ order: Order, client: HTTPClient, resume: ResumeDecision, written: Coverage, hasher: HashFollower,
+        _ order: Order, client: HTTPClient, resume: ResumeDecision, written: Coverage, hasher: StreamingHasher,
         reporter: AsyncStream<TransferReport>.Continuation
     ) {
         self.order = order
@@ -131,6 +133,13 @@ final class TransferAttempt: CoverageSource {
     /// Whether it waits for a speed limit, rather than for the origin.
     var isHeldBack: Bool { state.withLock { $0.connections.values }.contains { $0.isHeldBack } }
 
+    /// The file that bytes are placed in: the one there is, if some of its bytes are continued, or a new one.
+    func partFile(_ plan: SegmentPlan, isReplacement: Bool = false) throws(FileError) -> PartFile {
+        if plan.written.byteCount == 0 { return try order.depot.createPart(order.id, replacement: isReplacement) }
+        guard let part = order.part else { throw FileError(.transient, "the part file of \(order.id) could not be opened") }
+        return part
+    }
+
     func report(_ event: TransferReport.Event) {
         reporter.yield(TransferReport(id: order.id, generation: order.generation, event: event))
     }
@@ -149,7 +158,7 @@ final class TransferAttempt: CoverageSource {
                 return nil
             }
             for number in placement.superseded { state.connections[number]?.cancel() }
-            return (placement, part, state.plan.total.map { $0 <= HashFollower.smallFile } ?? false)
+            return (placement, part, state.plan.total.map { $0 <= StreamingHasher.smallFile } ?? false)
         }
         guard let (placement, part, isSmall) = place else { return .stop }
         let piece = bytes.extracting(first: placement.count)
@@ -159,13 +168,13 @@ final class TransferAttempt: CoverageSource {
             state.withLock { $0.decide(.failed(DownloadFailure(error), retryAfter: nil)) }
             return .stop
         }
-        let (hasher, prefix) = state.withLock { state -> (HashFollower, Int64) in
+        let (hasher, prefix) = state.withLock { state -> (StreamingHasher, Int64) in
             if state.plan.wrote(connection.number, placement.offset..<placement.offset + Int64(placement.count)) {
                 counters.received = state.plan.written.byteCount
             }
             return (state.hasher, state.plan.written.prefix)
         }
-        if isSmall { hasher.take(piece, at: placement.offset) } else { hasher.follow(part, upTo: prefix) }
+        if isSmall { hasher.take(piece, at: placement.offset) } else { hasher.follow(upTo: prefix) }
         // A body that ends where its segment does is let end by itself: then its connection can be used again.
         return placement.isLast && !placement.endsBody ? .stop : .proceed
     }

@@ -37,7 +37,7 @@ struct TransferReport: Sendable {
         /// Bytes of the part file that are valid.
         let written: Coverage
         /// Hashes them, from the first one on.
-        let hasher: HashFollower
+        let hasher: StreamingHasher
         /// What was learnt for the next question.
         let resume: ResumeDecision
         /// Whether mirrors have brought some of the bytes.

@@ -38,8 +38,8 @@ struct DirectoryCheckTests {
         return record
     }
 
-    private func check(_ scene: StoreScene, mending: Bool = false) throws -> DirectoryReport {
-        try DirectoryCheck(path: scene.path).run(mending: mending)
+    private func check(_ scene: StoreScene, repairing: Bool = false) throws -> DirectoryReport {
+        try DirectoryCheck(path: scene.path).run(repairing: repairing)
     }
 
     @Test("a directory that is as it should be has no faults; files that no record names are the user's own")
@@ -56,7 +56,7 @@ struct DirectoryCheckTests {
         #expect(report.bytes == Int64(Self.content.count))
     }
 
-    @Test("each fault is found, told of its record, and mended, after which there is none; without mending nothing changes")
+    @Test("each fault is found, told of its record, and repaired, after which there is none; without repairing nothing changes")
     func faults() async throws {
         var gone = completed(5, "gone")
         gone.download.fileMissing = true
@@ -80,11 +80,11 @@ struct DirectoryCheckTests {
             let report = try check(scene)
             #expect(report.faults.map(\.kind) == expected.map(\.0))
             #expect(report.faults.map(\.id) == expected.map(\.1))
-            #expect(report.mended == 0)
+            #expect(report.repaired == 0)
         }
-        let mended = try check(scene, mending: true)
-        #expect(mended.faults.map(\.kind) == expected.map(\.0))
-        #expect(mended.mended == expected.count)
+        let repaired = try check(scene, repairing: true)
+        #expect(repaired.faults.map(\.kind) == expected.map(\.0))
+        #expect(repaired.repaired == expected.count)
         #expect(try check(scene).faults.isEmpty)
 
         let after = try scene.contentsAfterCrash().records.map(\.download)
@@ -141,13 +141,13 @@ struct DirectoryCheckTests {
         try handle.close()
         let report: DirectoryReport
         do {
-            report = try check(scene, mending: true)
+            report = try check(scene, repairing: true)
         } catch {
             // So damaged that it cannot be read on: one line says so.
             #expect("\(error)".contains("damaged"))
             return
         }
         #expect(report.faults.first?.kind == .damagedRecords)
-        #expect(report.mended == 0)
+        #expect(report.repaired == 0)
     }
 }

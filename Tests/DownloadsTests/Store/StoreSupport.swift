@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import System
 import TestSupport
 
 @testable import Downloads
@@ -44,6 +45,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.download.bytesTotal = .max
     record.download.resumable = true
     record.download.fileMissing = true
+    record.download.file = FileIdentity(device: 1, inode: .max, size: 123, modified: -4)
     record.download.segments = 3
     record.download.attempts = 4
     record.download.error = DownloadFailure(.httpStatus, "503 Service Unavailable", httpStatus: 503, retryable: true)
@@ -80,7 +82,7 @@ func portrait(_ record: DownloadRecord) -> [String: String] {
         "filename": "\(String(describing: download.filename))", "mediaType": "\(String(describing: download.mediaType))",
         "bytes": "\(download.bytesReceived)/\(String(describing: download.bytesTotal))",
         "resumable": "\(String(describing: download.resumable))", "fileMissing": "\(download.fileMissing)",
-        "segments": "\(download.segments)", "attempts": "\(download.attempts)",
+        "file": "\(String(describing: download.file))", "segments": "\(download.segments)", "attempts": "\(download.attempts)",
         "error": "\(String(describing: download.error))", "checksum": "\(String(describing: download.checksum))",
         "sha256": "\(String(describing: download.sha256))", "priority": "\(download.priority)", "labels": "\(download.labels)",
         "speedLimit": "\(download.speedLimit)",

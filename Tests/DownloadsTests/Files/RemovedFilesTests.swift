@@ -1,4 +1,5 @@
 import Foundation
+import System
 import TestSupport
 import Testing
 
@@ -26,8 +27,8 @@ struct RemovedFilesTests {
         try Data(count: Int(rule.size)).write(to: URL(filePath: path))
         if rule.hasOtherName { try FileManager.default.linkItem(atPath: path, toPath: directory.path + "/other") }
         var removed = RemovedFiles()
-        try removed.remove(path)
-        #expect(!FileSystem.exists(path))
+        try removed.remove("file", from: Directory(opening: directory.path))
+        #expect(!FileManager.default.fileExists(atPath: path))
         #expect(try descriptors(of: path) == (rule.isHeld ? 1 : 0))
         await removed.free()
         #expect(try descriptors(of: path) == 0)
@@ -37,10 +38,11 @@ struct RemovedFilesTests {
     func failures() throws {
         let directory = try TemporaryDirectory()
         var removed = RemovedFiles()
-        try removed.remove(directory.path + "/missing")
+        let opened = try Directory(opening: directory.path)
+        try removed.remove("missing", from: opened)
         let path = directory.path + "/directory"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-        #expect(throws: FileError.self) { try removed.remove(path) }
+        #expect(throws: SystemError.self) { try removed.remove("directory", from: opened) }
         #expect(try descriptors(of: path) == 0)
     }
 
