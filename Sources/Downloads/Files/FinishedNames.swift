@@ -10,7 +10,8 @@ struct FinishedNames: Sendable {
     /// The names of completed downloads, in any order.
     init(_ downloads: some Sequence<Download>) {
         let completed = downloads.filter { $0.state == .completed }
-        for download in completed.sorted(by: { ($0.completedAt ?? $0.updatedAt, $0.id) < ($1.completedAt ?? $1.updatedAt, $1.id) }) {
+        for download in completed.sorted(by: { ($0.completedAt ?? $0.updatedAt, $0.id) < ($1.completedAt ?? $1.updatedAt, $1.id) }
+        ) {
             if let name = download.filename { publish(name, by: download.id) }
         }
     }

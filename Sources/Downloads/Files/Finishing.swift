@@ -92,7 +92,8 @@ final class AbandonableOutcome<Value: Sendable>: Sendable {
     /// Gives the work up. Returns false if it has committed.
     @discardableResult
     func abandon() -> Bool {
-        let (isAbandoned, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Result<Value, FinishingFailure>, Never>?) in
+        let (isAbandoned, waiter) = state.withLock {
+            state -> (Bool, CheckedContinuation<Result<Value, FinishingFailure>, Never>?) in
             if state.phase == .committed { return (false, nil) }
             state.phase = .over
             defer { state.waiter = nil }

@@ -24,6 +24,9 @@ final class LocalFileDepot: FileDepot {
     private let filesPath: String
     private let link: Linking
     private let waiting = Locked(Waiting())
+    /// What finished files that were not recognised at once hash to: whoever asks for one again does not have it read again.
+    private let hashes = Locked<[FileIdentity: [UInt8]]>([:])
+    private static let mostHashes = 1000
 
     init(
         _ directory: DataDirectory,
@@ -88,7 +91,9 @@ final class LocalFileDepot: FileDepot {
     private func remove(_ names: [String]) throws(FileError) -> RemovedFiles {
         var removed = RemovedFiles()
         for name in names {
-            do throws(SystemError) { try removed.remove(name, from: incomplete) } catch { throw FileError("remove", path(name), error) }
+            do throws(SystemError) { try removed.remove(name, from: incomplete) } catch {
+                throw FileError("remove", path(name), error)
+            }
         }
         return removed
     }
@@ -305,14 +310,22 @@ final class LocalFileDepot: FileDepot {
         guard let found else { return .missing }
         if found == published.identity { return .identical }
         guard found.size == published.length else { return .different }
-        return try await BlockingExecutor.hashing.run { () throws(FileError) in
-            var digest = FileDigest()
-            let file = try self.openPublished(published.name, as: found)
-            try file.hash(upTo: found.size, into: &digest)
-            // Somebody may write to it at this moment.
-            let unchanged = try file.identity()
-            return digest.sha256 == published.sha256 && unchanged == found ? .adopted(found) : .different
+        let sha256 = try await BlockingExecutor.hashing.run { () throws(FileError) in try self.hash(published.name, found) }
+        return sha256 == published.sha256 ? .adopted(found) : .different
+    }
+
+    /// The SHA-256 of a file; `nil` if somebody has written to it meanwhile.
+    private func hash(_ name: String, _ identity: FileIdentity) throws(FileError) -> [UInt8]? {
+        if let known = hashes.withLock({ $0[identity] }) { return known }
+        var digest = FileDigest()
+        let file = try openPublished(name, as: identity)
+        try file.hash(upTo: identity.size, into: &digest)
+        guard try file.identity() == identity else { return nil }
+        hashes.withLock { hashes in
+            if hashes.count >= Self.mostHashes { hashes = [:] }
+            hashes[identity] = digest.sha256
         }
+        return digest.sha256
     }
 
     // MARK: - The start

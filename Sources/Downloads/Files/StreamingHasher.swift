@@ -158,7 +158,9 @@ final class StreamingHasher: Sendable {
     /// Takes the digest to feed it up to the target. Without more to do, those who wait for the end are told.
     private func next() -> Work? {
         let (work, completions) = state.withLock { state -> (Work?, [CheckedContinuation<Void, Never>]) in
-            if let part = state.part, let digest = state.digest, state.failure == nil, !state.isStopped, state.target > digest.length {
+            if let part = state.part, let digest = state.digest, state.failure == nil, !state.isStopped,
+                state.target > digest.length
+            {
                 state.digest = nil
                 let end = min(state.target, digest.length + Self.longestPiece)
                 state.reach = end

@@ -122,7 +122,7 @@ extension DownloadService {
         let url = new.url.string
         if new.onDuplicate != .new {
             // One whose file was taken away is nothing that a client could be given instead.
-            let known = board.downloads(ofURL: url).first { $0.state.isLive || ($0.state == .completed && !$0.fileMissing) }
+            let known = board.downloads(ofURL: url).first { $0.state.isLive || hasFile($0) }
             if let found = drafts.first[url] ?? known {
                 if new.onDuplicate == .reject { throw .duplicate(found.id) }
                 return .existing(found)
@@ -173,6 +173,15 @@ extension DownloadService {
         guard !isKept, let download = board.download(addition.download.id) else { return addition }
         if case .created = addition { return .created(download) }
         return .existing(download)
+    }
+
+    /// Whether the file of a completed download bears its name, whatever its record says.
+    private func hasFile(_ download: Download) -> Bool {
+        guard let published = download.published, finishedNames.owner(of: published.name) == download.id,
+            let found = try? depot.identify(published.name)
+        else { return false }
+        // One that its record has no identity of is looked at when it is wanted.
+        return found == published.identity || (published.identity == nil && !download.fileMissing)
     }
 
     // MARK: - Names

@@ -1,3 +1,4 @@
+internal import System
 extension DownloadService {
     /// Carries out a command. When it returns, the new state is on disk and the transfer has come to rest accordingly.
     /// - Parameters:
@@ -68,21 +69,24 @@ extension DownloadService {
         stopTransfer(id)
         await rest(id)
         guard let download = board.download(id) else { throw .notFound }
-        var isFileGone = download.fileMissing
+        // Only what is certainly the download's own is deleted with it.
+        let identity = deletesFile ? (try? await currentFile(of: id)) ?? nil : nil
+        var isFileGone = identity == nil
         do throws(StoreError) {
-            try await removeRecord(of: download, deletingFile: deletesFile, isFileGone: &isFileGone)
+            try await removeRecord(of: download, file: identity, isFileGone: &isFileGone)
         } catch {
             leaving.remove(id)
             requeue(id)
-            if isFileGone { await noteFile(of: id, isMissing: true) }
+            if identity != nil, isFileGone { await noteFile(of: id, download.file, isMissing: true) }
             throw DownloadError(error)
         }
         _ = board.remove(id)
         releaseName(of: id)
+        if let name = download.filename { finishedNames.release(name, by: id) }
         jobs[id] = nil
         let parts = discardParts(of: id)
         // Once it is gone, its name may be another's.
-        let file = deletesFile && !isFileGone ? removeFile(of: download) : RemovedFiles()
+        let file = isFileGone ? RemovedFiles() : removeFile(of: download, identity)
         events.publish(.removal(id))
         log(.removed(id))
         schedule()
@@ -93,7 +97,7 @@ extension DownloadService {
     /// Removes a record for good, and tells a webhook. On a full disk the bytes go first: without their room the removal cannot be
     /// recorded. A crash in between leaves a record whose bytes are gone, which shows as soon as they are wanted.
     private func removeRecord(
-        of download: Download, deletingFile deletesFile: Bool, isFileGone: inout Bool
+        of download: Download, file: FileIdentity?, isFileGone: inout Bool
     ) async throws(StoreError) {
         let id = download.id
         let delivery = cancellation(of: id)
@@ -106,18 +110,18 @@ extension DownloadService {
                     job.mayBeCountedOn = true
                 }
                 await discardParts(of: id).free()
-            } else if deletesFile, !isFileGone {
+            } else if !isFileGone {
                 isFileGone = true
-                await removeFile(of: download).free()
+                await removeFile(of: download, file).free()
             }
             try await store.submit(changes).wait()
         }
         if let delivery { Task { [courier] in await courier.post(delivery, after: .nothing) } }
     }
 
-    private func removeFile(of download: Download) -> RemovedFiles {
+    private func removeFile(of download: Download, _ identity: FileIdentity?) -> RemovedFiles {
         var removed = RemovedFiles()
-        guard download.state == .completed, let name = download.filename, let identity = download.file else { return removed }
+        guard let name = download.filename, let identity else { return removed }
         attempt("remove the file of \(download.id)") { () throws(FileError) in removed = try depot.remove(name, as: identity) }
         return removed
     }
@@ -153,12 +157,14 @@ extension DownloadService {
     /// Notes that a finished file was found to be gone, or to be there again, so that the record says so.
     /// - Parameters:
     ///   - id: the download whose file it is.
+    ///   - identity: which file it is.
     ///   - isMissing: whether it is gone.
-    public func noteFile(of id: DownloadID, isMissing: Bool) async {
+    func noteFile(of id: DownloadID, _ identity: FileIdentity?, isMissing: Bool) async {
         guard !leaving.contains(id), var download = board.download(id), download.state == .completed,
-            download.fileMissing != isMissing
+            download.fileMissing != isMissing || download.file != identity
         else { return }
         download.fileMissing = isMissing
+        download.file = identity
         download.updatedAt = .now()
         download.revision += 1
         let commit = store.submit([.save(DownloadRecord(download))])

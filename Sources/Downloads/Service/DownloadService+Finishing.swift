@@ -81,6 +81,7 @@ extension DownloadService {
             }
             queue.remove(id)
             releaseName(of: id)
+            if let former = finishedNames.publish(published.name, by: id) { await noteFile(of: former, nil, isMissing: true) }
             publish(download, counters: nil)
             log(.transition(download))
             cameToRest(id)

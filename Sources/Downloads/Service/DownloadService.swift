@@ -35,6 +35,8 @@ public actor DownloadService {
     var identifiers: DownloadIDGenerator
     /// Those of them that have a transfer.
     var running: Set<DownloadID> = []
+    /// Whose the finished files are.
+    var finishedNames = FinishedNames()
     /// How many are being verified and published.
     var finishing = 0
     /// Names under `files` that live downloads have been promised, folded to lower case.
@@ -114,6 +116,7 @@ public actor DownloadService {
                 maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost))
         identifiers = DownloadIDGenerator(after: contents.records.last?.id)
         (reports, reporter) = AsyncStream.makeStream(of: TransferReport.self)
+        finishedNames = FinishedNames(contents.records.map(\.download))
         adopt(contents.records)
     }
 

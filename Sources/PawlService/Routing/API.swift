@@ -41,7 +41,7 @@ final class API: Application {
         self.log = log
         access = AccessPolicy(configuration)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
-        files = FinishedFiles(in: configuration.dataDirectory + "/files", isShared: crossOrigin.isOpen)
+        files = FinishedFiles(isShared: crossOrigin.isOpen)
     }
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {

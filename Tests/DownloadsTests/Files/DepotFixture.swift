@@ -55,7 +55,8 @@ final class DepotFixture: Sendable {
         return part
     }
 
-    func verify(_ part: PartFile, length: Int, expecting expected: [Checksum] = []) async throws(FinishingFailure) -> VerifiedFile {
+    func verify(_ part: PartFile, length: Int, expecting expected: [Checksum] = []) async throws(FinishingFailure) -> VerifiedFile
+    {
         let hasher = StreamingHasher()
         hasher.bind(to: part, holding: 0)
         return try await depot.verify(

@@ -113,7 +113,8 @@ struct FinishedNamesTests {
 
     @Test func `a name belongs to the download that was completed under it last`() {
         let names = FinishedNames([
-            completed(1, "a", at: 30), completed(2, "a", at: 20), completed(3, "b", at: 10), completed(4, "a", at: 40, state: .paused),
+            completed(1, "a", at: 30), completed(2, "a", at: 20), completed(3, "b", at: 10),
+            completed(4, "a", at: 40, state: .paused),
         ])
         #expect(names.owner(of: "a") == DepotFixture.id(1))
         #expect(names.owner(of: "b") == DepotFixture.id(3))
@@ -142,7 +143,8 @@ struct PublicationNoteTests {
     }
 
     @Test(arguments: [
-        "", "1:2:3:4", "1:2:3:4\n00\na", String(note.text.dropLast(10)), note.text.replacingOccurrences(of: "a (2).txt", with: "../a"),
+        "", "1:2:3:4", "1:2:3:4\n00\na", String(note.text.dropLast(10)),
+        note.text.replacingOccurrences(of: "a (2).txt", with: "../a"),
         String(note.text.dropFirst(8)), note.text + "\n", note.text.replacingOccurrences(of: "a (2).txt", with: ""),
     ])
     func `what a crash left of a note is none`(text: String) {

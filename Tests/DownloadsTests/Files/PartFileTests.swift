@@ -36,10 +36,12 @@ struct PartFileTests {
         }
     }
 
-    @Test(arguments: [
-        (.nothing, .missing), (.shorter, .short), (.whole, nil), (.longer, nil), (.link, .notRegular), (.dangling, .notRegular),
-        (.pipe, .notRegular), (.directory, .notRegular),
-    ] as [(Found, FileError.Kind?)])
+    @Test(
+        arguments: [
+            (.nothing, .missing), (.shorter, .short), (.whole, nil), (.longer, nil), (.link, .notRegular),
+            (.dangling, .notRegular),
+            (.pipe, .notRegular), (.directory, .notRegular),
+        ] as [(Found, FileError.Kind?)])
     func `a part file is opened only if it is there, regular, and long enough`(found: Found, kind: FileError.Kind?) throws {
         try make(found)
         do throws(FileError) {
@@ -99,7 +101,10 @@ struct PartFileTests {
 
     @Test func `what no record counts on is removed from among the part files`() throws {
         for number in 1...3 { _ = try fixture.makePart([1], number) }
-        for name in ["\(DepotFixture.id(1)).publishing", "\(DepotFixture.id(1)).part.next", "\(DepotFixture.id(2)).publishing", "x", ".part"] {
+        for name in [
+            "\(DepotFixture.id(1)).publishing", "\(DepotFixture.id(1)).part.next", "\(DepotFixture.id(2)).publishing", "x",
+            ".part",
+        ] {
             try fixture.write([1], to: "incomplete/" + name)
         }
         try depot.removeOrphans { $0 != DepotFixture.id(2) }

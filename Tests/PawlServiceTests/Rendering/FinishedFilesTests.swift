@@ -1,4 +1,5 @@
 import HTTPCore
+import System
 import Testing
 
 @testable import Downloads
@@ -7,14 +8,16 @@ import Testing
 @Suite("What is kept of finished files")
 struct FinishedFilesTests {
     private let board = DownloadBoard()
-    private let files = FinishedFiles(in: "/data/files", isShared: false)
+    private let files = FinishedFiles(isShared: false)
     private let id = DownloadID(value: 1)
+    private let identity = FileIdentity(device: 1, inode: 2, size: 3, modified: 4)
 
     private func publish(_ change: (inout Download) -> Void = { _ in }) throws -> Download {
         var download = Download(
             id: id, url: "http://a.example/1", state: .completed, createdAt: Timestamp(millisecondsSinceEpoch: 0))
         download.filename = "a.bin"
         download.sha256 = String(repeating: "ab", count: 32)
+        download.file = identity
         change(&download)
         board.publish(download, counters: nil, sequence: 1)
         return try #require(board.download(id))
@@ -30,7 +33,8 @@ struct FinishedFilesTests {
         #expect(try kept() == nil)
         let made = files.file(of: download, named: "a.bin")
         for file in [made, try #require(try kept())] {
-            #expect(file.path == "/data/files/a.bin")
+            #expect(file.name == "a.bin")
+            #expect(file.identity == identity)
             #expect(file.mediaType == "audio/wav")
             #expect(file.etag == EntityTag(opaque: String(repeating: "ab", count: 32)))
             #expect(file.attachment[.contentDisposition] == "attachment; filename=\"a.bin\"")
@@ -49,6 +53,7 @@ struct FinishedFilesTests {
         #expect(try kept() != nil)
         _ = try publish { $0.fileMissing = true }
         #expect(try kept() == nil)
+        #expect(files.file(of: try #require(board.download(id)), named: "a.bin").identity == nil)
         _ = files.file(of: try publish(), named: "a.bin")
         _ = board.remove(id)
         #expect(board.version(of: id) == nil)
