@@ -10,11 +10,12 @@ extension DownloadFailure {
         }
     }
 
-    /// What a client is told when a transfer fails without an answer that could be judged.
+    /// What a client is told when a transfer fails without a response that could be evaluated.
     init(_ error: ClientError) {
         let code: FailureCode =
             switch error {
             case .destinationForbidden, .unsupportedScheme: .destinationForbidden
+            case .invalidRedirect: .httpStatus
             case .tooManyRedirects: .tooManyRedirects
             case .tls: .tlsFailure
             case .connectionFailed: .connectionFailed
@@ -22,6 +23,11 @@ extension DownloadFailure {
             case .unsupportedEncoding: .unsupportedEncoding
             case .cancelled, .stopped, .transferBroken, .bodyTooLarge, .invalidResponse, .invalidRequest: .transferBroken
             }
-        self.init(code, error.message)
+        switch error {
+        case .invalidRedirect(let status, _): self.init(code, error.message, httpStatus: status)
+        // What is wrong with a request does not pass.
+        case .invalidRequest: self.init(code, error.message, retryable: false)
+        default: self.init(code, error.message)
+        }
     }
 }

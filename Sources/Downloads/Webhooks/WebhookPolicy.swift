@@ -57,8 +57,8 @@ struct WebhookPolicy: Sendable {
     private static func mayPass(_ error: ClientError) -> Bool {
         switch error {
         case .connectionFailed, .timedOut, .stalled, .transferBroken, .tls, .invalidResponse: true
-        case .destinationForbidden, .unsupportedScheme, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge, .invalidRequest,
-            .cancelled, .stopped:
+        case .destinationForbidden, .unsupportedScheme, .invalidRedirect, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge,
+            .invalidRequest, .cancelled, .stopped:
             false
         }
     }
