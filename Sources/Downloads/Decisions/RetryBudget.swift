@@ -12,6 +12,9 @@ struct RetryBudget: Sendable, Equatable {
         self.furthest = furthest
     }
 
+    /// Whether the download fails if the next attempt does and brings nothing.
+    func isLastAttempt(_ policy: RetryPolicy) -> Bool { fruitless + 1 >= policy.maximumAttempts }
+
     /// Judges a failed attempt that ended with so many bytes of the file present.
     mutating func verdict(
         on failure: DownloadFailure,

@@ -105,7 +105,7 @@ extension DownloadService {
                 requestedMediaType: job.record.requestedMediaType, checksum: job.record.download.checksum,
                 reservations: reservations,
                 connections: job.record.requestedSegments ?? configuration.segments, sources: requests(for: job),
-                url: job.url.string)
+                url: job.url.string, isLastAttempt: job.budget.isLastAttempt(retryPolicy))
             return TransferAttempt(
                 order, client: client, resume: job.resume, written: job.written, hasher: job.hasher, reporter: reporter)
         }

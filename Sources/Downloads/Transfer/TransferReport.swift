@@ -8,7 +8,7 @@ struct TransferReport: Sendable {
     let event: Event
 
     enum Event: Sendable {
-        /// The head was judged and bytes will be placed.
+        /// A response was accepted and bytes will be placed: once in an attempt at most.
         case accepted(Accepted)
         /// A mirror is asked no more, and why.
         case mirrorDropped(String)

@@ -3,13 +3,14 @@ import Testing
 
 @testable import Downloads
 
-struct SegmentAnswerTests {
-    static let entity = SavedEntity(etag: #""v1""#, total: 1000)
+struct SegmentResponseTests {
+    static let entity = SavedEntity(
+        etag: #""v1""#, lastModified: "Sat, 21 Nov 2026 09:00:00 GMT", total: 1000)
 
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let status: Int
-        var change: @Sendable (inout AnswerHead) -> Void = { _ in }
+        var change: @Sendable (inout OriginResponse) -> Void = { _ in }
         let expected: Kind
         var testDescription: String { name }
     }
@@ -23,7 +24,13 @@ struct SegmentAnswerTests {
     static let cases: [Case] = [
         Case(name: "the range that was asked for", status: 206, expected: .part(200)),
         Case(name: "less than was asked for", status: 206, change: { set(&$0, "bytes 100-149/1000", 50) }, expected: .part(150)),
-        Case(name: "the tag left out", status: 206, change: { $0.etag = nil }, expected: .part(200)),
+        Case(name: "the tag left out", status: 206, change: { $0.etag = nil }, expected: .contradiction),
+        Case(
+            name: "another Last-Modified beside the tag", status: 206,
+            change: { $0.lastModified = "Sat, 21 Nov 2026 09:00:01 GMT" }, expected: .contradiction),
+        Case(
+            name: "the same Last-Modified beside the tag", status: 206,
+            change: { $0.lastModified = "Sat, 21 Nov 2026 09:00:00 GMT" }, expected: .part(200)),
         Case(name: "another tag", status: 206, change: { $0.etag = #""v2""# }, expected: .contradiction),
         Case(name: "a weak form of the tag", status: 206, change: { $0.etag = #"W/"v1""# }, expected: .contradiction),
         Case(name: "another total", status: 206, change: { set(&$0, "bytes 100-199/1001", 100) }, expected: .contradiction),
@@ -55,20 +62,20 @@ struct SegmentAnswerTests {
         Case(name: "no content", status: 204, expected: .refusal),
     ]
 
-    @Sendable static func set(_ head: inout AnswerHead, _ range: String, _ length: Int64) {
+    @Sendable static func set(_ head: inout OriginResponse, _ range: String, _ length: Int64) {
         head.contentRange = range
         head.contentLength = length
     }
 
-    @Test("an answer for bytes 100 to 199 of 1000", arguments: cases)
-    func judges(_ rule: Case) {
-        var head = AnswerHead(status: rule.status)
+    @Test("a response for bytes 100 to 199 of 1000", arguments: cases)
+    func evaluates(_ rule: Case) {
+        var head = OriginResponse(status: rule.status)
         head.etag = #""v1""#
         head.contentRange = "bytes 100-199/1000"
         head.contentLength = 100
         rule.change(&head)
         let kind: Kind =
-            switch SegmentAnswer(head, range: 100..<200, entity: Self.entity, now: Timestamp(millisecondsSinceEpoch: 0)) {
+            switch SegmentResponse(head, range: 100..<200, entity: Self.entity) {
             case .part(let end): .part(end)
             case .contradiction: .contradiction
             case .whole: .whole
