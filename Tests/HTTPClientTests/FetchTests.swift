@@ -242,7 +242,7 @@ struct FetchTests {
             _ = try HTTPClient(configuration: configuration)
             Issue.record("started")
         } catch {
-            #expect(error == .tls("the CA file /nonexistent/ca.pem cannot be read: No such file or directory"))
+            #expect(error == .tls("the CA file /nonexistent/ca.pem cannot be read: no such file or directory"))
         }
     }
 }
