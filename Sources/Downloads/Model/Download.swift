@@ -41,7 +41,9 @@ public struct Download: Sendable {
     public var completedAt: Timestamp?
     /// Grows with every transition.
     public var revision: UInt64 = 0
-    /// Which of all published snapshots this is, as the board counts them; 0 for none.
+    /// The stamp of its last change, saved with it: its place in the order of events.
+    var stamp = EventID.none
+    /// Which of all published changes this is, as the index counts them; 0 for none.
     var publication: UInt64 = 0
 
     private var digest: Digest?

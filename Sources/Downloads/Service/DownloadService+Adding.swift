@@ -122,7 +122,7 @@ extension DownloadService {
         let url = new.url.string
         if new.onDuplicate != .new {
             // One whose file was taken away is nothing that a client could be given instead.
-            let known = board.downloads(ofURL: url).first { $0.state.isLive || ($0.state == .completed && !$0.fileMissing) }
+            let known = index.downloads(ofURL: url).first { $0.state.isLive || ($0.state == .completed && !$0.fileMissing) }
             if let found = drafts.first[url] ?? known {
                 if new.onDuplicate == .reject { throw .duplicate(found.id) }
                 return .existing(found)
@@ -170,7 +170,7 @@ extension DownloadService {
 
     /// What a client is shown: its download as it is now, unless a repetition has to be shown the same.
     private func shown(_ addition: Addition, toRepeat isKept: Bool) -> Addition {
-        guard !isKept, let download = board.download(addition.download.id) else { return addition }
+        guard !isKept, let download = index.download(addition.download.id) else { return addition }
         if case .created = addition { return .created(download) }
         return .existing(download)
     }

@@ -20,7 +20,7 @@ extension DownloadService {
         if let filename = change.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         // What is being published has its name already.
         while jobs[id]?.isFinishing == true { await rest(id) }
-        guard !leaving.contains(id), let download = board.download(id) else { throw .notFound }
+        guard !leaving.contains(id), let download = index.download(id) else { throw .notFound }
         guard isExpected(download) else { throw .preconditionFailed }
         if let job = jobs[id], !(job.isPublished && change.partBeforeCompletion != nil) {
             try await apply(change, to: job)
@@ -30,7 +30,7 @@ extension DownloadService {
             }
             try await apply(change, toEnded: download)
         }
-        guard let changed = board.download(id) else { throw .notFound }
+        guard let changed = index.download(id) else { throw .notFound }
         return changed
     }
 
@@ -84,6 +84,7 @@ extension DownloadService {
         change.apply(to: &download)
         download.updatedAt = .now()
         download.revision += 1
+        download.stamp = publisher.reserve()
         let commit = store.submit([.save(DownloadRecord(download))])
         publish(download, counters: nil)
         if let error = await commit.failure() { throw DownloadError(error) }

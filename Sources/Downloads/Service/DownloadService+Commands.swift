@@ -12,7 +12,7 @@ extension DownloadService {
         guard !leaving.contains(id) else { throw .notFound }
 
         guard let job = jobs[id] else {
-            guard let ended = board.download(id) else { throw .notFound }
+            guard let ended = index.download(id) else { throw .notFound }
             throw .illegalTransition(from: ended.state, command: command.rawValue)
         }
         var lifecycle = DownloadLifecycle(job.record.download.state)
@@ -24,7 +24,7 @@ extension DownloadService {
             // Whoever is stopped and asked to go on later comes after those who wait.
             try await carryOut(actions, on: id, entering: lifecycle.state) { $0.ticket = nil }
         }
-        guard let download = board.download(id) else { throw .notFound }
+        guard let download = index.download(id) else { throw .notFound }
         return download
     }
 
@@ -58,7 +58,7 @@ extension DownloadService {
         guard !isShuttingDown else { throw .shuttingDown }
         // What is being published is another download in a moment.
         while jobs[id]?.isFinishing == true { await rest(id) }
-        guard !leaving.contains(id), let found = board.download(id) else { throw .notFound }
+        guard !leaving.contains(id), let found = index.download(id) else { throw .notFound }
         guard isExpected(found) else { throw .preconditionFailed }
         // From here on no other command is taken, or what it saves would bring the record back.
         leaving.insert(id)
@@ -67,23 +67,24 @@ extension DownloadService {
         jobs[id]?.startsWhenIdle = false
         stopTransfer(id)
         await rest(id)
-        guard let download = board.download(id) else { throw .notFound }
+        guard let download = index.download(id) else { throw .notFound }
         var isFileGone = download.fileMissing
+        let stamp = publisher.reserve()
         do throws(StoreError) {
-            try await removeRecord(of: download, deletingFile: deletesFile, isFileGone: &isFileGone)
+            try await removeRecord(of: download, at: stamp, deletingFile: deletesFile, isFileGone: &isFileGone)
         } catch {
+            publisher.abandon(stamp)
             leaving.remove(id)
             requeue(id)
             if isFileGone { await noteFile(of: id, isMissing: true) }
             throw DownloadError(error)
         }
-        _ = board.remove(id)
         releaseName(of: id)
         jobs[id] = nil
         let parts = discardParts(of: id)
         // Once it is gone, its name may be another's.
         let file = deletesFile && !isFileGone ? removeFile(of: download) : RemovedFiles()
-        events.publish(.removal(id))
+        publisher.remove(id, stamp: stamp)
         log(.removed(id))
         schedule()
         await parts.free()
@@ -93,11 +94,11 @@ extension DownloadService {
     /// Removes a record for good, and tells a webhook. On a full disk the bytes go first: without their room the removal cannot be
     /// recorded. A crash in between leaves a record whose bytes are gone, which shows as soon as they are wanted.
     private func removeRecord(
-        of download: Download, deletingFile deletesFile: Bool, isFileGone: inout Bool
+        of download: Download, at stamp: EventID, deletingFile deletesFile: Bool, isFileGone: inout Bool
     ) async throws(StoreError) {
         let id = download.id
         let delivery = cancellation(of: id)
-        let changes = [.remove(id)] + (delivery.map { [StoreChange.keepDelivery($0)] } ?? [])
+        let changes = [.remove(id, stamp: stamp)] + (delivery.map { [StoreChange.keepDelivery($0)] } ?? [])
         if let error = await store.submit(changes).failure() {
             guard error == .full else { throw error }
             if jobs[id] != nil {
@@ -153,12 +154,13 @@ extension DownloadService {
     ///   - id: the download whose file it is.
     ///   - isMissing: whether it is gone.
     public func noteFile(of id: DownloadID, isMissing: Bool) async {
-        guard !leaving.contains(id), var download = board.download(id), download.state == .completed,
+        guard !leaving.contains(id), var download = index.download(id), download.state == .completed,
             download.fileMissing != isMissing
         else { return }
         download.fileMissing = isMissing
         download.updatedAt = .now()
         download.revision += 1
+        download.stamp = publisher.reserve()
         let commit = store.submit([.save(DownloadRecord(download))])
         publish(download, counters: nil)
         try? await commit.wait()

@@ -54,6 +54,7 @@ extension DownloadService {
             download.completedAt = .now()
             download.updatedAt = .now()
             download.revision += 1
+            download.stamp = publisher.reserve()
             record.download = download
             record.forgetTransfer()
             do throws(StoreError) {

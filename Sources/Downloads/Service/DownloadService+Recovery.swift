@@ -2,7 +2,7 @@ extension DownloadService {
     /// Takes over what the store had kept and what the last run left in the directory.
     func adopt(_ records: [DownloadRecord]) {
         var published = PublishedFiles(directory: directory)
-        board.reserveCapacity(records.count)
+        publisher.reserveCapacity(records.count)
         for var record in records {
             let id = record.id
             guard record.download.state != .completed else {
@@ -29,9 +29,9 @@ extension DownloadService {
         removeOrphans()
     }
 
-    /// Puts a download on the board as it was before any event of this run: nobody listens yet.
+    /// Shows a download as it was left: nobody listens yet.
     private func show(_ download: Download) {
-        board.publish(download, counters: nil, sequence: 0)
+        publisher.restore(download)
     }
 
     /// Trusts of a part file only what was recorded as synced. What lies behind it is cut when the transfer goes on.

@@ -11,7 +11,10 @@ extension DownloadService {
         job.record.download.revision += 1
         let hasMoved = job.record.download.state != before
         let isSaved = isRecorded && !leaving.contains(id)
-        if isSaved { job.hasUnsavedEntity = false }
+        if isSaved {
+            job.hasUnsavedEntity = false
+            job.record.download.stamp = publisher.reserve()
+        }
         jobs[id] = job
         let commit = isSaved ? submit([.save(job.record)], telling: hasMoved ? delivery(of: job.record) : nil) : .nothing
         tell(job)
@@ -65,7 +68,6 @@ extension DownloadService {
     }
 
     func publish(_ download: Download, counters: TransferCounters?) {
-        board.publish(download, counters: counters, sequence: events.nextSequence)
-        events.publish(.transition(board.download(download.id) ?? download))
+        publisher.publish(download, counters: counters)
     }
 }

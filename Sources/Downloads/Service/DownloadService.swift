@@ -9,10 +9,11 @@ internal import HTTPCore
 /// remove), `+Changing`, and `+Recovery` (a new start after a crash).
 public actor DownloadService {
     /// What readers see, from any thread, without asking the actor.
-    public nonisolated let board: DownloadBoard
+    public nonisolated let index: SnapshotIndex
     /// Transitions and progress for those who follow.
     public nonisolated let events: EventHub
 
+    let publisher: DownloadPublisher
     var configuration: DownloadsConfiguration
     let client: HTTPClient
     let store: any DownloadStore
@@ -92,6 +93,8 @@ public actor DownloadService {
         for answer in contents.answers {
             changes += answers.remember(answer, now: .now()).map(StoreChange.forget)
         }
+        let epoch = contents.events.nextEpoch(now: .now())
+        changes.append(.beginEpoch(epoch))
         do throws(StoreError) {
             try await store.submit(changes).wait()
         } catch {
@@ -100,8 +103,8 @@ public actor DownloadService {
         self.configuration = configuration
         self.client = client
         self.log = log
-        board = DownloadBoard()
-        events = EventHub(epoch: UInt64(Timestamp.now().millisecondsSinceEpoch), board: board)
+        publisher = DownloadPublisher(epoch: epoch, history: contents.events)
+        (index, events) = (publisher.index, publisher.hub)
         probe = StoreProbe(store)
         finisher = Finisher(directory: directory)
         speedLimiter = SpeedLimiter(bytesPerSecond: configuration.speedLimit)

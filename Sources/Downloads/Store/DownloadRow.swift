@@ -9,7 +9,7 @@ enum DownloadRow {
         "priority", "labels", "speed_limit", "track", "track_name", "created_at", "started_at", "updated_at", "completed_at",
         "revision", "requested_filename", "requested_media_type", "requested_connections", "headers", "mirrors", "webhook",
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
-        "synced_segments", "entity_source", "entity_digest",
+        "synced_segments", "entity_source", "entity_digest", "event_epoch", "event_sequence",
     ]
 
     static let saveStatement =
@@ -65,6 +65,8 @@ enum DownloadRow {
         try row.put(encode(record.segments))
         try row.put(entity?.source)
         try row.put(entity?.digest?.description)
+        try row.put(Int64(bitPattern: download.stamp.epoch))
+        try row.put(Int64(bitPattern: download.stamp.sequence))
     }
 
     /// Binds values to consecutive parameters.
@@ -98,6 +100,7 @@ extension DownloadRow {
     struct Reader {
         /// Texts that many rows share are kept once.
         private var shared: [String: String] = [:]
+        private var rows: UInt64 = 0
 
         /// The record in the current row.
         ///
@@ -161,6 +164,15 @@ extension DownloadRow {
             entity.source = columns.text()
             if let digest = columns.text() { entity.digest = try required(try? Checksum(parsing: digest), "entity_digest") }
             if entityIsKnown { record.entity = entity }
+            let (epoch, sequence) = (columns.integer(), columns.integer())
+            // An earlier release had none: its runs were named by the time at which they began. No two are the same.
+            record.download.stamp =
+                if let epoch, let sequence {
+                    EventID(epoch: UInt64(bitPattern: epoch), sequence: UInt64(bitPattern: sequence))
+                } else {
+                    EventID(epoch: UInt64(clamping: download.updatedAt.millisecondsSinceEpoch), sequence: rows)
+                }
+            rows += 1
             return record
         }
 

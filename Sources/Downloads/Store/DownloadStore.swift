@@ -40,6 +40,7 @@ struct StoredContents: Sendable {
     var answers: [KeptAnswer] = []
     /// Messages to webhooks that have not been delivered, the oldest first.
     var deliveries: [WebhookDelivery] = []
+    var events = StoredEventHistory()
 }
 
 /// One change to what is kept.
@@ -50,8 +51,8 @@ enum StoreChange: Sendable {
     case save(DownloadRecord)
     /// Replaces only the byte counter and the segments; nothing happens if there is no such record.
     case progress(StoredProgress)
-    /// Deletes the record; nothing happens if there is none.
-    case remove(DownloadID)
+    /// Deletes the record, and keeps that it was removed at this stamp.
+    case remove(DownloadID, stamp: EventID)
     /// Sets or, with `nil`, deletes a setting.
     case set(name: String, value: String?)
     /// Changes nothing that is ever read, but has to be written: it shows whether the store takes new records.
@@ -64,6 +65,8 @@ enum StoreChange: Sendable {
     case keepDelivery(WebhookDelivery)
     /// Deletes a message that has been delivered or given up.
     case dropDelivery(DownloadID)
+    /// Keeps that a run of the service has begun, which this names.
+    case beginEpoch(UInt64)
 }
 
 /// How far a download has come, as far as it is on disk.

@@ -41,7 +41,7 @@ final class GroupCommitter: Sendable {
             changes.contains { change in
                 switch change {
                 case .add, .remember, .probe: true
-                case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery: false
+                case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch: false
                 }
             }
         }
@@ -104,9 +104,9 @@ extension GroupCommitter {
                 // A record that is saved or removed after a note says all that the note does.
                 switch change {
                 case .add(let record), .save(let record): backlog.notes[record.id] = nil
-                case .remove(let id): backlog.notes[id] = nil
+                case .remove(let id, _): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery: break
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch: break
                 }
             }
             backlog.writes.append(Write(changes: changes, commit: commit))

@@ -2,7 +2,7 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 
-/// What answers with finished files say of them, as it was written last: for 512 files, at most 2 MiB in all.
+/// What answers with finished files say of them, as it was written last: for about 1,000 files, in 1 MiB.
 final class FinishedFiles: Sendable {
     /// One of them.
     struct File: Sendable {
@@ -27,12 +27,12 @@ final class FinishedFiles: Sendable {
         }
     }
 
-    /// Origins may send media types as long as a head; what is longer than nearly all are is written each time.
-    private static let longest = 2048
+    /// What one takes besides its texts, about.
+    private static let overhead = 512
     /// By how much the clock of a file system may be ahead of ours, in milliseconds.
     fileprivate static let clockTolerance: Int64 = 2000
 
-    private let cache = VersionCache<File>(rows: 128)
+    private let cache = VersionCache<File>(capacity: 1 << 20)
     private let directory: String
     /// What all of them say.
     private let common: Fields
@@ -53,8 +53,8 @@ final class FinishedFiles: Sendable {
     }
 
     /// The file of a download, whose version is known.
-    func file(of id: DownloadID, _ version: DownloadVersion) -> File? {
-        cache.find(id, version)
+    func file(_ version: DownloadVersion) -> File? {
+        cache.find(version)
     }
 
     /// The file of a download that is completed, under its name.
@@ -72,7 +72,7 @@ final class FinishedFiles: Sendable {
             isMissing: download.fileMissing, attachment: attachment, inline: inline,
             size: name.utf8.count + mediaType.utf8.count + dispositions.attachment.utf8.count + dispositions.inline.utf8.count,
             length: download.bytesReceived, completed: download.completedAt?.millisecondsSinceEpoch ?? .max / 2)
-        if let version = download.version, file.size <= Self.longest { cache.keep(file, download.id, version) }
+        if let version = download.version { cache.keep(file, version, cost: file.size + Self.overhead) }
         return file
     }
 }

@@ -153,7 +153,7 @@ extension API {
         _ command: DownloadCommand, states: Set<DownloadState>, label: String?
     ) async throws(Problem) -> Int {
         var changed = 0
-        let matching = board.page(ListQuery(states: states, label: label, limit: Int.max, order: .oldest)).items
+        let matching = index.page(ListQuery(states: states, label: label, limit: Int.max, order: .oldest)).items
         let results = await withTaskGroup(of: Result<Bool, DownloadError>.self) { group in
             for download in matching where Self.mayTake(command, download.state) {
                 group.addTask { [self] in await perform(command, on: download) }

@@ -51,8 +51,8 @@ extension API {
     }
 
     private func finishedFile(of id: DownloadID) throws(Problem) -> FinishedFiles.File {
-        if let version = board.version(of: id), let known = files.file(of: id, version) { return known }
-        guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
+        if let version = index.version(of: id), let known = files.file(version) { return known }
+        guard let download = index.download(id) else { throw Problem(DownloadError.notFound) }
         guard download.state == .completed else { throw Problem(DownloadError.notComplete(download.state)) }
         guard let name = download.filename else { throw Problem(.internalError, "the file's name is not known") }
         return files.file(of: download, named: name)

@@ -16,7 +16,7 @@ final class API: Application {
     }
 
     let downloads: DownloadService
-    let board: DownloadBoard
+    let index: SnapshotIndex
     let catalog: Catalog
     let condition: ServiceCondition
     let metrics: ServiceMetrics
@@ -34,7 +34,7 @@ final class API: Application {
     ) {
         self.descriptors = descriptors
         self.downloads = downloads
-        board = downloads.board
+        index = downloads.index
         self.catalog = catalog
         self.condition = condition
         self.metrics = metrics

@@ -66,7 +66,7 @@ struct DigestFieldTests {
         _ = try await before.follow(made.id) { $0.bytesReceived == Int64(half) }
         _ = try await before.service.perform(.pause, on: made.id)
         let after = variant.crashing ? try await before.crash() : before
-        #expect(after.service.board.download(made.id)?.bytesReceived == Int64(half))
+        #expect(after.service.index.download(made.id)?.bytesReceived == Int64(half))
         _ = try await after.service.perform(.resume, on: made.id)
         let done = try await after.end(of: made.id)
         #expect(done.state == (variant.isRight ? .completed : .failed))

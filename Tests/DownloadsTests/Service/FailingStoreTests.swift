@@ -13,7 +13,7 @@ struct FailingStoreTests {
         let fixture = try await ServiceFixture()
         fixture.store.refuse { $0.saves(.queued) }
         await #expect(throws: DownloadError.self) { try await fixture.add("size=1000&seed=1") }
-        #expect(fixture.service.board.page(ListQuery()).items.isEmpty)
+        #expect(fixture.service.index.page(ListQuery()).items.isEmpty)
         #expect(fixture.requests().isEmpty)
         fixture.store.refuse(nil)
         #expect(try await fixture.end(of: fixture.add("size=1000&seed=1").id).state == .completed)
@@ -51,7 +51,7 @@ struct FailingStoreTests {
         fixture.store.refuse(nil)
         while try fixture.names(in: "incomplete") != [] { await Task.yield() }
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .cancelled)
+        #expect(after.service.index.download(made.id)?.state == .cancelled)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -88,7 +88,7 @@ struct FailingStoreTests {
             #expect(try await fixture.file(fixture.end(of: made.id), is: query))
         } else {
             let after = try await fixture.crash(starting: false)
-            #expect(after.service.board.download(made.id)?.state == .cancelled)
+            #expect(after.service.index.download(made.id)?.state == .cancelled)
             await after.service.shutdown()
         }
         await fixture.service.shutdown()
@@ -107,7 +107,7 @@ struct FailingStoreTests {
         fixture.store.refuse(nil)
         while await fixture.service.unsaved[made.id] != nil { await Task.yield() }
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .cancelled)
+        #expect(after.service.index.download(made.id)?.state == .cancelled)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -120,12 +120,12 @@ struct FailingStoreTests {
         await #expect(throws: DownloadError.self) { try await fixture.service.perform(.pause, on: made.id) }
         fixture.store.refuse(as: .full) { $0.saves(.paused) || $0.removes }
         await #expect(throws: DownloadError.self) { try await fixture.service.remove(made.id, deletingFile: false) }
-        let revision = try #require(fixture.service.board.download(made.id)).revision
+        let revision = try #require(fixture.service.index.download(made.id)).revision
         while await fixture.service.unsaved[made.id] != revision { await Task.yield() }
         fixture.store.refuse(nil)
         while await fixture.service.unsaved[made.id] != nil { await Task.yield() }
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .paused)
+        #expect(after.service.index.download(made.id)?.state == .paused)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -137,7 +137,7 @@ struct FailingStoreTests {
         let first = try await fixture.end(of: fixture.add(query) { $0.filename = "a.bin" }.id)
         fixture.store.refuse(as: .full) { $0.removes }
         await #expect(throws: DownloadError.self) { try await fixture.service.remove(first.id, deletingFile: true) }
-        #expect(fixture.service.board.download(first.id)?.fileMissing == true)
+        #expect(fixture.service.index.download(first.id)?.fileMissing == true)
         fixture.store.refuse(nil)
         let second = try await fixture.end(of: fixture.add(query) { $0.filename = "a.bin" }.id)
         #expect(second.id != first.id)
@@ -162,10 +162,10 @@ struct FailingStoreTests {
         fixture.store.refuse(as: .full) { change in change.removes && FileManager.default.fileExists(atPath: path) }
         try await fixture.service.remove(made.id, deletingFile: true)
         #expect(fixture.store.refused == 1)
-        #expect(fixture.service.board.download(made.id) == nil)
+        #expect(fixture.service.index.download(made.id) == nil)
         #expect(!FileManager.default.fileExists(atPath: path))
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id) == nil)
+        #expect(after.service.index.download(made.id) == nil)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -197,7 +197,7 @@ struct FailingStoreTests {
         if !stopping { while await fixture.service.unsaved[made.id] != nil { await Task.yield() } }
         if stopping { await fixture.service.shutdown() }
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .failed)
+        #expect(after.service.index.download(made.id)?.state == .failed)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -215,7 +215,7 @@ struct FailingStoreTests {
 
         try await fixture.store.submit([.probe]).wait()
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .completed)
+        #expect(after.service.index.download(made.id)?.state == .completed)
         #expect(try after.names(in: "files").count == 1)
         await after.service.shutdown()
         await fixture.service.shutdown()
@@ -232,7 +232,7 @@ struct FailingStoreTests {
         #expect(try await fixture.service.perform(.resume, on: made.id).state != .paused)
 
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .queued)
+        #expect(after.service.index.download(made.id)?.state == .queued)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }

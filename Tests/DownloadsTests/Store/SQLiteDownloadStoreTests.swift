@@ -64,7 +64,7 @@ struct SQLiteDownloadStoreTests {
             try await store.save(sampleRecord(number))
             #expect(try scene.contentsAfterCrash().records.count == number + 1)
         }
-        try await store.write([.remove(sampleRecord(3).id), .set(name: "a", value: "b")])
+        try await store.write([.remove(sampleRecord(3).id, stamp: .none), .set(name: "a", value: "b")])
         let contents = try scene.contentsAfterCrash()
         #expect(contents.records.count == 19)
         #expect(contents.settings == ["a": "b"])
@@ -116,7 +116,7 @@ struct SQLiteDownloadStoreTests {
         #expect(outcomes == [1: .full])
         #expect(try scene.contentsAfterCrash().records.count == 7)
         // Making room lets it write again.
-        try await store.write((0..<8).map { .remove(sampleRecord($0).id) })
+        try await store.write((0..<8).map { .remove(sampleRecord($0).id, stamp: .none) })
         try await store.save(sampleRecord(9))
         #expect(try scene.contentsAfterCrash().records.map(\.id) == [sampleRecord(9).id])
         await store.close()
@@ -129,7 +129,7 @@ struct SQLiteDownloadStoreTests {
         try await store.write([.add(sampleRecord(1)), .add(sampleRecord(2))])
         hasRoom.withLock { $0 = false }
         let commits = [
-            store.submit([.add(sampleRecord(3))]), store.submit([.remove(sampleRecord(2).id)]),
+            store.submit([.add(sampleRecord(3))]), store.submit([.remove(sampleRecord(2).id, stamp: .none)]),
             store.submit([.set(name: "a", value: "b"), .add(sampleRecord(4))]),
             store.submit([.save(sampleRecord(1, state: .paused))]), store.submit([.probe]),
         ]

@@ -59,6 +59,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.download.updatedAt = Timestamp(millisecondsSinceEpoch: 3)
     record.download.completedAt = Timestamp(millisecondsSinceEpoch: 4)
     record.download.revision = .max
+    record.download.stamp = EventID(epoch: 1_763_717_520_000, sequence: 12)
     record.requestedFilename = "mine.bin"
     record.requestedMediaType = "audio/*"
     record.requestedSegments = 6
@@ -89,7 +90,8 @@ func portrait(_ record: DownloadRecord) -> [String: String] {
         "startedAt": "\(String(describing: download.startedAt?.millisecondsSinceEpoch))",
         "updatedAt": "\(download.updatedAt.millisecondsSinceEpoch)",
         "completedAt": "\(String(describing: download.completedAt?.millisecondsSinceEpoch))",
-        "revision": "\(download.revision)", "requestedFilename": "\(String(describing: record.requestedFilename))",
+        "revision": "\(download.revision)", "stamp": "\(download.stamp)",
+        "requestedFilename": "\(String(describing: record.requestedFilename))",
         "requestedMediaType": "\(String(describing: record.requestedMediaType))",
         "requestedSegments": "\(String(describing: record.requestedSegments))",
         "headers": record.headers.map { "\($0.name)=\($0.value)" }.joined(separator: "&"), "mirrors": "\(record.mirrors)",

@@ -4,10 +4,10 @@ import Testing
 @testable import Downloads
 
 @Suite("The list of downloads")
-struct BoardTests {
+struct SnapshotIndexTests {
     /// Six downloads, created one after another.
-    private func board() -> (DownloadBoard, [DownloadID]) {
-        let board = DownloadBoard()
+    private func index() -> (SnapshotIndex, [DownloadID]) {
+        let index = SnapshotIndex()
         var generator = DownloadIDGenerator()
         var random = SystemRandom()
         var ids: [DownloadID] = []
@@ -18,10 +18,10 @@ struct BoardTests {
             download.labels = number % 2 == 0 ? ["even"] : []
             download.filename = "Straße \(number).bin"
             download.trackName = number == 3 ? "Gymnopédie" : nil
-            board.publish(download, counters: nil, sequence: UInt64(number))
+            index.publish(download, counters: nil)
             ids.append(id)
         }
-        return (board, ids)
+        return (index, ids)
     }
 
     struct Case: Sendable {
@@ -52,8 +52,8 @@ struct BoardTests {
 
     @Test("filters, order and total", arguments: cases)
     func filters(_ row: Case) {
-        let (board, ids) = board()
-        let page = board.page(row.query)
+        let (index, ids) = index()
+        let page = index.page(row.query)
         #expect(page.items.map(\.id) == row.expected.map { ids[$0] })
         #expect(page.total == row.total)
         #expect((page.next != nil) == row.hasNext)
@@ -61,14 +61,14 @@ struct BoardTests {
 
     @Test("cursors visit everything once, in both directions, though downloads come and go", arguments: ListQuery.Order.allCases)
     func cursors(_ order: ListQuery.Order) {
-        let (board, ids) = board()
+        let (index, ids) = index()
         var query = ListQuery(limit: 2, order: order)
         var seen: [DownloadID] = []
         while true {
-            let page = board.page(query)
+            let page = index.page(query)
             seen += page.items.map(\.id)
             // The one that the cursor names goes away: the next page still starts behind its place.
-            if let next = page.next, seen.count == 2 { _ = board.remove(next) }
+            if let next = page.next, seen.count == 2 { _ = index.remove(next) }
             guard let next = page.next else { break }
             query.after = next
         }
@@ -77,34 +77,34 @@ struct BoardTests {
 
     @Test("labels and texts are those that a download has now")
     func changes() {
-        let (board, ids) = board()
+        let (index, ids) = index()
         var download = Download(id: ids[2], url: "http://example.org/two", state: .completed, createdAt: ids[2].createdAt)
         download.labels = ["odd", "odd"]
-        board.publish(download, counters: nil, sequence: 9)
-        let found = { (query: ListQuery) in board.page(query).items.map(\.id) }
+        index.publish(download, counters: nil)
+        let found = { (query: ListQuery) in index.page(query).items.map(\.id) }
         #expect(found(ListQuery(label: "even")) == [ids[4], ids[0]])
         #expect(found(ListQuery(label: "odd")) == [ids[2]])
         #expect(found(ListQuery(text: "Straße 2")) == [])
         #expect(found(ListQuery(text: "/TWO")) == [ids[2]])
-        _ = board.remove(ids[2])
+        _ = index.remove(ids[2])
         #expect(found(ListQuery(label: "odd")) == [])
         #expect(found(ListQuery(text: "/two")) == [])
     }
 
     @Test("the newest download of a URL is the one that a search shows, and an older one after its removal")
     func references() {
-        let (board, ids) = board()
+        let (index, ids) = index()
         var generator = DownloadIDGenerator(after: ids.last)
         var random = SystemRandom()
         let again = generator.next(now: Timestamp(millisecondsSinceEpoch: 9), using: &random)
         let url = "http://example.com/0"
-        board.publish(Download(id: again, url: url, createdAt: again.createdAt), counters: nil, sequence: 9)
-        #expect(board.reference(toURL: url)?.id == again)
-        #expect(board.downloads(ofURL: url).map(\.id) == [again, ids[0]])
-        _ = board.remove(again)
-        #expect(board.reference(toURL: url)?.id == ids[0])
-        _ = board.remove(ids[0])
-        #expect(board.reference(toURL: url) == nil)
+        index.publish(Download(id: again, url: url, createdAt: again.createdAt), counters: nil)
+        #expect(index.reference(toURL: url)?.id == again)
+        #expect(index.downloads(ofURL: url).map(\.id) == [again, ids[0]])
+        _ = index.remove(again)
+        #expect(index.reference(toURL: url)?.id == ids[0])
+        _ = index.remove(ids[0])
+        #expect(index.reference(toURL: url) == nil)
     }
 
     @Test("ranges are asked of the transfer while there is one, and are the first bytes where nothing else is known")
@@ -117,34 +117,34 @@ struct BoardTests {
                 written = coverage
             }
         }
-        let (board, ids) = board()
+        let (index, ids) = index()
         var download = Download(id: ids[4], url: "http://example.com/4", state: .downloading, createdAt: ids[4].createdAt)
         download.bytesReceived = 15
         let (counters, source) = (TransferCounters(received: 15), Source([0..<10, 40..<45]))
         counters.ask(source)
-        board.publish(download, counters: counters, sequence: 10)
-        #expect(board.download(ids[4])?.receivedRanges == source.written.ranges)
+        index.publish(download, counters: counters)
+        #expect(index.download(ids[4])?.receivedRanges == source.written.ranges)
         download.state = .completed
-        board.publish(download, counters: nil, sequence: 11)
-        #expect(board.download(ids[4])?.receivedRanges == [0..<15])
-        #expect(board.download(ids[0])?.receivedRanges == [])
+        index.publish(download, counters: nil)
+        #expect(index.download(ids[4])?.receivedRanges == [0..<15])
+        #expect(index.download(ids[0])?.receivedRanges == [])
     }
 
     @Test("counts follow states, and live counters are read when asked")
     func live() {
-        let (board, ids) = board()
-        #expect(board.statistics().counts[.completed] == 3)
+        let (index, ids) = index()
+        #expect(index.statistics().counts[.completed] == 3)
         let counters = TransferCounters(received: 10)
         var download = Download(id: ids[4], url: "http://example.com/4", state: .downloading, createdAt: ids[4].createdAt)
-        board.publish(download, counters: counters, sequence: 10)
+        index.publish(download, counters: counters)
         counters.received += 5
         counters.bytesPerSecond = 7
-        #expect(board.download(ids[4])?.bytesReceived == 15)
-        #expect(board.statistics().bytesPerSecond == 7)
-        #expect(board.statistics().counts[.queued] == 0)
+        #expect(index.download(ids[4])?.bytesReceived == 15)
+        #expect(index.statistics().bytesPerSecond == 7)
+        #expect(index.statistics().counts[.queued] == 0)
         download.state = .completed
-        board.publish(download, counters: nil, sequence: 11)
-        #expect(board.live().map(\.id) == [ids[1]])
-        #expect(board.statistics().bytesPerSecond == 0)
+        index.publish(download, counters: nil)
+        #expect(index.live().map(\.id) == [ids[1]])
+        #expect(index.statistics().bytesPerSecond == 0)
     }
 }
