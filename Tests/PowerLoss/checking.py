@@ -31,11 +31,6 @@ class Check:
         self.data = os.path.join(directory, "data")
         self.facts = story.facts(position)
         self.repeats = story.repeated(position)
-        #: By SHA-256, the downloads whose bytes these are, in some version.
-        self.contents = {}
-        for key, download in story.downloads.items():
-            for content in recording.versions(download):
-                self.contents.setdefault(hashlib.sha256(content).hexdigest(), set()).add(key)
 
     def run(self):
         """Raises the first violation."""
@@ -77,7 +72,7 @@ class Check:
 
     def check_files(self, rule):
         for name, digest in self.files().items():
-            if digest not in self.contents:
+            if digest not in self.story.contents:
                 raise Violation(rule, f"files/{name}", f"{os.path.getsize(os.path.join(self.data, 'files', name))} bytes")
 
     def check_known(self, found):
@@ -105,7 +100,7 @@ class Check:
                 digest = files.get(download["filename"])
                 if digest is None and self.facts[key].get("file") == "either":
                     continue
-                if digest != download["sha256"] or key not in self.contents.get(digest, ()):
+                if digest != download["sha256"] or key not in self.story.contents.get(digest, ()):
                     raise Violation("completed without its file", key, f"files/{download['filename']} is {digest and 'another' or 'missing'}")
 
     def check_settings(self):
@@ -157,7 +152,7 @@ class Check:
         for name, digest in self.files().items():
             if name in owned:
                 continue
-            fates = [self.facts[key].get("file") for key in self.contents[digest] if key not in found]
+            fates = [self.facts[key].get("file") for key in self.story.contents[digest] if key not in found]
             if not {"kept", "either"} & set(fates):
                 rule = "a removed file is back" if "gone" in fates else "a file that no record knows of"
-                raise Violation(rule, sorted(self.contents[digest])[0], f"files/{name}")
+                raise Violation(rule, sorted(self.story.contents[digest])[0], f"files/{name}")

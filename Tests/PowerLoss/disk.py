@@ -27,7 +27,7 @@ CALLS = """open openat openat2 creat close dup dup2 dup3 fcntl write pwrite64 wr
 
 PAGE = 4096
 STRICT, ORDERED = "strict", "ordered"
-#: What a power loss may make of an operation; a number instead is the seed of one that is torn.
+#: What a power loss may make of an operation; a number instead is the seed of one that is torn. All but writes are there or not.
 ABSENT, LENGTH = "absent", "length"
 
 HEX = rb'((?:\\x[0-9a-f]{2})*)'
@@ -379,50 +379,76 @@ class Disk:
                 if operation.start <= position < operation.lasts[model]]
 
     def states(self, positions, dice):
-        """All states that are looked at, with a rank each: what is more likely to matter comes first."""
-        for position in positions:
-            yield from self.strict_states(position, dice)
-            yield from self.ordered_states(position, dice)
-
-    def strict_states(self, position, dice):
-        numbers = self.unsynced(position, STRICT)
-        namings = [number for number in numbers if isinstance(self.operations[number], Naming)]
+        """All states that are looked at, in waves: each wave has some of every kind, of every name and of every file."""
+        waves = []
+        for number, operation in enumerate(self.operations):
+            if isinstance(operation, Naming):
+                waves.append(self.naming_states(number, positions, dice))
+        waves.append(self.spread([self.state(position, STRICT, "only what was synced", ABSENT) for position in positions], 100, dice))
+        waves.append(self.spread([self.state(position, STRICT, "all") for position in positions], 20, dice))
+        waves.append(self.spread([self.some(position, dice) for position in positions for _ in range(3)], 20, dice))
+        waves.append(self.spread([state for position in positions for state in self.ordered_states(position, dice)], 60, dice))
         data = {}
-        for number in numbers:
-            if number not in namings:
-                data.setdefault(self.operations[number].file, []).append(number)
-        absent = dict.fromkeys(numbers, ABSENT)
-        yield 0, State(position, STRICT, "only what was synced", absent)
-        yield 0, State(position, STRICT, "all", {})
-        if not numbers:
-            return
-        for number in namings:
-            operation = self.operations[number]
-            # A name is looked at without the rest at every sync that follows, but soon first.
-            age = sum(1 for sync in self.syncs if operation.end < sync.end <= position)
-            yield 1 + age, State(position, STRICT, f"all but: {operation.text}", {number: ABSENT})
-            rest = {other: fate for other, fate in absent.items() if other != number}
-            yield 2 + age, State(position, STRICT, f"only what was synced and: {operation.text}", rest)
-        for file, own in data.items():
-            for label, fates in self.data_fates(own, dice):
-                yield 2, State(position, STRICT, f"{label} {file.path}", fates)
-        for _ in range(3):
-            fates = {}
-            for number in numbers:
-                if dice.random() < 0.5:
-                    is_write = isinstance(self.operations[number], Write)
-                    fates[number] = dice.choice([ABSENT, LENGTH, dice.getrandbits(32)]) if is_write else ABSENT
-            yield 4, State(position, STRICT, "some", fates)
+        for position in positions:
+            for file, numbers in self.unsynced_data(position).items():
+                data.setdefault(file, []).extend(self.data_states(position, file, numbers, dice))
+        waves.extend(self.spread(states, 1, dice) for states in data.values())
+        ranked = [(rank, dice.random(), state) for states in waves for rank, state in states]
+        ranked.sort(key=lambda entry: entry[:2])
+        return [state for _, _, state in ranked]
 
-    def data_fates(self, numbers, dice):
+    @staticmethod
+    def spread(states, width, dice):
+        """Puts so many of them into each wave."""
+        dice.shuffle(states)
+        return [(place // width, state) for place, state in enumerate(states)]
+
+    def state(self, position, model, label, fate=None):
+        return State(position, model, label, dict.fromkeys(self.unsynced(position, model), fate) if fate else {})
+
+    def naming_states(self, number, positions, dice):
+        """Those without one change of names, and with it alone: first where the names still stand for what it made of them."""
+        operation = self.operations[number]
+        places = {path for path, _ in operation.names}
+        changed = next((later.start for later in self.operations[number + 1:]
+                        if isinstance(later, Naming) and places & {path for path, _ in later.names}), float("inf"))
+        within = [position for position in positions if operation.start <= position < operation.lasts[STRICT]]
+        early = [position for position in within if position < changed]
+        late = [position for position in within if position >= changed]
+        dice.shuffle(early)
+        dice.shuffle(late)
+        for wave, position in enumerate(early + late):
+            wave += 10 * (position in late)
+            yield wave, State(position, STRICT, f"all but: {operation.text}", {number: ABSENT})
+            alone = self.state(position, STRICT, f"only what was synced and: {operation.text}", ABSENT)
+            del alone.fates[number]
+            yield 2 * wave, alone
+
+    def unsynced_data(self, position):
+        data = {}
+        for number in self.unsynced(position, STRICT):
+            if not isinstance(self.operations[number], Naming):
+                data.setdefault(self.operations[number].file, []).append(number)
+        return data
+
+    @staticmethod
+    def data_states(position, file, numbers, dice):
         """Ways to lose what was written to one file."""
-        writes = [number for number in numbers if isinstance(self.operations[number], Write)]
-        yield "none of", dict.fromkeys(numbers, ABSENT)
-        if writes:
-            yield "the length alone of", dict.fromkeys(writes, LENGTH)
-            yield "torn:", {number: dice.getrandbits(32) for number in writes}
-            yield "all but one write to", {dice.choice(writes): ABSENT}
-            yield "torn at its end:", {writes[-1]: dice.getrandbits(32)}
+        def state(label, fates):
+            return State(position, STRICT, f"{label} {file.path}", fates)
+
+        yield state("none of", dict.fromkeys(numbers, ABSENT))
+        yield state("the length alone of", dict.fromkeys(numbers, LENGTH))
+        yield state("torn:", {number: dice.getrandbits(32) for number in numbers})
+        yield state("all but one change of", {dice.choice(numbers): ABSENT})
+        yield state("torn at its end:", {numbers[-1]: dice.getrandbits(32)})
+
+    def some(self, position, dice):
+        fates = {}
+        for number in self.unsynced(position, STRICT):
+            if dice.random() < 0.5:
+                fates[number] = dice.choice([ABSENT, LENGTH, dice.getrandbits(32)])
+        return State(position, STRICT, "some", fates)
 
     def ordered_states(self, position, dice):
         numbers = self.unsynced(position, ORDERED)
@@ -431,12 +457,11 @@ class Disk:
         for count in range(len(journal) + 1):
             lost = dict.fromkeys(journal[count:], ABSENT)
             text = f"{count} of {len(journal)} entries of the journal, "
-            rank = min(count, len(journal) - count)
-            yield rank, State(position, ORDERED, text + "all bytes", lost)
+            yield State(position, ORDERED, text + "all bytes", lost)
             if writes:
-                yield rank, State(position, ORDERED, text + "synced bytes", lost | dict.fromkeys(writes, ABSENT))
+                yield State(position, ORDERED, text + "synced bytes", lost | dict.fromkeys(writes, ABSENT))
                 torn = {number: dice.getrandbits(32) for number in writes if dice.random() < 0.5}
-                yield rank + 1, State(position, ORDERED, text + "some bytes", lost | torn)
+                yield State(position, ORDERED, text + "some bytes", lost | torn)
 
     # What a state is
 
@@ -450,6 +475,8 @@ class Disk:
             if isinstance(operation, Naming):
                 if fate is None:
                     names.update(operation.names)
+            elif fate is not None and isinstance(operation, Resize):
+                continue
             elif fate != ABSENT:
                 made.setdefault(operation.file, []).append((number, fate))
         names = {path: file for path, file in names.items() if file is not None}

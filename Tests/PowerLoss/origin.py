@@ -1,8 +1,9 @@
 """An origin whose files have versions: `origin.py <port>`. It prints its port.
 
 `/file/<size>/<name>` is a file of `size` bytes. Its versions are of the same length and differ in each of their parts and in their ETag.
-`/control` with the members of the query changes, for files of a name: `version`, `pace` (bytes per second and connection; 0: as fast as may
-be) and `status` (what is answered instead of the file; 0: the file). A version without a name is that of all files.
+`/control` with the members of the query changes, for files of a name: `version` (0: the one that If-Range names, or else the second; so it
+is from the beginning), `pace` (bytes per second and connection; 0: as fast as may be) and `status` (what is answered instead of the file;
+0: the file).
 """
 
 import functools
@@ -28,11 +29,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    @staticmethod
+    def tag(name, version):
+        return f'"{name}-{version}"'
+
     def control(self, query):
         members = dict(urllib.parse.parse_qsl(query))
         name = members.get("name")
-        if "version" in members and name is None:
-            self.versions.clear()
         for member, table in (("version", self.versions), ("pace", self.paces), ("status", self.statuses)):
             if member in members:
                 table[name] = int(members[member])
@@ -49,10 +52,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         size, name = int(match[1]), match[2]
         if status := self.statuses.get(name, 0):
             return self.send_error(status)
-        version = self.versions.get(name, self.versions.get(None, 1))
-        tag = f'"{name}-{version}"'
+        expected = self.headers.get("If-Range")
+        version = self.versions.get(name, 0) or (1 if expected == self.tag(name, 1) else 2)
+        tag = self.tag(name, version)
         asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", ""))
-        partial = asked is not None and self.headers.get("If-Range", tag) == tag
+        partial = asked is not None and expected in (None, tag)
         first = int(asked[1]) if partial else 0
         last = min(int(asked[2]), size - 1) if partial and asked[2] else size - 1
         if first >= size:

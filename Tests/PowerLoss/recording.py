@@ -5,6 +5,7 @@ service began to send the response, in the same order as the writes and syncs. B
 the next may have taken effect or not; there is one client, and it asks for one thing at a time.
 """
 
+import hashlib
 import http.client
 import json
 import os
@@ -359,6 +360,12 @@ class Story:
         self.steps = story["steps"]
         for step in self.steps:
             step["position"] = positions[step["id"]]
+        #: By SHA-256, the downloads whose bytes these are, in some version.
+        self.contents = {}
+        for key, download in self.downloads.items():
+            for version in (1, 2):
+                content = origin.content(download["name"], download["size"], version)
+                self.contents.setdefault(hashlib.sha256(content).hexdigest(), set()).add(key)
 
     def positions(self):
         """Where a loss of power is of interest: before a sync ends, when something has been told, at the ends."""
@@ -378,7 +385,7 @@ class Story:
                 if step["facts"] or step["what"]:
                     break
                 continue
-            facts.update(step["facts"])
+            facts.update((key, dict(new)) for key, new in step["facts"].items())
         for key, download in self.downloads.items():
             if self.told.get(key, position + 1) <= position and "completed" in facts[key]["states"]:
                 facts[key]["states"] = ["completed"] + ([None] if None in facts[key]["states"] else [])
@@ -396,5 +403,3 @@ class Story:
         return [repeat for repeat in self.repeats if self.steps[repeat["step"]]["position"] <= position]
 
 
-def versions(download):
-    return [origin.content(download["name"], download["size"], version) for version in (1, 2)]
