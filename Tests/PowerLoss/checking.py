@@ -9,12 +9,15 @@ import hashlib
 import os
 import pathlib
 import time
+import urllib.request
 
 import recording
 
 PATIENCE = 30
 #: The time in which leftovers may go after the last download has ended.
 TIDYING = 5
+#: Files of at most so many bytes are also asked for.
+MOST_SERVED = 64 << 10
 
 
 class Violation(Exception):
@@ -57,7 +60,9 @@ class Check:
             self.service.stop()
 
     def everything(self):
-        _, page = self.service.ask("GET", "/downloads?limit=200")
+        status, page = self.service.ask("GET", "/downloads?limit=200")
+        if status != 200:
+            raise Violation("it does not answer", "service", f"{status} {page}")
         found = {}
         for item in page["items"]:
             key = self.story.keys.get(item["id"])
@@ -102,6 +107,14 @@ class Check:
                     continue
                 if digest != download["sha256"] or key not in self.story.contents.get(digest, ()):
                     raise Violation("completed without its file", key, f"files/{download['filename']} is {digest and 'another' or 'missing'}")
+                self.check_served(key, download)
+
+    def check_served(self, key, download):
+        if download["bytesTotal"] > MOST_SERVED:
+            return
+        with urllib.request.urlopen(self.service.base + download["links"]["file"], timeout=PATIENCE) as response:
+            if hashlib.sha256(response.read()).hexdigest() != download["sha256"]:
+                raise Violation("another file is served", key, download["filename"])
 
     def check_settings(self):
         _, settings = self.service.ask("GET", "/settings")

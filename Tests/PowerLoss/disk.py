@@ -16,10 +16,10 @@ A call that changes files and is none of those known here ends the run: better n
 """
 
 import bisect
+import collections
 import os
 import random
 import re
-import shutil
 
 CALLS = """open openat openat2 creat close dup dup2 dup3 fcntl write pwrite64 writev pwritev pwritev2 ftruncate truncate fallocate rename
     renameat renameat2 link linkat symlink symlinkat unlink unlinkat rmdir mkdir mkdirat fsync fdatasync syncfs sync sendto sendmsg sendmmsg
@@ -169,7 +169,8 @@ class Trace:
         return os.path.relpath(path, self.root)
 
     def add(self, operation):
-        self.operations.append(operation)
+        if not operation.file.path.endswith("-shm"):
+            self.operations.append(operation)
 
     # Names
 
@@ -211,7 +212,7 @@ class Trace:
 
     def bind(self, start, text, names):
         self.names.update(names)
-        self.add(Naming(start, self.position, text, names))
+        self.operations.append(Naming(start, self.position, text, names))
 
     def do_mkdir(self, arguments, result, known, start):
         path = self.path(b"", re.match(PATH, arguments)[1])
@@ -333,8 +334,8 @@ class State:
     """One of the states that a disk may be in: the trace ends at `position`, and `fates` are those of operations that are not simply
     there, by their place in the order."""
 
-    def __init__(self, position, model, label, fates):
-        self.position, self.model, self.label, self.fates = position, model, label, fates
+    def __init__(self, position, model, fates):
+        self.position, self.model, self.fates = position, model, fates
 
 
 class Disk:
@@ -384,14 +385,14 @@ class Disk:
         for number, operation in enumerate(self.operations):
             if isinstance(operation, Naming):
                 waves.append(self.naming_states(number, positions, dice))
-        waves.append(self.spread([self.state(position, STRICT, "only what was synced", ABSENT) for position in positions], 100, dice))
-        waves.append(self.spread([self.state(position, STRICT, "all") for position in positions], 20, dice))
+        waves.append(self.spread([self.worst(position) for position in positions], 100, dice))
+        waves.append(self.spread([State(position, STRICT, {}) for position in positions], 20, dice))
         waves.append(self.spread([self.some(position, dice) for position in positions for _ in range(3)], 20, dice))
         waves.append(self.spread([state for position in positions for state in self.ordered_states(position, dice)], 60, dice))
         data = {}
         for position in positions:
             for file, numbers in self.unsynced_data(position).items():
-                data.setdefault(file, []).extend(self.data_states(position, file, numbers, dice))
+                data.setdefault(file, []).extend(self.data_states(position, numbers, dice))
         waves.extend(self.spread(states, 1, dice) for states in data.values())
         ranked = [(rank, dice.random(), state) for states in waves for rank, state in states]
         ranked.sort(key=lambda entry: entry[:2])
@@ -403,8 +404,9 @@ class Disk:
         dice.shuffle(states)
         return [(place // width, state) for place, state in enumerate(states)]
 
-    def state(self, position, model, label, fate=None):
-        return State(position, model, label, dict.fromkeys(self.unsynced(position, model), fate) if fate else {})
+    def worst(self, position):
+        """Only what was synced is there."""
+        return State(position, STRICT, dict.fromkeys(self.unsynced(position, STRICT), ABSENT))
 
     def naming_states(self, number, positions, dice):
         """Those without one change of names, and with it alone: first where the names still stand for what it made of them."""
@@ -419,8 +421,8 @@ class Disk:
         dice.shuffle(late)
         for wave, position in enumerate(early + late):
             wave += 10 * (position in late)
-            yield wave, State(position, STRICT, f"all but: {operation.text}", {number: ABSENT})
-            alone = self.state(position, STRICT, f"only what was synced and: {operation.text}", ABSENT)
+            yield wave, State(position, STRICT, {number: ABSENT})
+            alone = self.worst(position)
             del alone.fates[number]
             yield 2 * wave, alone
 
@@ -432,23 +434,20 @@ class Disk:
         return data
 
     @staticmethod
-    def data_states(position, file, numbers, dice):
+    def data_states(position, numbers, dice):
         """Ways to lose what was written to one file."""
-        def state(label, fates):
-            return State(position, STRICT, f"{label} {file.path}", fates)
-
-        yield state("none of", dict.fromkeys(numbers, ABSENT))
-        yield state("the length alone of", dict.fromkeys(numbers, LENGTH))
-        yield state("torn:", {number: dice.getrandbits(32) for number in numbers})
-        yield state("all but one change of", {dice.choice(numbers): ABSENT})
-        yield state("torn at its end:", {numbers[-1]: dice.getrandbits(32)})
+        yield State(position, STRICT, dict.fromkeys(numbers, ABSENT))
+        yield State(position, STRICT, dict.fromkeys(numbers, LENGTH))
+        yield State(position, STRICT, {number: dice.getrandbits(32) for number in numbers})
+        yield State(position, STRICT, {dice.choice(numbers): ABSENT})
+        yield State(position, STRICT, {numbers[-1]: dice.getrandbits(32)})
 
     def some(self, position, dice):
         fates = {}
         for number in self.unsynced(position, STRICT):
             if dice.random() < 0.5:
                 fates[number] = dice.choice([ABSENT, LENGTH, dice.getrandbits(32)])
-        return State(position, STRICT, "some", fates)
+        return State(position, STRICT, fates)
 
     def ordered_states(self, position, dice):
         numbers = self.unsynced(position, ORDERED)
@@ -456,12 +455,11 @@ class Disk:
         journal = [number for number in numbers if number not in writes]
         for count in range(len(journal) + 1):
             lost = dict.fromkeys(journal[count:], ABSENT)
-            text = f"{count} of {len(journal)} entries of the journal, "
-            yield State(position, ORDERED, text + "all bytes", lost)
+            yield State(position, ORDERED, lost)
             if writes:
-                yield State(position, ORDERED, text + "synced bytes", lost | dict.fromkeys(writes, ABSENT))
+                yield State(position, ORDERED, lost | dict.fromkeys(writes, ABSENT))
                 torn = {number: dice.getrandbits(32) for number in writes if dice.random() < 0.5}
-                yield State(position, ORDERED, text + "some bytes", lost | torn)
+                yield State(position, ORDERED, lost | torn)
 
     # What a state is
 
@@ -490,7 +488,7 @@ class Disk:
     def key(self, state):
         names, made = self.contents(state)
         return (tuple(sorted((path, -1 if file is True else file.number) for path, file in names.items())),
-                tuple(sorted((file.number, parts) for file, parts in made.items() if not file.path.endswith("-shm"))))
+                tuple(sorted((file.number, parts) for file, parts in made.items())))
 
     def bytes(self, parts):
         data = bytearray()
@@ -549,21 +547,15 @@ class Disk:
                     output.write(data)
                 first_names[file] = place
 
-    def lost(self, state):
-        """What a state lacks, for people."""
-        texts, writes = [], {}
-        for number, fate in sorted(state.fates.items()):
-            operation = self.operations[number]
-            if isinstance(operation, Write):
-                writes.setdefault(operation.file.path, []).append("lost" if fate == ABSENT else "zeros" if fate == LENGTH else "torn")
-            else:
-                texts.append(operation.text)
-        for path, fates in writes.items():
-            kinds = ", ".join(f"{fates.count(kind)} {kind}" for kind in ("lost", "zeros", "torn") if kind in fates)
-            texts.append(f"writes to {path}: {kinds}")
-        return texts
+    def lost_names(self, state):
+        """What a state lacks but for bytes, for people."""
+        operations = [self.operations[number] for number in sorted(state.fates)]
+        return [operation.text for operation in operations if not isinstance(operation, Write)]
 
-
-def clear(directory):
-    shutil.rmtree(directory, ignore_errors=True)
-    os.mkdir(directory)
+    def lost_bytes(self, state):
+        fates = {}
+        for number, fate in state.fates.items():
+            if isinstance(operation := self.operations[number], Write):
+                kind = {ABSENT: "lost", LENGTH: "zeros"}.get(fate, "torn")
+                fates.setdefault(operation.file.path, collections.Counter())[kind] += 1
+        return [f"{count} writes to {path} ({kind})" for path, kinds in fates.items() for kind, count in kinds.items()]

@@ -169,7 +169,7 @@ class Recording:
     def knows(self, key, states, **more):
         return {key: {"states": states, **more}}
 
-    def note(self, key, response, url, names=()):
+    def note(self, key, response, url):
         self.downloads[key] = {"id": response["id"], "url": url, "size": int(url.split("/")[4]), "name": url.split("/", 5)[5]}
 
     def post(self, key, size, name, states=RUNS, **members):
