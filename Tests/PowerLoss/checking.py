@@ -29,8 +29,8 @@ class Violation(Exception):
 
 
 class Check:
-    def __init__(self, binary, directory, story, position):
-        self.binary, self.directory, self.story = binary, directory, story
+    def __init__(self, binary, directory, story, position, environment):
+        self.binary, self.directory, self.story, self.environment = binary, directory, story, environment
         self.data = os.path.join(directory, "data")
         self.facts = story.facts(position)
         self.repeats = story.repeated(position)
@@ -39,7 +39,7 @@ class Check:
         """Raises the first violation."""
         self.check_files("a file is not whole")
         try:
-            self.service = recording.Service(self.binary, self.data, os.path.join(self.directory, "log"))
+            self.service = recording.Service(self.binary, self.data, os.path.join(self.directory, "log"), (), self.environment)
         except recording.Broken as broken:
             raise Violation("it does not start", "service", str(broken)) from None
         try:

@@ -23,7 +23,7 @@ import re
 
 CALLS = """open openat openat2 creat close dup dup2 dup3 fcntl write pwrite64 writev pwritev pwritev2 ftruncate truncate fallocate rename
     renameat renameat2 link linkat symlink symlinkat unlink unlinkat rmdir mkdir mkdirat fsync fdatasync syncfs sync sendto sendmsg sendmmsg
-    sendfile copy_file_range splice mmap msync io_uring_setup io_submit""".split()
+    sendfile copy_file_range splice mmap msync io_uring_setup io_submit fstat stat lstat newfstatat statx""".split()
 
 PAGE = 4096
 STRICT, ORDERED = "strict", "ordered"
@@ -50,6 +50,12 @@ class File:
     def __init__(self, number, path):
         self.number, self.path = number, path
         self.size, self.pages = 0, set()
+        #: Inode number and time of the last change (ns) as the service saw them, with where in the trace.
+        self.identities = []
+
+    def identity(self, position):
+        seen = [identity for start, identity in self.identities if start <= position]
+        return seen[-1] if seen else None
 
 
 class Operation:
@@ -265,6 +271,28 @@ class Trace:
     def linked(self, old, new, start):
         if self.is_ours(old) or self.is_ours(new):
             self.bind(start, f"link {self.short(old)} as {self.short(new)}", [(new, self.names[old])])
+
+    # What the service sees of a file, and may record
+
+    def do_fstat(self, arguments, result, known, start):
+        self.saw(known, arguments)
+
+    def do_stat(self, arguments, result, known, start):
+        self.saw(self.names.get(self.path(b"", re.match(PATH, arguments)[1])), arguments)
+
+    do_lstat = do_stat
+
+    def do_newfstatat(self, arguments, result, known, start):
+        match = re.match(DIRECTORY_PATH, arguments)
+        self.saw(self.names.get(self.path(match[2], match[3])) if match[3] else known, arguments)
+
+    do_statx = do_newfstatat
+
+    def saw(self, file, arguments):
+        if isinstance(file, File):
+            inode = re.search(rb"stx?_ino=(\d+)", arguments)
+            time = re.search(rb"stx?_mtime=(?:\{tv_sec=)?(\d+).*?nsec=(\d+)", arguments)
+            file.identities.append((self.position, (int(inode[1]), int(time[1]) * 1_000_000_000 + int(time[2]))))
 
     # Bytes
 
@@ -532,9 +560,10 @@ class Disk:
         return blocks, operation.offset + dice.choice([reached, len(operation.data)])
 
     def make(self, state, target):
-        """Makes the state's files in an empty directory."""
+        """Makes the state's files in an empty directory.
+        Returns the numbers of their inodes, as `identity.c` wants them, since those of a disk outlast a power loss."""
         names, made = self.contents(state)
-        first_names = {}
+        first_names, inodes = {}, []
         for path in sorted(names):
             file, place = names[path], os.path.join(target, os.path.relpath(path, self.root))
             if file is True:
@@ -546,6 +575,10 @@ class Disk:
                 with open(place, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as output:
                     output.write(data)
                 first_names[file] = place
+                if identity := file.identity(state.position):
+                    os.utime(place, ns=(identity[1], identity[1]))
+                    inodes.append(f"{os.stat(place).st_ino}={identity[0]}")
+        return ",".join(inodes)
 
     def lost_names(self, state):
         """What a state lacks but for bytes, for people."""

@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -29,6 +30,8 @@ RUNS = ["queued", "downloading", "retrying", "completed"]
 #: How long a sync takes, in microseconds: as on a disk, so that other calls happen meanwhile.
 SYNC_DELAY = 3000
 PATIENCE = 60
+#: Where data directories are: in memory, where there is enough; all on one device, as files are known by it.
+SHELF = "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm").free > 1e9 else None
 
 
 class Broken(Exception):
@@ -58,11 +61,11 @@ class Origin:
 class Service:
     """The program under test."""
 
-    def __init__(self, binary, data, log, wrapper=()):
+    def __init__(self, binary, data, log, wrapper=(), environment=None):
         self.log = open(log, "ab")
         self.process = subprocess.Popen(
             [*wrapper, binary, "serve", "--port", "0", "--data-dir", data, "--allow-private", "--log-level", "warning"],
-            stdout=subprocess.PIPE, stderr=self.log, text=True)
+            stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, **(environment or {})})
         line = self.process.stdout.readline()
         if not line.startswith("listening on "):
             status = self.process.wait(PATIENCE)
@@ -100,23 +103,23 @@ class Recording:
 
     def __init__(self, binary, directory):
         self.binary, self.directory = binary, directory
-        self.root = os.path.realpath(os.path.join(directory, "root"))
-        os.mkdir(self.root)
+        self.root = os.path.realpath(tempfile.mkdtemp(prefix="pawl-power-", dir=SHELF))
         self.origin = Origin()
-        self.lives = 0
+        self.service, self.lives = None, 0
         self.steps, self.downloads, self.repeats = [], {}, []
 
     def run(self):
         try:
             self.start()
             self.scenario()
+            tree = digests(self.root)
         finally:
             self.origin.close()
-            if self.service.process.poll() is None:
+            if self.service and self.service.process.poll() is None:
                 self.service.stop()
-        shutil.rmtree(self.root)
+            shutil.rmtree(self.root)
         story = {"root": self.root, "port": self.origin.port, "lives": self.lives, "steps": self.steps, "downloads": self.downloads,
-                 "repeats": self.repeats}
+                 "repeats": self.repeats, "tree": tree}
         pathlib.Path(self.directory, "story.json").write_text(json.dumps(story, indent=1))
 
     # The service
@@ -124,8 +127,8 @@ class Recording:
     def start(self):
         self.lives += 1
         self.trace = os.path.join(self.directory, f"trace-{self.lives}")
-        wrapper = ["strace", "-D", "-f", "-q", "--seccomp-bpf", "-xx", "-y", "-s", str(4 << 20), "-e", "signal=none",
-                   "-e", "trace=" + ",".join(disk.CALLS), "-e", f"inject=fsync,fdatasync,syncfs:delay_enter={SYNC_DELAY}",
+        wrapper = ["strace", "-D", "-f", "-q", "--seccomp-bpf", "-v", "-xx", "-y", "-s", str(4 << 20), "-e", "signal=none",
+                   "-e", "trace=" + ",".join(f"?{call}" for call in disk.CALLS), "-e", f"inject=fsync,fdatasync,syncfs:delay_enter={SYNC_DELAY}",
                    "-o", self.trace]
         self.service = Service(self.binary, self.root + "/data", os.path.join(self.directory, "log"), wrapper)
         self.listener = threading.Thread(target=self.listen, args=(self.service.base,))
@@ -335,12 +338,20 @@ class Recording:
         self.delete("first", True)
 
 
+def digests(directory):
+    """The SHA-256 of each file below."""
+    paths = (path for path in pathlib.Path(directory).rglob("*") if path.is_file())
+    return {str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
 class Story:
     """A recording, read: what the client knew at each position of the trace."""
 
     def __init__(self, directory):
         story = json.loads(pathlib.Path(directory, "story.json").read_text())
         self.root, self.port, self.downloads, self.repeats = story["root"], story["port"], story["downloads"], story["repeats"]
+        #: What was on the disk at the end.
+        self.tree = story["tree"]
         self.trace = disk.Trace(self.root)
         #: Where processes ended.
         self.ends = []
