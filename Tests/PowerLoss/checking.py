@@ -1,6 +1,6 @@
 """Opens a data directory as a power loss may have left it, with the service, and looks whether every promise holds.
 
-Right away: only whole files have names in `files/`, and each record is as the client was told, or further. Then what was paused is resumed
+Right away: only whole files have names in `files/`, and each record is as the client knows it, or further. Then what was paused is resumed
 and what failed is retried, and once all has ended: each file is one version of what its origin had, nothing that was removed is back,
 and nothing is left that no record counts on.
 """
@@ -34,6 +34,7 @@ class Check:
         self.data = os.path.join(directory, "data")
         self.facts = story.facts(position)
         self.repeats = story.repeated(position)
+        self.digests = {}
 
     def run(self):
         """Raises the first violation."""
@@ -72,8 +73,15 @@ class Check:
         return found
 
     def files(self):
-        directory = pathlib.Path(self.data, "files")
-        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in directory.glob("*")} if directory.is_dir() else {}
+        """The SHA-256 of each finished file."""
+        return {path.name: self.digest(path) for path in pathlib.Path(self.data, "files").glob("*")}
+
+    def digest(self, path):
+        status = path.stat()
+        mark = status.st_ino, status.st_size, status.st_mtime_ns
+        if mark not in self.digests:
+            self.digests[mark] = hashlib.sha256(path.read_bytes()).hexdigest()
+        return self.digests[mark]
 
     def check_files(self, rule):
         for name, digest in self.files().items():
@@ -88,12 +96,12 @@ class Check:
             state = download and download["state"]
             if state not in facts["states"]:
                 rule = "a download is lost" if state is None else "a removed download is back" if facts["states"] == [None] else "an older state"
-                raise Violation(rule, key, f"it is {state}, and was told to be {' or '.join(map(str, facts['states']))}")
+                raise Violation(rule, key, f"it is {state}, and was said to be {' or '.join(map(str, facts['states']))}")
             if state is None:
                 continue
             if "bytes" in facts and state == "paused" and download["bytesReceived"] != facts["bytes"]:
                 raise Violation("kept bytes are lost", key, f"it was paused at {facts['bytes']} and has {download['bytesReceived']}")
-            for member in ("labels", "priority", "filename"):
+            for member in recording.SETTABLE:
                 if member in facts and download[member] != facts[member]:
                     raise Violation("a change is lost", key, f"{member} is {download[member]} instead of {facts[member]}")
 

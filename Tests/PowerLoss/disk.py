@@ -256,9 +256,14 @@ class Trace:
 
     def renamed(self, old, new, start):
         if self.is_ours(old) or self.is_ours(new):
-            file = self.names[old]
+            file = self.existing(old)
             if file is not self.names.get(new):
                 self.bind(start, f"rename {self.short(old)} to {self.short(new)}", [(old, None), (new, file)])
+
+    def existing(self, path):
+        if path not in self.names:
+            raise UnknownCall(f"{path} comes from elsewhere")
+        return self.names[path]
 
     def do_link(self, arguments, result, known, start):
         match = re.match(PATH + rb", " + PATH, arguments)
@@ -270,7 +275,7 @@ class Trace:
 
     def linked(self, old, new, start):
         if self.is_ours(old) or self.is_ours(new):
-            self.bind(start, f"link {self.short(old)} as {self.short(new)}", [(new, self.names[old])])
+            self.bind(start, f"link {self.short(old)} as {self.short(new)}", [(new, self.existing(old))])
 
     # What the service sees of a file, and may record
 
@@ -488,6 +493,13 @@ class Disk:
                 yield State(position, ORDERED, lost | dict.fromkeys(writes, ABSENT))
                 torn = {number: dice.getrandbits(32) for number in writes if dice.random() < 0.5}
                 yield State(position, ORDERED, lost | torn)
+
+    def is_ordered(self, state):
+        """Whether a journal in order may leave the state, too."""
+        numbers = self.unsynced(state.position, ORDERED)
+        journal = [number for number in numbers if not isinstance(self.operations[number], Write)]
+        absent = [number for number in state.fates if not isinstance(self.operations[number], Write)]
+        return state.fates.keys() <= set(numbers) and sorted(absent) == journal[len(journal) - len(absent):]
 
     # What a state is
 

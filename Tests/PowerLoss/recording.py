@@ -1,4 +1,4 @@
-"""The run that a power loss is played to: a service under strace, a client with its commands, and what the client was told.
+"""The run that a power loss is played to: a service under strace, a client with its commands, and what the client learnt.
 
 Each request carries an id that its response repeats. So the trace itself tells when the client may have known: from the moment at which the
 service began to send the response, in the same order as the writes and syncs. Between the response to one request and that to the next,
@@ -27,6 +27,8 @@ import origin
 
 #: What a download that was let run may have become.
 RUNS = ["queued", "downloading", "retrying", "completed"]
+#: Members of a download that only the client changes.
+SETTABLE = ["labels", "priority", "filename"]
 #: How long a sync takes, in microseconds: as on a disk, so that other calls happen meanwhile.
 SYNC_DELAY = 3000
 PATIENCE = 60
@@ -147,7 +149,7 @@ class Recording:
 
     @staticmethod
     def listen(base):
-        """Reads events as long as there are some: what they tell was told."""
+        """Reads events as long as there are some: what they say, the client knows."""
         try:
             with urllib.request.urlopen(base + "/downloads/events?interval=5000", timeout=PATIENCE) as events:
                 while events.read1(1 << 16):
@@ -157,13 +159,13 @@ class Recording:
 
     # The client
 
-    def request(self, method, path, body, told, expect=200, headers=None):
-        """Sends a request; `told(response)` gives, by download, what the client knows then."""
+    def request(self, method, path, body, facts, expect=200, headers=None):
+        """Sends a request; `facts(response)` gives, by download, what the client knows then."""
         step = f"power-{len(self.steps)}."
         status, response = self.service.ask(method, path, body, {"X-Request-Id": step, **(headers or {})})
         if status != expect:
-            raise Broken(f"{method} {path} was answered with {status}: {response}")
-        self.steps.append({"id": step, "what": f"{method} {path}", "facts": told(response)})
+            raise Broken(f"{method} {path} got {status}: {response}")
+        self.steps.append({"id": step, "what": f"{method} {path}", "facts": facts(response)})
         return response
 
     def id(self, key):
@@ -172,36 +174,36 @@ class Recording:
     def knows(self, key, states, **more):
         return {key: {"states": states, **more}}
 
-    def note(self, key, response, url):
+    def add(self, key, response, url):
         self.downloads[key] = {"id": response["id"], "url": url, "size": int(url.split("/")[4]), "name": url.split("/", 5)[5]}
 
     def post(self, key, size, name, states=RUNS, **members):
         url = self.origin.url(size, name)
 
-        def told(response):
-            self.note(key, response, url)
+        def facts(response):
+            self.add(key, response, url)
             return self.knows(key, states)
 
-        return self.request("POST", "/downloads", {"url": url, **members}, told, 201)
+        return self.request("POST", "/downloads", {"url": url, **members}, facts, 201)
 
     def command(self, verb, key, states, **more):
         """`more` are facts, or names of members of the response that are facts."""
-        def told(response):
+        def facts(response):
             return self.knows(key, states, **{fact: response[member] for fact, member in more.items()})
 
-        return self.request("POST", f"/downloads/{self.id(key)}/{verb}", None, told)
+        return self.request("POST", f"/downloads/{self.id(key)}/{verb}", None, facts)
 
     def pause(self, key):
         return self.command("pause", key, ["paused"], bytes="bytesReceived")
 
     def patch(self, key, states, **members):
-        def told(response):
+        def facts(response):
             for member, value in members.items():
                 if response[member] != value:
-                    raise Broken(f"PATCH of {members} was answered with {response}")
+                    raise Broken(f"PATCH of {members} got {response}")
             return self.knows(key, states, bytes=response["bytesReceived"], **members)
 
-        self.request("PATCH", f"/downloads/{self.id(key)}", members, told)
+        self.request("PATCH", f"/downloads/{self.id(key)}", members, facts)
 
     def delete(self, key, with_file, then="gone"):
         # `None` among the states stands for no download at all.
@@ -209,7 +211,7 @@ class Recording:
         self.request("DELETE", f"/downloads/{self.id(key)}{query}", None, lambda _: self.knows(key, [None], file=then), 204)
 
     def wait(self, key, condition, state=None):
-        """Waits for something to be told of a download. A state is one to be remembered."""
+        """Waits for something to be said of a download. A state is one to be remembered."""
         deadline = time.monotonic() + PATIENCE
         while True:
             step = f"power-{len(self.steps)}."
@@ -251,28 +253,28 @@ class Recording:
         self.complete("first")
         urls = {f"batch {number}": self.origin.url(5_000 + number, f"batch-{number}.bin") for number in range(7)}
 
-        def told(response):
+        def facts(response):
             for key, item in zip(urls, response["items"]):
-                self.note(key, item["download"], urls[key])
+                self.add(key, item["download"], urls[key])
             return {key: {"states": RUNS} for key in urls}
 
-        self.request("POST", "/downloads/batch", {"downloads": [{"url": url} for url in urls.values()]}, told)
+        self.request("POST", "/downloads/batch", {"downloads": [{"url": url} for url in urls.values()]}, facts)
         self.complete(*urls)
         body = {"url": self.origin.url(700, "repeated.bin"), "paused": True, "labels": ["kept"]}
         headers = {"Idempotency-Key": '"power"'}
 
-        def repeated(response):
-            self.note("repeated", response, body["url"])
+        def facts(response):
+            self.add("repeated", response, body["url"])
             return self.knows("repeated", ["paused"], labels=["kept"])
 
-        self.request("POST", "/downloads", body, repeated, 201, headers)
+        self.request("POST", "/downloads", body, facts, 201, headers)
         self.repeats.append({"step": len(self.steps) - 1, "body": body, "headers": headers, "download": "repeated"})
         self.request("PATCH", "/settings", {"maxPerHost": 6}, lambda _: {"settings": {"maxPerHost": 6}})
 
     def large_one(self):
         """A download over several connections, paused, changed, and stopped with the service."""
         name = "large.bin"
-        self.origin.set(name=name, pace=1_200_000)
+        self.origin.set(name=name, pace=800_000)
         self.post("large", 9 << 20, name)
         self.received("large", 2 << 20)
         self.pause("large")
@@ -294,7 +296,7 @@ class Recording:
             self.post(key, 3 << 20, name)
             self.received(key, 1_000_000)
             self.pause(key)
-            self.origin.set(name=name, version=2)
+            self.origin.set(name=name, version=2, pace=600_000)
             self.command("resume", key, RUNS)
             # The count begins anew.
             self.wait(key, lambda download: 0 < download["bytesReceived"] < 900_000)
@@ -361,13 +363,13 @@ class Story:
         self.keys = {download["id"]: key for key, download in self.downloads.items()}
         positions = {}
         completed = re.compile(rb'"id":"([^"]+)","url":"[^"]*","state":"completed"')
-        #: Where each download was first told to be complete, in whatever response or event.
-        self.told = {}
+        #: Where each download was first said to be complete, in whatever response or event.
+        self.announced = {}
         for position, data in self.trace.sent:
             for step in re.findall(rb"power-\d+\.", data):
                 positions.setdefault(step.decode(), position)
             for id in completed.findall(data):
-                self.told.setdefault(self.keys.get(id.decode()), position)
+                self.announced.setdefault(self.keys.get(id.decode()), position)
         self.steps = story["steps"]
         for step in self.steps:
             step["position"] = positions[step["id"]]
@@ -379,10 +381,10 @@ class Story:
                 self.contents.setdefault(hashlib.sha256(content).hexdigest(), set()).add(key)
 
     def positions(self):
-        """Where a loss of power is of interest: before a sync ends, when something has been told, at the ends."""
-        told = {step["position"] for step in self.steps if step["facts"]}
-        told.update(self.told.values())
-        return sorted(told | {sync.end - 1 for sync in self.trace.syncs} | set(self.ends))
+        """Where a loss of power is of interest: before a sync ends, when the client has learnt something, at the ends."""
+        shown = {step["position"] for step in self.steps if step["facts"]}
+        shown.update(self.announced.values())
+        return sorted(shown | {sync.end - 1 for sync in self.trace.syncs} | set(self.ends))
 
     def facts(self, position):
         """What must hold after a power loss, by download; `states` are those that it may be in, and None is among them where it need not be."""
@@ -392,15 +394,21 @@ class Story:
             if step["position"] > position:
                 # It may have been carried out already.
                 for key, new in step["facts"].items():
-                    facts[key] = self.either(facts[key], new)
+                    facts[key] = self.either(facts[key], self.after(facts[key], new))
                 if step["facts"] or step["what"]:
                     break
                 continue
-            facts.update((key, dict(new)) for key, new in step["facts"].items())
+            for key, new in step["facts"].items():
+                facts[key] = self.after(facts[key], new)
         for key, download in self.downloads.items():
-            if self.told.get(key, position + 1) <= position and "completed" in facts[key]["states"]:
+            if self.announced.get(key, position + 1) <= position and "completed" in facts[key]["states"]:
                 facts[key]["states"] = ["completed"] + ([None] if None in facts[key]["states"] else [])
         return facts
+
+    @staticmethod
+    def after(old, new):
+        """What a client has set stays."""
+        return {name: value for name, value in old.items() if name in SETTABLE} | new
 
     @staticmethod
     def either(old, new):
