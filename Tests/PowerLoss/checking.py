@@ -95,7 +95,9 @@ class Check:
             download = found.get(key)
             state = download and download["state"]
             if state not in facts["states"]:
-                rule = "a download is lost" if state is None else "a removed download is back" if facts["states"] == [None] else "an older state"
+                rule = "a removed download is back" if facts["states"] == [None] else "an older state"
+                if state is None:
+                    rule = "a download is lost"
                 raise Violation(rule, key, f"it is {state}, and was said to be {' or '.join(map(str, facts['states']))}")
             if state is None:
                 continue
@@ -114,7 +116,8 @@ class Check:
                 if digest is None and self.facts[key].get("file") == "either":
                     continue
                 if digest != download["sha256"] or key not in self.story.contents.get(digest, ()):
-                    raise Violation("completed without its file", key, f"files/{download['filename']} is {digest and 'another' or 'missing'}")
+                    found_there = "missing" if digest is None else "another"
+                    raise Violation("completed without its file", key, f"files/{download['filename']} is {found_there}")
                 self.check_served(key, download)
 
     def check_served(self, key, download):

@@ -1,7 +1,7 @@
 """What a disk may hold after a power loss, from the system calls that were made before it.
 
-`Trace` reads what strace has written: operations on names and bytes below a directory, syncs, and what was sent to clients, in one
-order. A call may have its effect at any moment between its start and its end. `Disk` says what a power loss may leave of them, in two models:
+`Trace` reads what strace has written: operations on names and bytes below a directory, syncs, and what was sent to clients, in one order.
+A call may have its effect at any moment between its start and its end. `Disk` says what a power loss may leave of them, in two models:
 
 - `strict` is what POSIX promises and no more (ALICE calls it the default abstract persistence model). Bytes last when a sync of their file
   that began after the write has ended; names last when a sync of (one of) their directory has. All else may be there, or not, in any

@@ -40,7 +40,9 @@ int statx(int directory, const char *path, int flags, unsigned mask, struct stat
 int stat(const char *path, struct stat *status) { return fstatat(AT_FDCWD, path, status, 0); }
 int lstat(const char *path, struct stat *status) { return fstatat(AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW); }
 int fstat(int file, struct stat *status) { return fstatat(file, "", status, AT_EMPTY_PATH); }
-int fstatat64(int directory, const char *path, struct stat64 *status, int flags) { return fstatat(directory, path, (struct stat *)status, flags); }
+int fstatat64(int directory, const char *path, struct stat64 *status, int flags) {
+    return fstatat(directory, path, (struct stat *)status, flags);
+}
 int stat64(const char *path, struct stat64 *status) { return stat(path, (struct stat *)status); }
 int lstat64(const char *path, struct stat64 *status) { return lstat(path, (struct stat *)status); }
 int fstat64(int file, struct stat64 *status) { return fstat(file, (struct stat *)status); }

@@ -129,9 +129,9 @@ class Recording:
     def start(self):
         self.lives += 1
         self.trace = os.path.join(self.directory, f"trace-{self.lives}")
+        calls = ",".join(f"?{call}" for call in disk.CALLS)
         wrapper = ["strace", "-D", "-f", "-q", "--seccomp-bpf", "-v", "-xx", "-y", "-s", str(4 << 20), "-e", "signal=none",
-                   "-e", "trace=" + ",".join(f"?{call}" for call in disk.CALLS), "-e", f"inject=fsync,fdatasync,syncfs:delay_enter={SYNC_DELAY}",
-                   "-o", self.trace]
+                   "-e", f"trace={calls}", "-e", f"inject=fsync,fdatasync,syncfs:delay_enter={SYNC_DELAY}", "-o", self.trace]
         self.service = Service(self.binary, self.root + "/data", os.path.join(self.directory, "log"), wrapper)
         self.listener = threading.Thread(target=self.listen, args=(self.service.base,))
         self.listener.start()
@@ -387,7 +387,7 @@ class Story:
         return sorted(shown | {sync.end - 1 for sync in self.trace.syncs} | set(self.ends))
 
     def facts(self, position):
-        """What must hold after a power loss, by download; `states` are those that it may be in, and None is among them where it need not be."""
+        """What must hold after a power loss, by download. It may be in one of its `states`; None among them: it need not be there."""
         facts = {key: {"states": [None]} for key in self.downloads}
         facts["settings"] = {}
         for step in self.steps:
