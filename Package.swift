@@ -73,7 +73,9 @@ let package = Package(
         tests("Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "System", "CSystem"]),
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON"]),
         tests("Terminal", ["Terminal"]),
-        tests("PawlService", ["PawlService", "DemoUpstream", "Downloads", "HTTPServer", "HTTPCore", "JSON", "Terminal"]),
+        tests(
+            "PawlService",
+            ["PawlService", "DemoUpstream", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System", "Terminal"]),
         tests("PawlClient", ["PawlClient", "PawlService", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "Terminal"]),
         tests("BlackBox", ["JSON"]),
     ]

@@ -38,6 +38,8 @@ int pawl_rename_exclusive_at(int from_directory, const char *from, int to_direct
 
 int pawl_syncfs(int descriptor) { return syncfs(descriptor); }
 
+int pawl_await_write_back(int descriptor) { return sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE); }
+
 int pawl_preallocate(int descriptor, int64_t offset, int64_t length) {
     return fallocate(descriptor, 0, offset, length);
 }

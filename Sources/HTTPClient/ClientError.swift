@@ -8,11 +8,13 @@ public enum ClientError: Error, Sendable, Equatable {
     case destinationForbidden(String)
     /// A redirect leads to something other than http or https; the text is the target.
     case unsupportedScheme(String)
+    /// A redirect leads to nothing that can be asked: its Location is no URL, or its head cannot be read. `status` is the redirect's.
+    case invalidRedirect(status: Int, String)
     /// More redirects than the request allows.
     case tooManyRedirects
-    /// The TLS handshake failed, or the certificate could not be verified.
+    /// The certificate could not be verified, or TLS is set up wrongly here.
     case tls(String)
-    /// The name could not be resolved, or no address could be connected to.
+    /// The name could not be resolved, no address could be connected to, or the TLS handshake broke.
     case connectionFailed(String)
     /// Connecting, the head, or the whole took longer than allowed.
     case timedOut(String)
@@ -36,6 +38,7 @@ public enum ClientError: Error, Sendable, Equatable {
         case .stopped: "the transfer was stopped by its receiver"
         case .destinationForbidden(let destination): "the destination is not allowed: \(destination)"
         case .unsupportedScheme(let target): "only http and https are supported, not \(target)"
+        case .invalidRedirect(let status, let detail): "the redirect \(status) is not valid: \(detail)"
         case .tooManyRedirects: "too many redirects"
         case .tls(let detail): "TLS failed: \(detail)"
         case .connectionFailed(let detail): "no connection: \(detail)"

@@ -15,7 +15,7 @@ public struct ClientRequest: Sendable {
     public var ifRange: String?
     /// The content to send; nil: none.
     public var body: [UInt8]?
-    /// Judges every host and address on the way; nil: no guard, for destinations that the operator chose.
+    /// Checks every host and address on the way; nil: no guard, for destinations that the operator chose.
     public var guarding: DestinationGuard?
     /// The most time for resolving the name, connecting and the TLS handshake, for each hop.
     public var connectTimeout: Duration = .seconds(15)

@@ -1,16 +1,22 @@
 internal import CSystem
 internal import Glibc
+internal import Synchronization
 
 /// The descriptor of something open, which is closed when the last reference goes.
 ///
 /// What belongs to files is here as thin calls that go on after signals and after short reads and writes.
 public final class FileDescriptor: Sendable {
-    /// The system's number for it. Must not be closed by others.
-    public let number: Int32
+    /// From so many bytes on it takes long to give back the room of a file.
+    private static let muchRoom: Int64 = 16 << 20
+
+    private let open: Atomic<Int32>
+
+    /// The system's number for it; −1 once it is closed. Must not be closed by others.
+    public var number: Int32 { open.load(ordering: .relaxed) }
 
     /// Takes over a descriptor that is open.
     public init(owning number: Int32) {
-        self.number = number
+        open = Atomic(number)
     }
 
     /// Opens a path; symbolic links are followed.
@@ -19,7 +25,25 @@ public final class FileDescriptor: Sendable {
     }
 
     deinit {
-        close(number)
+        let number = number
+        // A file system takes seconds to give back some GiB, and whoever closes a removed file last waits for that.
+        if number >= 0, isLastOfMuch {
+            BlockingExecutor.freeing.submit { Glibc.close(number) }
+        } else {
+            close()
+        }
+    }
+
+    /// Closes it now, so that the room of a removed file is there when this returns. It is of no use afterwards.
+    public func close() {
+        let number = open.exchange(-1, ordering: .relaxed)
+        if number >= 0 { Glibc.close(number) }
+    }
+
+    /// Whether much room is given back when it is closed: nothing but open files leads to it.
+    public var isLastOfMuch: Bool {
+        guard let status = try? status() else { return false }
+        return status.links == 0 && status.allocated >= Self.muchRoom
     }
 
     /// What the file system says of the file.
@@ -101,6 +125,13 @@ public final class FileDescriptor: Sendable {
     /// Waits until everything written to the file system is on the disk (syncfs(2)).
     public func synchronizeFileSystem() throws(SystemError) {
         try SystemError.retrying { pawl_syncfs(number) }
+    }
+
+    /// Waits until the system has written what it has begun to write of the file (sync_file_range(2)), without making a disk empty its
+    /// own cache. That tells of bytes that could not be written, which a flush of the file system may not: it says of each failure
+    /// once, to whoever asks first, and nothing of those before its descriptor was opened.
+    public func awaitWriteBack() throws(SystemError) {
+        try SystemError.retrying { pawl_await_write_back(number) }
     }
 
     /// The room on the file system that it is on.

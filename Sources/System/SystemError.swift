@@ -44,18 +44,12 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether a file can't get a second name here, or not another one.
+    public var meansNoLinks: Bool { kind == .unsupported || number == EPERM || number == EMLINK }
+
     /// What the system says of it.
     public var description: String {
-        switch number {
-        case EACCES: "permission denied"
-        case EADDRINUSE: "address already in use"
-        case EADDRNOTAVAIL: "no such address on this host"
-        case ENOENT: "no such file or directory"
-        case EMFILE: "the process has too many open files"
-        case ENFILE: "the system has too many open files"
-        case ENOMEM: "out of memory"
-        default: unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
-        }
+        unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
     }
 
     /// What is not a name of an entry in a directory.

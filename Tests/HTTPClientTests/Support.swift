@@ -64,6 +64,7 @@ extension ClientError {
         case .stopped: "stopped"
         case .destinationForbidden: "destinationForbidden"
         case .unsupportedScheme: "unsupportedScheme"
+        case .invalidRedirect(let status, _): "invalidRedirect \(status)"
         case .tooManyRedirects: "tooManyRedirects"
         case .tls: "tls"
         case .connectionFailed: "connectionFailed"

@@ -44,11 +44,12 @@ struct TLSTests {
         #expect(error.kind == "tls", "\(error)")
     }
 
-    @Test func `A server that does not speak TLS is a TLS failure`() async throws {
-        let plain = try ScriptedOrigin(greeting: { _ in [.text("220 mail.example ESMTP\r\n"), .close] }) { _ in [] }
+    @Test(arguments: [[.text("220 mail.example ESMTP\r\n"), .close], [.reset], [.close]] as [[ScriptedOrigin.Step]])
+    func `A handshake that breaks is a failed connection`(greeting: [ScriptedOrigin.Step]) async throws {
+        let plain = try ScriptedOrigin(greeting: { _ in greeting }) { _ in [] }
         let client = try HTTPClient()
         let error = try #require(await client.failure(of: ClientRequest(url: try url("https://127.0.0.1:\(plain.port)/"))))
-        #expect(error.kind == "tls", "\(error)")
+        #expect(error.kind == "connectionFailed", "\(error)")
     }
 }
 

@@ -29,6 +29,9 @@ int pawl_rename_exclusive_at(int from_directory, const char *from, int to_direct
 // syncfs(2): writes back everything of the file system that holds the descriptor.
 int pawl_syncfs(int descriptor);
 
+// sync_file_range(2) of the whole file with SYNC_FILE_RANGE_WAIT_BEFORE.
+int pawl_await_write_back(int descriptor);
+
 // fallocate(2) with mode 0: reserves blocks and extends the file; EOPNOTSUPP where the file system cannot.
 int pawl_preallocate(int descriptor, int64_t offset, int64_t length);
 

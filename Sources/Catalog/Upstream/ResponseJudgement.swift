@@ -40,7 +40,8 @@ extension CatalogError {
         let text = "\(source.name): \(error.message)."
         switch error {
         case .timedOut, .stalled: self = .upstreamTimeout(text)
-        case .bodyTooLarge, .unsupportedEncoding, .invalidResponse, .tooManyRedirects, .unsupportedScheme:
+        case .bodyTooLarge, .unsupportedEncoding, .invalidResponse, .invalidRedirect, .tooManyRedirects,
+            .unsupportedScheme:
             self = .upstreamRejected(text)
         // Cancelled by none of those who wait: the client is being shut down.
         case .cancelled, .stopped, .connectionFailed, .tls, .transferBroken, .destinationForbidden, .invalidRequest:

@@ -1,11 +1,13 @@
 internal import HTTPCore
+internal import System
 
-/// Compares the records of a data directory with its files, and mends what can be mended without the network.
+/// Compares the records of a data directory with its files, and repairs what can be repaired without the network.
 ///
 /// It holds the directory while it lives, so that no service works on it meanwhile. A record file of an older release is brought to
 /// this release's shape, as a service would.
 public final class DirectoryCheck {
     private let directory: DataDirectory
+    private let depot: LocalFileDepot
     private let connection: SQLiteConnection
     private let writer: StoreWriter
 
@@ -13,11 +15,12 @@ public final class DirectoryCheck {
     /// - Throws: one clear line if there is none, if it is in use, or if its records cannot be read at all.
     public init(path: String) throws(DownloadsStartError) {
         // A misspelt path must not become a new directory.
-        guard FileSystem.status(of: path + "/pawl.sqlite") != nil else {
+        guard let place = try? Directory(opening: path), (try? place.status(of: "pawl.sqlite"))?.kind == .regular else {
             throw DownloadsStartError("\(path) is no data directory: it has no pawl.sqlite")
         }
         do {
             directory = try DataDirectory(path: path)
+            depot = LocalFileDepot(directory)
             try directory.prepareDatabaseFile()
             connection = try SQLiteConnection(path: directory.databasePath)
             try StoreSchema.prepare(connection, path: directory.databasePath)
@@ -33,20 +36,21 @@ public final class DirectoryCheck {
 
     /// Looks at everything.
     /// - Parameters:
-    ///   - mending: whether what is wrong is mended, as far as that is possible.
+    ///   - repairing: whether what is wrong is repaired, as far as that is possible.
     ///   - told: called with each fault as it is found.
     /// - Throws: one clear line if something cannot be read or written.
     public func run(
-        mending: Bool, told: (DirectoryFault) -> Void = { _ in }
+        repairing: Bool, told: (DirectoryFault) -> Void = { _ in }
     ) throws(DownloadsStartError) -> DirectoryReport {
         var report = DirectoryReport()
         do {
             try checkRecordFile(&report, told)
             // What a damaged file tells is no ground to change anything on.
-            let mends = mending && report.faults.isEmpty
+            let repairs = repairing && report.faults.isEmpty
             let records = try writer.load().records
-            for record in records { try check(record, mends, &report, told) }
-            try checkOrphans(records, mends, &report, told)
+            let names = FinishedNames(records.map(\.download))
+            for record in records { try check(record, names, repairs, &report, told) }
+            try checkOrphans(records, repairs, &report, told)
         } catch let error as StoreError {
             throw DownloadsStartError(error.description)
         } catch let error as SQLiteError {
@@ -68,59 +72,68 @@ public final class DirectoryCheck {
     }
 
     private func check(
-        _ record: DownloadRecord, _ mends: Bool, _ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void
+        _ record: DownloadRecord, _ names: FinishedNames, _ repairs: Bool, _ report: inout DirectoryReport,
+        _ told: (DirectoryFault) -> Void
     ) throws {
         report.records += 1
-        let file = record.download.filename.map { directory.file($0) }
-        var evidence = RecordInspection.Evidence(part: FileSystem.status(of: directory.part(record.id)))
-        if record.download.state == .completed { evidence.file = file.flatMap { FileSystem.status(of: $0) } }
-        if let file, let status = evidence.file {
-            report.files += 1
-            if RecordInspection(record: record, evidence: evidence).needsHash {
-                var digest = FileDigest()
-                try PartFile(reading: file).hash(upTo: status.size, into: &digest)
-                evidence.sha256 = digest.hexadecimal
-                report.bytes += status.size
+        let download = record.download
+        var evidence = RecordInspection.Evidence()
+        if download.state != .completed {
+            evidence.part = try depot.recover(record.id, likelyName: download.filename)
+        } else if let name = download.filename {
+            evidence.isSuperseded = names.owner(of: name) != record.id
+            evidence.file = evidence.isSuperseded ? nil : try depot.identify(name)
+            if let file = evidence.file {
+                report.files += 1
+                if RecordInspection(record: record, evidence: evidence).needsHash {
+                    var digest = FileDigest()
+                    try depot.openPublished(name, as: file).hash(upTo: file.size, into: &digest)
+                    evidence.sha256 = digest.sha256
+                    report.bytes += file.size
+                }
             }
         }
-        if record.download.state == .completed, record.download.fileMissing, evidence.file == nil { report.missing += 1 }
+        if download.state == .completed, download.fileMissing, evidence.file == nil { report.missing += 1 }
         let inspection = RecordInspection(record: record, evidence: evidence)
-        guard let fault = inspection.fault else { return }
-        note(fault, &report, told)
-        guard mends else { return }
+        let fault = inspection.fault
+        if let fault { note(fault, &report, told) }
+        guard repairs else { return }
+        let repaired = inspection.repaired(at: .now())
+        guard fault != nil || repaired.download.file != download.file else { return }
         // First the record: a crash in between leaves a file too many rather than a record that lies.
-        try writer.commit([.save(inspection.mended(at: .now()))])
-        if fault.kind == .wrongFile, let name = record.download.filename { try setAside(name) }
-        report.mended += 1
+        try writer.commit([.save(repaired)])
+        if fault?.kind == .wrongFile, let name = download.filename { try setAside(name) }
+        if fault != nil { report.repaired += 1 }
     }
 
     /// Moves a finished file out of the way, never over another.
     private func setAside(_ name: String) throws(FileError) {
-        let place = directory.path + "/damaged"
-        try FileSystem.makeDirectory(place)
-        var target = name
-        var number = 2
-        while FileSystem.exists("\(place)/\(target)") {
-            target = FileNaming.numbered(name, number)
-            number += 1
+        try describing("move", "files/\(name)") { () throws(SystemError) in
+            let top = try Directory(opening: directory.path)
+            try top.makeDirectory("damaged")
+            let damaged = try Directory(opening: directory.path + "/damaged")
+            var target = name
+            var number = 2
+            while try damaged.status(of: target) != nil {
+                target = FileNaming.numbered(name, number)
+                number += 1
+            }
+            try directory.files.renameExclusively(name, to: damaged, as: target)
+            try damaged.synchronize()
+            try directory.files.synchronize()
         }
-        try FileSystem.replace("\(place)/\(target)", with: directory.file(name))
-        try FileSystem.synchronize(place)
-        try FileSystem.synchronize(directory.filesPath)
     }
 
     private func checkOrphans(
-        _ records: [DownloadRecord], _ mends: Bool, _ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void
+        _ records: [DownloadRecord], _ repairs: Bool, _ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void
     ) throws(FileError) {
         let live = Set(records.filter { $0.download.state != .completed }.map(\.id))
-        for name in try FileSystem.entries(of: directory.incompletePath).sorted() {
-            let id = name.hasSuffix(".part") ? DownloadID(String(name.dropLast(5))) : nil
-            if let id, live.contains(id) { continue }
+        for name in try depot.orphans(keeping: live.contains).sorted() {
             note(DirectoryFault(.orphan, nil, "incomplete/\(name) belongs to no download"), &report, told)
-            guard mends else { continue }
-            try FileSystem.remove("\(directory.incompletePath)/\(name)")
-            report.mended += 1
         }
+        guard repairs else { return }
+        report.repaired += try depot.orphans(keeping: live.contains).count
+        try depot.removeOrphans(keeping: live.contains)
     }
 
     private func note(_ fault: DirectoryFault, _ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void) {

@@ -8,6 +8,8 @@ public struct DirectoryFault: Sendable, Equatable {
         case returnedFile
         /// A finished file is not what its record says: another length, or another SHA-256.
         case wrongFile
+        /// Another file bears the name of a finished one.
+        case otherFile
         /// A record counts on bytes that its part file does not have.
         case missingBytes
         /// A file in `incomplete` that no record counts on.
@@ -22,7 +24,7 @@ public struct DirectoryFault: Sendable, Equatable {
     public let id: DownloadID?
     /// One line for people that names the file.
     public let detail: String
-    /// What mending it does, as the end of a sentence; `nil` if it cannot be mended here.
+    /// What repairing it does, as the end of a sentence; `nil` if it cannot be repaired here.
     public let remedy: String?
 
     init(_ kind: Kind, _ id: DownloadID?, _ detail: String) {
@@ -33,6 +35,7 @@ public struct DirectoryFault: Sendable, Equatable {
             switch kind {
             case .missingFile: "the record says so from now on"
             case .returnedFile: "the record says so from now on"
+            case .otherFile: "the record says from now on that its file is gone; this one stays"
             case .wrongFile: "the file is kept under damaged/, and the download has failed: it can be tried again"
             case .missingBytes: "the record counts on what is there only; the rest is fetched again"
             case .orphan: "it is removed"
@@ -53,6 +56,6 @@ public struct DirectoryReport: Sendable {
     public var missing = 0
     /// What is wrong, records' faults by age of the record.
     public var faults: [DirectoryFault] = []
-    /// How many of the faults have been mended.
-    public var mended = 0
+    /// How many of the faults have been repaired.
+    public var repaired = 0
 }

@@ -1,24 +1,28 @@
 internal import HTTPCore
+internal import System
 
-/// Judges one record by what the file system has of it. Pure.
+/// Compares one record with what the file system has of it. Pure.
 struct RecordInspection {
     /// What the file system has.
     struct Evidence {
         /// The finished file of the record's name; `nil` without one.
-        var file: FileStatus?
+        var file: FileIdentity?
         /// Its SHA-256, once that was computed.
-        var sha256: String?
-        /// The part file; `nil` without one.
-        var part: FileStatus?
+        var sha256: [UInt8]?
+        /// Whether a file that was finished later has got the record's name.
+        var isSuperseded = false
+        /// The bytes of a download that has not finished.
+        var part = RecoveredPart.missing
     }
 
     let record: DownloadRecord
     let evidence: Evidence
 
-    /// Whether the finished file has to be hashed for a judgement.
+    /// Whether the finished file has to be hashed for a decision.
     var needsHash: Bool {
         let download = record.download
-        return download.state == .completed && evidence.sha256 == nil && download.sha256 != nil && evidence.file?.size == length
+        return download.state == .completed && !evidence.isSuperseded && download.sha256Bytes != nil
+            && evidence.file?.size == length
     }
 
     private var length: Int64 { record.download.bytesTotal ?? record.download.bytesReceived }
@@ -31,47 +35,73 @@ struct RecordInspection {
     private var faultOfFile: DirectoryFault? {
         let download = record.download
         let name = "files/\(download.filename ?? "(without a name)")"
-        guard let file = evidence.file else {
-            return download.fileMissing ? nil : DirectoryFault(.missingFile, record.id, "\(name) is not there")
+        func fault(_ kind: DirectoryFault.Kind, _ detail: String) -> DirectoryFault? {
+            DirectoryFault(kind, record.id, "\(name) \(detail)")
         }
-        if file.size != length {
-            return DirectoryFault(.wrongFile, record.id, "\(name) has \(file.size) bytes, and should have \(length)")
+        if evidence.isSuperseded { return download.fileMissing ? nil : fault(.otherFile, "is the file of a later download") }
+        guard let file = evidence.file else { return download.fileMissing ? nil : fault(.missingFile, "is not there") }
+        let mismatch: String? =
+            if file.size != length {
+                "has \(file.size) bytes, and should have \(length)"
+            } else if let actual = evidence.sha256, let expected = download.sha256Bytes, actual != expected {
+                "has the SHA-256 \(Hexadecimal.encode(actual)), and should have \(Hexadecimal.encode(expected))"
+            } else {
+                nil
+            }
+        guard let mismatch else { return download.fileMissing ? fault(.returnedFile, "is there again") : nil }
+        // Writing to a file does not make it another.
+        if let known = download.file, (known.device, known.inode) != (file.device, file.inode) {
+            return download.fileMissing ? nil : fault(.otherFile, "is another file: it \(mismatch)")
         }
-        if let actual = evidence.sha256, let expected = download.sha256, actual != expected {
-            return DirectoryFault(.wrongFile, record.id, "\(name) has the SHA-256 \(actual), and should have \(expected)")
-        }
-        return download.fileMissing ? DirectoryFault(.returnedFile, record.id, "\(name) is there again") : nil
+        return fault(.wrongFile, mismatch)
     }
 
     private var faultOfPart: DirectoryFault? {
         let counted = Coverage(record.segments)
-        // With a second name it has been published already: the next start completes the record.
-        guard counted.byteCount > 0, (evidence.part?.links ?? 1) == 1 else { return nil }
-        let there = counted.clipped(to: evidence.part?.size ?? 0)
-        guard there != counted else { return nil }
+        // One that has its name already is completed by the next start.
+        guard counted.byteCount > 0, let there = coverage, there != counted else { return nil }
         return DirectoryFault(
             .missingBytes, record.id,
             "incomplete/\(record.id).part has \(there.byteCount) bytes of the \(counted.byteCount) that are counted on")
     }
 
-    /// The record once its fault has been mended.
-    func mended(at now: Timestamp) -> DownloadRecord {
+    /// What there is of the bytes that the record counts on; `nil` if they have been published.
+    private var coverage: Coverage? {
+        let counted = Coverage(record.segments)
+        return switch evidence.part {
+        case .missing: Coverage()
+        case .part(let size): counted.clipped(to: size)
+        case .published: nil
+        }
+    }
+
+    /// The record once its fault has been repaired; without a fault, with the identity that its file has by now.
+    func repaired(at now: Timestamp) -> DownloadRecord {
         var record = record
         switch fault?.kind {
-        case .missingFile: record.download.fileMissing = true
-        case .returnedFile: record.download.fileMissing = false
+        case nil:
+            // Restored from a backup, moved with its file system, or of a release that did not keep it.
+            if evidence.sha256 != nil { record.download.file = evidence.file }
+            return record
+        case .missingFile, .otherFile:
+            record.download.fileMissing = true
+            if evidence.isSuperseded { record.download.file = nil }
+        case .returnedFile:
+            record.download.fileMissing = false
+            record.download.file = evidence.file
         case .wrongFile:
             record.download.state = .failed
             record.download.error = DownloadFailure(.checksumMismatch, "the finished file was found damaged")
             record.download.sha256 = nil
+            record.download.file = nil
             record.download.completedAt = nil
             record.download.fileMissing = false
             record.download.bytesReceived = 0
         case .missingBytes:
-            let there = Coverage(record.segments).clipped(to: evidence.part?.size ?? 0)
+            let there = coverage ?? Coverage()
             record.segments = there.segments(total: record.download.bytesTotal)
             record.download.bytesReceived = there.byteCount
-        case .orphan, .damagedRecords, nil: return record
+        case .orphan, .damagedRecords: return record
         }
         record.download.updatedAt = now
         record.download.revision += 1

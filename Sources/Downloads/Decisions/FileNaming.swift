@@ -79,6 +79,13 @@ enum FileNaming {
         return safe(name) == normalised(name) ? nil : "filename cannot be used as it is"
     }
 
+    /// Whether a name, wherever it comes from, is that of one file that can be seen: not a path, nor the directory itself. Less than
+    /// ``safe(_:)`` asks for, so that names which were chosen by other rules, of older releases, are safe as well.
+    static func isSafe(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.count <= 255 && name.unicodeScalars.first != "."
+            && !name.unicodeScalars.contains { isSeparator($0) || isInvisible($0) }
+    }
+
     /// The safe form of a name; `nil` if nothing is left of it.
     static func safe(_ name: String) -> String? {
         let last = name.unicodeScalars.split(whereSeparator: isSeparator).last ?? [][...]

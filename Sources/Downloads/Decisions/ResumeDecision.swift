@@ -1,13 +1,13 @@
 import HTTPCore
 
-/// Decides how a download goes on from the bytes it has, and what an origin's answer means for them, so that bytes of two
+/// Decides how a download goes on from the bytes it has, and what an origin's response means for them, so that bytes of two
 /// different files are never mixed.
 ///
 /// One value serves a download from a user's command until its end: each attempt begins with `begin`, and each head goes
-/// through `judge`, which may ask again within the same attempt. It remembers whether the one restart that a contradicting
-/// origin is granted has been used. The rules: RFC 9110 §8.8, §13.1.5, §14 and §15.3.7.
+/// through `evaluate`, which may ask again within the same attempt. It remembers whether the one restart that a contradicting
+/// origin is granted has been used, and which sources a mirror has replaced. The rules: RFC 9110 §8.8, §13.1.5, §14 and §15.3.7.
 struct ResumeDecision: Sendable, Equatable {
-    /// A request to make. It always goes to the download's own URL: the targets of redirects expire.
+    /// A request to make. It always goes to a URL that the download was given: the targets of redirects expire.
     struct Ask: Sendable, Equatable {
         /// The first byte wanted; 0 asks for the whole file, without a range.
         var offset: Int64 = 0
@@ -42,13 +42,14 @@ struct ResumeDecision: Sendable, Equatable {
         case complete
     }
 
-    /// What an answer means.
+    /// What a response means.
     enum Verdict: Sendable, Equatable {
-        /// The body goes on where the bytes end.
+        /// The body is of the entity that the bytes are of, which stay. It goes on where they end, or starts at 0 once more if the
+        /// origin sends no ranges.
         case append(Body)
         /// The body starts the file: whatever bytes there are go, also those beyond its end.
         case restart(Body)
-        /// The answer is of no use; drop its body and ask this.
+        /// The response is of no use; drop its body and ask this.
         case askAgain(Ask)
         /// Every byte is there already.
         case complete
@@ -66,7 +67,7 @@ struct ResumeDecision: Sendable, Equatable {
         case fail(DownloadFailure)
     }
 
-    private enum Question: Sendable, Equatable {
+    private enum Request: Sendable, Equatable {
         case whole
         case conditionalRange
         case plainRange
@@ -74,14 +75,18 @@ struct ResumeDecision: Sendable, Equatable {
 
     /// Whether the restart that a contradicting origin is granted has been used.
     private(set) var hasRestarted = false
-    /// Whether the origin has been seen to answer ranges with the whole file, so that asking for them is of no use.
+    /// Whether the origin has been seen to respond to plain ranges with the whole file.
     private(set) var ignoresRanges = false
     /// Whether segments have contradicted each other, so that one connection has to bring everything.
     private(set) var usesOneStream = false
+    /// URLs of sources that have failed and are not asked again before a user's next command: others have taken their place.
+    private(set) var replacedSources: Set<String> = []
+    /// Who sent the entity last; `nil`: the download's own URL. What was seen of an origin holds for that one.
+    private var source: String?
     private var entity = SavedEntity()
     private var offset: Int64 = 0
     private var hasLaterBytes = false
-    private var question = Question.whole
+    private var request = Request.whole
     private var body: Body?
 
     init() {}
@@ -99,13 +104,23 @@ extension ResumeDecision {
     ///   - entity: What the bytes belong to; `nil`: there are none.
     ///   - offset: How many bytes from the file's start are known to be on disk.
     ///   - hasLaterBytes: Whether there are more behind the gap that begins there.
-    mutating func begin(entity: SavedEntity?, offset: Int64, hasLaterBytes: Bool = false) -> Beginning {
+    ///   - isVouchedFor: Whether one of the download's present URLs sent the entity. Otherwise, as after a change of URL, the bytes have
+    ///     to prove themselves to it even if none is missing: the last one is asked for again.
+    mutating func begin(
+        entity: SavedEntity?, offset: Int64, hasLaterBytes: Bool = false, isVouchedFor: Bool = true
+    ) -> Beginning {
         self.entity = entity ?? SavedEntity()
+        source = self.entity.source
         self.offset = entity == nil ? 0 : max(offset, 0)
         self.hasLaterBytes = hasLaterBytes && entity != nil
         body = nil
         if self.offset > 0, let total = self.entity.total {
-            if self.offset == total { return .complete }
+            if self.offset == total {
+                if isVouchedFor { return .complete }
+                self.offset = total - 1
+                // One byte that comes again tells whether the others may stay; without any left, the whole is asked for.
+                if self.offset == 0, Validator(of: self.entity) != nil { self.hasLaterBytes = true }
+            }
             // More bytes than the file has cannot be bytes of that file.
             if self.offset > total { return .ask(askWhole(discardsBytes: true)) }
         }
@@ -115,19 +130,33 @@ extension ResumeDecision {
     /// Asks for what is missing, if the bytes can be vouched for, and otherwise for everything.
     private mutating func askRest() -> Ask {
         guard offset > 0 || hasLaterBytes else { return askWhole(discardsBytes: false) }
-        guard !ignoresRanges, let validator = Validator(of: entity) else { return askWhole(discardsBytes: true) }
-        question = .conditionalRange
+        guard let validator = Validator(of: entity) else { return askWhole(discardsBytes: true) }
+        request = .conditionalRange
         return Ask(offset: offset, ifRange: validator.fieldValue, keepsLaterBytes: hasLaterBytes)
     }
 
     private mutating func askWhole(discardsBytes: Bool) -> Ask {
-        question = .whole
+        request = .whole
         if discardsBytes {
             entity = SavedEntity()
             offset = 0
             hasLaterBytes = false
         }
         return Ask(discardsBytes: discardsBytes)
+    }
+
+    /// Asks another source for the whole file. The bytes there are stay until its response has been accepted.
+    mutating func askOtherSource() -> Ask {
+        request = .whole
+        return Ask()
+    }
+
+    /// Gives up a source whose entity was accepted in this attempt: an attempt has one entity, so the next one asks another source.
+    ///
+    /// - Parameter written: the bytes there are, which stay until another source's response has been accepted.
+    mutating func replace(_ source: String, keeping written: Coverage) -> Ask {
+        replacedSources.insert(source)
+        return Ask(offset: written.prefix, keepsLaterBytes: written.end > written.prefix)
     }
 
     /// Starts over because connections brought parts that do not belong together; from then on there is only one of them.
@@ -146,17 +175,18 @@ extension ResumeDecision {
     }
 }
 
-// MARK: - Judging
+// MARK: - Evaluating
 
 extension ResumeDecision {
-    /// Judges the head of the answer to what was asked last.
-    mutating func judge(_ head: AnswerHead) -> Verdict {
+    /// Evaluates the head of the response to what was asked last.
+    /// - Parameter source: The mirror that was asked; `nil`: the download's own URL.
+    mutating func evaluate(_ response: OriginResponse, from source: String? = nil) -> Verdict {
         let verdict: Verdict
-        switch head.status {
-        case 200, 203: verdict = judgeWhole(head)
-        case 206: verdict = judgePart(head)
-        case 416: verdict = judgeUnsatisfied(head)
-        default: verdict = .fail(.refusal(head))
+        switch response.status {
+        case 200, 203: verdict = evaluateWhole(response, from: source)
+        case 206: verdict = evaluatePart(response, from: source)
+        case 416: verdict = evaluateUnsatisfied(response)
+        default: verdict = .fail(.refusal(response))
         }
         if case .append(let body) = verdict { self.body = body }
         if case .restart(let body) = verdict { self.body = body }
@@ -164,117 +194,110 @@ extension ResumeDecision {
     }
 
     /// 200: the whole file, asked for or not.
-    private mutating func judgeWhole(_ head: AnswerHead) -> Verdict {
-        if let coding = head.coding { return .fail(Self.codingFailure(coding, head)) }
-        if question == .conditionalRange, isSameEntityByTag(head), head.contentLength == nil || head.contentLength == entity.total
-        {
+    private mutating func evaluateWhole(_ response: OriginResponse, from source: String?) -> Verdict {
+        if let coding = response.coding { return .fail(Self.codingFailure(coding, response)) }
+        if source != self.source {
+            self.source = source
+            (hasRestarted, ignoresRanges, usesOneStream) = (false, false, false)
+        }
+        if request != .whole, isSameEntityByTag(response) {
             // The validator still holds, so RFC 9110 §13.1.5 wants a 206: this origin does not know If-Range. It may know
             // Range, and what it then sends is verified.
-            question = .plainRange
-            return .askAgain(Ask(offset: offset, keepsLaterBytes: hasLaterBytes))
+            if request == .conditionalRange, !ignoresRanges {
+                request = .plainRange
+                return .askAgain(Ask(offset: offset, keepsLaterBytes: hasLaterBytes))
+            }
+            // RFC 9110 §14.2 lets it ignore ranges. It is the same file, so what is there is not given up for that.
+            ignoresRanges = true
+            entity.source = source
+            entity.digest = entity.digest ?? response.digest
+            if entity.total != nil {
+                return .append(Body(offset: 0, end: entity.total, entity: entity, isResumable: false))
+            }
         }
-        // Another entity, or an origin that does not know ranges: RFC 9110 §14.2 lets it ignore them.
-        if question == .plainRange { ignoresRanges = true }
-        entity = head.entity
+        entity = response.entity
+        entity.source = source
         offset = 0
         hasLaterBytes = false
-        let isResumable = !ignoresRanges && Validator(of: entity) != nil && !head.refusesRanges
+        let isResumable = !ignoresRanges && Validator(of: entity) != nil && !response.refusesRanges
         return .restart(Body(offset: 0, end: entity.total, entity: entity, isResumable: isResumable))
     }
 
     /// 206: a part, which must be the one asked for, of the entity it was asked of.
-    private mutating func judgePart(_ head: AnswerHead) -> Verdict {
-        guard question != .whole else {
+    private mutating func evaluatePart(_ response: OriginResponse, from source: String?) -> Verdict {
+        guard request != .whole else {
             return .fail(DownloadFailure(.httpStatus, "the origin sent a part that nobody asked for", httpStatus: 206))
         }
-        if let contradiction = contradiction(in: head) {
-            return restart(because: contradiction, httpStatus: head.status)
+        if let contradiction = response.contradiction(to: entity, from: offset) {
+            return restart(because: contradiction, httpStatus: response.status)
         }
-        guard let range = head.contentRange.flatMap(ContentRange.init(parsing:)), let last = range.end else {
-            return restart(because: "no valid Content-Range", httpStatus: head.status)
+        guard let range = response.partRange else {
+            return restart(because: "no valid Content-Range", httpStatus: response.status)
         }
+        self.source = source
+        entity.source = source
         entity.total = entity.total ?? range.total
-        // The answer for a rest need not repeat what the first one said, and must not replace it.
-        entity.digest = entity.digest ?? head.digest
-        return .append(Body(offset: offset, end: last + 1, entity: entity, isResumable: true))
-    }
-
-    /// What tells that a part is not one of the saved entity, from `offset` on; `nil` if nothing does.
-    private func contradiction(in head: AnswerHead) -> String? {
-        if head.coding != nil { return "the part has a content coding" }
-        if head.isMultipart { return "the answer has several parts" }
-        guard let text = head.contentRange, let range = ContentRange(parsing: text), let start = range.start,
-            let end = range.end, end < .max
-        else { return "no valid Content-Range" }
-        if start != offset { return "the part starts at \(start) and not at \(offset)" }
-        // Without a length, nobody could tell where the file ends once it has been appended to.
-        guard let total = range.total else { return "the part does not tell the file's length" }
-        if let saved = entity.total, total != saved { return "the length is \(total) and no longer \(saved)" }
-        if let length = head.contentLength, length != end - start + 1 { return "Content-Length and Content-Range differ" }
-        if let etag = head.etag, etag != entity.etag { return "the ETag is no longer the same" }
-        if let lastModified = head.lastModified, entity.etag == nil, lastModified != entity.lastModified {
-            return "Last-Modified is no longer the same"
-        }
-        // RFC 9110 §15.3.7: only a part that was asked for with If-Range may leave the ETag out. Without it nothing would
-        // tell that the entity did not change since the answer before.
-        if question == .plainRange, head.etag == nil { return "the part has no ETag" }
-        return nil
+        // The response for a rest need not repeat what the first one said, and must not replace it.
+        entity.digest = entity.digest ?? response.digest
+        return .append(Body(offset: offset, end: range.bytes.upperBound, entity: entity, isResumable: true))
     }
 
     /// 416: nothing there.
-    private mutating func judgeUnsatisfied(_ head: AnswerHead) -> Verdict {
-        guard question != .whole else { return .fail(.refusal(head)) }
-        let range = head.contentRange.flatMap(ContentRange.init(parsing:))
+    private mutating func evaluateUnsatisfied(_ response: OriginResponse) -> Verdict {
+        guard request != .whole else { return .fail(.refusal(response)) }
+        let range = response.contentRange.flatMap(ContentRange.init(parsing:))
         if let range, range.start == nil, let total = range.total, total == offset, total == entity.total {
             return .complete
         }
-        return restart(because: "the origin has nothing from byte \(offset) on", httpStatus: head.status)
+        return restart(because: "the origin has nothing from byte \(offset) on", httpStatus: response.status)
     }
 
-    /// Whether the answer is about the saved entity by its strong tag.
-    private func isSameEntityByTag(_ head: AnswerHead) -> Bool {
+    /// Whether the response is about the saved entity by its strong tag.
+    private func isSameEntityByTag(_ response: OriginResponse) -> Bool {
         guard case .entityTag(let tag) = Validator(of: entity) else { return false }
-        return head.etag == tag
+        return response.etag == tag && (response.contentLength == nil || response.contentLength == entity.total)
     }
 
-    private static func codingFailure(_ coding: String, _ head: AnswerHead) -> DownloadFailure {
+    private static func codingFailure(_ coding: String, _ response: OriginResponse) -> DownloadFailure {
         DownloadFailure(
             .unsupportedEncoding, "the origin sends the file with content coding '\(coding)' although none was acceptable",
-            httpStatus: head.status)
+            httpStatus: response.status)
     }
 }
 
 extension DownloadFailure {
-    /// What a client is told of an answer without the file in it.
-    static func refusal(_ head: AnswerHead) -> DownloadFailure {
-        let status = HTTPStatus(head.status)
-        let words = status.reason.isEmpty ? "\(head.status)" : "\(head.status) \(status.reason)"
-        return DownloadFailure(.httpStatus, "the origin answered \(words)", httpStatus: head.status)
+    /// What a client is told of a response without the file in it.
+    static func refusal(_ response: OriginResponse) -> DownloadFailure {
+        let status = HTTPStatus(response.status)
+        let words = status.reason.isEmpty ? "\(response.status)" : "\(response.status) \(status.reason)"
+        return DownloadFailure(.httpStatus, "the origin answered \(words)", httpStatus: response.status)
     }
 }
 
 // MARK: - Ending
 
 extension ResumeDecision {
-    /// Judges the end of a body that was taken and ended as its framing says.
+    /// Evaluates the end of a body that was taken and ended as its framing says.
     ///
-    /// - Parameter position: Where its last byte ended in the file, exclusively.
-    mutating func ended(at position: Int64) -> Ending {
+    /// - Parameters:
+    ///   - position: How many bytes there are from the file's start on.
+    ///   - hasLaterBytes: Whether there are more behind the gap that begins there.
+    mutating func ended(at position: Int64, hasLaterBytes: Bool = false) -> Ending {
         guard let body else { return .fail(DownloadFailure(.transferBroken, "the transfer ended before it began")) }
-        if let end = body.end, position != end {
+        if let end = body.end, position < end {
             return .fail(DownloadFailure(.transferBroken, "the transfer ended at byte \(position) of \(end)"))
         }
         guard let total = body.entity.total, position < total else { return .complete(total: position) }
         // RFC 9110 §15.3.7: a part may be less than was asked for.
         entity = body.entity
         offset = position
-        hasLaterBytes = false
+        self.hasLaterBytes = hasLaterBytes
         self.body = nil
         return .askAgain(askRest())
     }
 }
 
-extension AnswerHead {
+extension OriginResponse {
     /// Whether the origin says that it knows no ranges (RFC 9110 §14.3).
     fileprivate var refusesRanges: Bool {
         acceptRanges?.lowercased() == "none"

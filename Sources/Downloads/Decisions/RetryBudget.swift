@@ -1,10 +1,10 @@
-/// Counts the fruitless attempts of one download, from its last user command on.
+/// Counts the attempts of one download that brought no progress, from its last user command on.
 ///
-/// An attempt bears fruit when it brings the file further than it has ever been. Bytes that only replace earlier ones do
-/// not count: an origin that always breaks off at the same place, and cannot resume, would otherwise be fetched for ever.
+/// Progress is what brings the file further than it has ever been. Bytes that only replace earlier ones do not count: an origin that
+/// always breaks off at the same place, and cannot resume, would otherwise be fetched for ever.
 struct RetryBudget: Sendable, Equatable {
-    /// Attempts in a row that brought nothing new.
-    private(set) var fruitless = 0
+    /// Attempts in a row without progress.
+    private(set) var attemptsWithoutProgress = 0
     private var furthest: Int64
 
     /// Starts with the bytes there are.
@@ -12,7 +12,10 @@ struct RetryBudget: Sendable, Equatable {
         self.furthest = furthest
     }
 
-    /// Judges a failed attempt that ended with so many bytes of the file present.
+    /// Whether the download fails if the next attempt does and brings nothing.
+    func isLastAttempt(_ policy: RetryPolicy) -> Bool { attemptsWithoutProgress + 1 >= policy.maximumAttempts }
+
+    /// Decides what follows a failed attempt that ended with so many bytes of the file present.
     mutating func verdict(
         on failure: DownloadFailure,
         bytesReceived: Int64,
@@ -23,10 +26,11 @@ struct RetryBudget: Sendable, Equatable {
         guard failure.retryable else { return .giveUp }
         if bytesReceived > furthest {
             furthest = bytesReceived
-            fruitless = 0
+            attemptsWithoutProgress = 0
         }
-        fruitless += 1
-        guard fruitless < policy.maximumAttempts else { return .giveUp }
-        return .retry(after: policy.delay(afterFruitless: fruitless, retryAfter: retryAfter, using: &random))
+        attemptsWithoutProgress += 1
+        guard attemptsWithoutProgress < policy.maximumAttempts else { return .giveUp }
+        return .retry(
+            after: policy.delay(afterAttemptsWithoutProgress: attemptsWithoutProgress, retryAfter: retryAfter, using: &random))
     }
 }

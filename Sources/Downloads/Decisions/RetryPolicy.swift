@@ -8,7 +8,7 @@ struct RetryPolicy: Sendable, Equatable {
     var longestDelay: Duration
     /// The most of a `Retry-After` that is honoured: an origin may not park a download for good.
     var longestRetryAfter: Duration
-    /// Fruitless attempts in a row after which the download fails. With the other defaults the delays between them add up
+    /// Attempts in a row without progress after which the download fails. With the other defaults the delays between them add up
     /// to one minute on average and two at most: longer than a restart of an origin takes, short enough to be told of.
     var maximumAttempts: Int
 
@@ -32,17 +32,17 @@ struct RetryPolicy: Sendable, Equatable {
         case giveUp
     }
 
-    /// The delay after so many fruitless attempts, the one that just failed included.
+    /// The delay after so many attempts without progress, the one that just failed included.
     ///
     /// - Parameters:
-    ///   - fruitless: At least 1.
+    ///   - count: At least 1.
     ///   - retryAfter: What the origin asked for, if it did.
     ///   - random: Where the jitter comes from.
     func delay(
-        afterFruitless fruitless: Int, retryAfter: Duration?, using random: inout some RandomNumberGenerator
+        afterAttemptsWithoutProgress count: Int, retryAfter: Duration?, using random: inout some RandomNumberGenerator
     ) -> Duration {
         var most = min(firstDelay, longestDelay)
-        for _ in 1..<max(min(fruitless, 64), 1) where most < longestDelay {
+        for _ in 1..<max(min(count, 64), 1) where most < longestDelay {
             most = min(most * 2, longestDelay)
         }
         // 53 random bits as a fraction: one draw, whatever the generator gives.

@@ -1,6 +1,6 @@
 /// Divides a file among connections: which bytes each one fetches, and what happens when one is done, breaks or is refused.
 ///
-/// It is told what happens and answers with what to do; it knows no sockets, files or clocks. Every byte belongs to one
+/// It takes what happens and returns what to do; it knows no sockets, files or clocks. Every byte belongs to one
 /// connection at most, or to a gap that waits for one. A connection takes a gap, or half of what is left to the one that has the most left,
 /// so all end at about the same time, whatever their speeds.
 struct SegmentPlan: Sendable {
@@ -15,6 +15,12 @@ struct SegmentPlan: Sendable {
         /// A connection that broke off is replaced without waiting if it had brought at least this; otherwise the origin is
         /// taken to want fewer.
         var worthwhile: Int64 = 64 << 10
+
+        /// Whether a connection that has ended brought enough for the origin to be asked again at once. A body that was less than asked
+        /// for has to bring more than one that broke: the origin means it so.
+        func isWorthwhile(_ segment: Segment) -> Bool {
+            segment.count >= (segment.isShort ? smallestSegment : worthwhile)
+        }
     }
 
     /// A range that a connection has been given.
@@ -27,10 +33,10 @@ struct SegmentPlan: Sendable {
         fileprivate(set) var reach: Int64?
         /// What it has brought.
         fileprivate(set) var count: Int64 = 0
-        /// Where what it brought last begins, which may still be on its way to the disk.
-        fileprivate(set) var latest: Int64 = 0
-        /// Whether its answer has been accepted.
+        /// Whether its response has been accepted.
         fileprivate(set) var isReceiving = false
+        /// Whether its body is less than was asked for.
+        fileprivate(set) var isShort = false
 
         /// What is left to it; 0 while the end is unknown.
         var remainder: Int64 { end.map { max(0, $0 - position) } ?? 0 }
@@ -51,7 +57,7 @@ struct SegmentPlan: Sendable {
         let isLast: Bool
         /// Whether more came than was announced.
         let isOverlong: Bool
-        /// Connections whose segments this one has taken over, since they had not been answered yet: they are to be closed.
+        /// Connections whose segments this one has taken over, since they had no response yet: they are to be closed.
         var superseded: [Int] = []
         /// Whether its body ends there, too.
         var endsBody = false
@@ -94,7 +100,7 @@ struct SegmentPlan: Sendable {
         self.limits = limits
     }
 
-    /// The connection whose answer decides what the file is.
+    /// The connection whose response decides what the file is.
     static let first = 0
 
     /// Whether every byte of a file of known length has been written.
@@ -104,7 +110,7 @@ struct SegmentPlan: Sendable {
 // MARK: - The first connection
 
 extension SegmentPlan {
-    /// The first answer was accepted: its body starts at `offset`.
+    /// The first response was accepted: its body starts at `offset`.
     /// - Parameters:
     ///   - offset: 0, or where a gap starts.
     ///   - end: where its last byte ends, exclusively; nil if unknown.
@@ -118,7 +124,7 @@ extension SegmentPlan {
         gaps = []
         var segment = Segment(position: offset, end: end, reach: end)
         segment.isReceiving = true
-        segment.latest = offset
+        segment.isShort = total.map { (end ?? $0) < $0 } ?? false
         if isDivided, let total {
             written = written.clipped(to: total)
             gaps = written.gaps(upTo: total)
@@ -129,6 +135,10 @@ extension SegmentPlan {
                 segment.end = min(end ?? gap.upperBound, gap.upperBound)
                 if let bound = segment.end, bound < gap.upperBound { gaps.insert(bound..<gap.upperBound, at: own) }
             }
+        } else if let total {
+            // What is there further on stays: the body passes over it, and is over with what is missing last.
+            written = written.clipped(to: total)
+            if let gap = written.gaps(upTo: total).last { segment.end = min(end ?? gap.upperBound, gap.upperBound) }
         } else {
             written = written.clipped(to: offset)
         }
@@ -140,13 +150,14 @@ extension SegmentPlan {
 // MARK: - Bytes
 
 extension SegmentPlan {
-    /// The answer for a segment was accepted; its body ends at `end`, which may be earlier than asked for.
+    /// The response for a segment was accepted; its body ends at `end`, which may be earlier than asked for.
     mutating func accepted(_ connection: Int, end: Int64) {
         guard var segment = segments[connection] else { return }
         segment.isReceiving = true
         segment.reach = end
         if let wanted = segment.end, wanted > end {
             segment.end = end
+            segment.isShort = true
             addGap(end..<wanted)
         }
         segments[connection] = segment
@@ -162,7 +173,6 @@ extension SegmentPlan {
         var placement = Placement(
             offset: segment.position, count: taken, isLast: Int64(taken) == room,
             isOverlong: segment.reach.map { segment.position + Int64(count) > $0 } ?? false, superseded: superseded)
-        segment.latest = segment.position
         segment.position += Int64(taken)
         segment.count += Int64(taken)
         placement.endsBody = segment.position == segment.reach
@@ -170,7 +180,7 @@ extension SegmentPlan {
         return placement
     }
 
-    /// Lets a body that is about to reach the end of its segment go on over the next one, if that one's connection has not been answered:
+    /// Lets a body that is about to reach the end of its segment go on over the next one, if that one's connection has no response yet:
     /// it may yet be refused, and then there would be no body left to go on with.
     private mutating func extend(_ connection: Int, by count: Int64) -> [Int] {
         var superseded: [Int] = []
@@ -204,28 +214,28 @@ extension SegmentPlan {
         guard let segment = segments.removeValue(forKey: connection) else { return consequence([]) }
         if segment.end == nil { return ending == .orderly ? .complete : .stuck }
         if segment.remainder > 0, let end = segment.end { addGap(segment.position..<end) }
-        if ending == .broken, segment.count < limits.worthwhile { limits.connections = max(1, segments.count) }
+        if ending == .broken, !limits.isWorthwhile(segment) { limits.connections = max(1, segments.count) }
         // The last one to break leaves it to the retry policy when to ask again.
         if ending == .broken, segments.isEmpty { return consequence([]) }
         let openings = open()
         return consequence(openings)
     }
 
-    /// The origin has turned out to know no ranges. If the first body still runs, and brings everything that is missing, it goes on
-    /// alone; what others have brought is fetched again by it.
-    /// - Returns: the connection that stays; nil if none can.
-    mutating func continueAsOneStream() -> Int? {
-        let stream = segments.first { _, segment in
-            segment.isReceiving && segment.reach == total && written.prefix >= segment.latest
+    /// The response for a segment is the same file, whole: the origin sends no ranges now. Where other connections receive, they go on
+    /// without this one. Where none does, its body brings everything that is missing; what is there stays, and comes again.
+    /// - Returns: connections that were not responded to yet, and are to be closed; nil if the body is not taken.
+    mutating func takeWhole(_ connection: Int) -> [Int]? {
+        let others = segments.filter { $0.key != connection }
+        guard let total, let last = written.gaps(upTo: total).last, !others.values.contains(where: { $0.isReceiving }) else {
+            return nil
         }
-        guard let total, let (connection, segment) = stream else { return nil }
+        var segment = Segment(position: 0, end: last.upperBound, reach: total)
+        segment.isReceiving = true
+        segments = [connection: segment]
+        gaps = []
         isDivided = false
         limits.connections = 1
-        gaps = []
-        written = written.clipped(to: segment.position)
-        segments = [connection: segment]
-        segments[connection]?.end = total
-        return connection
+        return Array(others.keys)
     }
 
     /// Whoever brought the bytes so far has failed: what is missing is to be asked of others, in ranges.

@@ -1,33 +1,41 @@
-/// Where a download's segments come from: its URL, and mirrors that are said to have the same bytes. Pure.
+/// Where a download's bytes come from: its URL, and mirrors that are said to have the same bytes. Pure.
 ///
 /// Each source has validators of its own, which say nothing about another's. So a mirror is asked under those that it gave first, and has
-/// to agree with the file on its length; one that does not is dropped. Whether its bytes are the same ones only the file's
-/// checksum can tell, or a digest that a mirror sends along.
+/// to agree with the file on its length; one that does not is dropped. Whether its bytes are the same ones only a digest of the whole file
+/// can tell, so without one only the first source is asked.
 struct SourceTable: Sendable {
-    /// The one that said what the file is: 0 is the download's own URL.
+    /// The one that said what the file is: 0 is the one that was to be asked first.
     private(set) var first = 0
     private let count: Int
     private var dropped: Set<Int> = []
     private var entities: [Int: SavedEntity] = [:]
     /// Whether the first one is asked only if no other is left.
-    private var isFirstRetired = false
+    private(set) var isFirstRetired = false
     /// Whether a source other than the first one has brought bytes.
     private(set) var hasMixed = false
     private var digests: [Int: Checksum] = [:]
 
-    /// - Parameter count: all sources, 1 or more.
-    init(count: Int) {
+    /// - Parameters:
+    ///   - count: all sources, 1 or more.
+    ///   - excluded: sources that are not asked, unless no other is left.
+    init(count: Int, excluding excluded: Set<Int> = []) {
         self.count = max(1, count)
+        guard let first = (0..<self.count).first(where: { !excluded.contains($0) }) else { return }
+        self.first = first
+        dropped = excluded
     }
 
     /// The source for one more connection: the one with the fewest, the earlier among equals.
-    /// - Parameter busy: the source of each connection that is open.
-    func next(busy: [Int]) -> Int {
+    /// - Parameters:
+    ///   - busy: the source of each connection that is open.
+    ///   - combining: whether bytes of several sources may be combined.
+    func next(busy: [Int], combining: Bool) -> Int {
+        guard combining else { return first }
         let usable = (0..<count).filter { !dropped.contains($0) && !(isFirstRetired && $0 == first) }
         return usable.min { left, right in busy.count { $0 == left } < busy.count { $0 == right } } ?? first
     }
 
-    /// The first source has failed before it said anything of the file: the next one, if there is one.
+    /// The first source has failed: the next one takes its place, if there is one.
     mutating func replaceFirst() -> Int? {
         dropped.insert(first)
         guard let next = (0..<count).first(where: { !dropped.contains($0) }) else { return nil }
@@ -44,9 +52,10 @@ struct SourceTable: Sendable {
     /// What a source said of the file, when it was first asked.
     func entity(of source: Int) -> SavedEntity? { entities[source] }
 
-    /// What an answer of a source has to agree with: what it said before, or its own word for validators and the file's length.
-    func expectation(of source: Int, _ head: AnswerHead, total: Int64?) -> SavedEntity {
-        entities[source] ?? SavedEntity(etag: head.etag, lastModified: head.lastModified, date: head.date, total: total)
+    /// What a response of a source has to agree with: what it said before, or its own word for validators and the file's length.
+    func expectation(of source: Int, _ response: OriginResponse, total: Int64?) -> SavedEntity {
+        entities[source]
+            ?? SavedEntity(etag: response.etag, lastModified: response.lastModified, date: response.date, total: total)
     }
 
     /// A source has said what the file is.

@@ -1,8 +1,8 @@
-/// What a reader of events is told.
+/// What a reader of events is sent.
 public enum DownloadEvent: Sendable {
-    /// Where things stand: every live download, or the one that the reader asked for. It replaces what was known of live ones: one
-    /// that is neither in it nor told of by the events that follow at once, which are those that have ended meanwhile, was removed.
-    case snapshot(id: EventID, [Download])
+    /// Where things stand: every live download, or the one that the reader asked for. It replaces all that the reader knew: a download
+    /// that is neither in it nor in the events that follow has been removed, or had ended before.
+    case snapshot(id: EventID, LiveDownloads)
     /// A transition, or progress.
     case download(id: EventID, Download)
     /// A record that was removed.

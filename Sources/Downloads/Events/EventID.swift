@@ -1,13 +1,16 @@
-/// Names one point in the order of events: the run of the service, and the number of the transition within it.
-public struct EventID: Sendable, Hashable, CustomStringConvertible {
-    /// The run of the service that counted; another run's numbers mean nothing here.
+/// Names one point in the order of events: the run of the service, and the number of the change within it. Both rise.
+public struct EventID: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The run of the service that counted. A later run has a greater one, whatever the clock says.
     public let epoch: UInt64
-    /// Transitions so far.
+    /// Changes so far in that run.
     public let sequence: UInt64
+
+    /// Before every event.
+    static let none = EventID(epoch: 0, sequence: 0)
 
     /// - Parameters:
     ///   - epoch: the run of the service.
-    ///   - sequence: transitions so far.
+    ///   - sequence: changes so far in that run.
     public init(epoch: UInt64, sequence: UInt64) {
         self.epoch = epoch
         self.sequence = sequence
@@ -22,4 +25,12 @@ public struct EventID: Sendable, Hashable, CustomStringConvertible {
 
     /// `<epoch in base 36>-<sequence>`.
     public var description: String { "\(String(epoch, radix: 36))-\(sequence)" }
+
+    /// Both in one number, which is in the same order.
+    var value: UInt128 { UInt128(epoch) << 64 | UInt128(sequence) }
+
+    /// The earlier one is the lesser.
+    public static func < (left: EventID, right: EventID) -> Bool {
+        (left.epoch, left.sequence) < (right.epoch, right.sequence)
+    }
 }

@@ -1,4 +1,5 @@
 public import HTTPCore
+public import System
 
 /// One download as the service shows it.
 ///
@@ -21,6 +22,8 @@ public struct Download: Sendable {
     public var stalled = false
     /// Whether the finished file was found to be gone from the files directory.
     public var fileMissing = false
+    /// Which file it is, once it is finished; `nil` before, and in records of releases that did not keep it.
+    public var file: FileIdentity?
     /// How many connections it uses, or used last; 0 before the first.
     public var segments = 0
     /// How many attempts have been made.
@@ -41,7 +44,9 @@ public struct Download: Sendable {
     public var completedAt: Timestamp?
     /// Grows with every transition.
     public var revision: UInt64 = 0
-    /// Which of all published snapshots this is, as the board counts them; 0 for none.
+    /// The stamp of its last change, saved with it: its place in the order of events.
+    var stamp = EventID.none
+    /// Which of all published changes this is, as the index counts them; 0 for none.
     var publication: UInt64 = 0
 
     private var digest: Digest?
@@ -146,6 +151,12 @@ extension Download {
     public var trackName: String? {
         get { rare?.value.trackName }
         set { change { $0.trackName = newValue } }
+    }
+
+    /// The finished file as the record tells of it; `nil` if the download has none.
+    var published: PublishedFile? {
+        guard state == .completed, let filename, let sha256Bytes else { return nil }
+        return PublishedFile(name: filename, length: bytesReceived, sha256: sha256Bytes, identity: file)
     }
 
     /// The SHA-256 of the finished file in 64 lower-case hexadecimal digits. Setting anything else clears it.

@@ -27,3 +27,14 @@ public enum DownloadError: Error, Sendable, Equatable {
     /// The record could not be made durable; says why.
     case storeFailed(String)
 }
+
+extension DownloadError {
+    /// What a client is told when the store cannot keep a promise.
+    init(_ error: StoreError) {
+        switch error {
+        case .full: self = .insufficientStorage(error.description)
+        case .closed: self = .shuttingDown
+        default: self = .storeFailed(error.description)
+        }
+    }
+}

@@ -34,9 +34,9 @@ public enum FailureCode: String, Sendable, CaseIterable {
     case tooManyRedirects = "too-many-redirects"
     /// A content coding although none was acceptable.
     case unsupportedEncoding = "unsupported-encoding"
-    /// The TLS handshake or the certificate's verification failed.
+    /// The certificate could not be verified, or TLS is set up wrongly here.
     case tlsFailure = "tls-failure"
-    /// No connection.
+    /// No connection, or a TLS handshake that broke.
     case connectionFailed = "connection-failed"
     /// Nothing came in time.
     case timedOut = "timed-out"

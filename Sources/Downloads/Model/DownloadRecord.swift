@@ -76,6 +76,11 @@ extension DownloadRecord {
         set { change { $0.webhook = newValue } }
     }
 
+    /// Before when the origin does not want to be asked again; `nil`: it has not said so.
+    var retryAt: Timestamp? {
+        get { particulars?.value.retryAt }
+        set { change { $0.retryAt = newValue } }
+    }
     /// Bytes that the segments hold on disk.
     var syncedBytes: Int64 {
         segments.reduce(0) { $0.addingReportingOverflow($1.length).partialValue }
@@ -91,6 +96,7 @@ extension DownloadRecord {
         var headers: [RequestHeader] = []
         var mirrors: [String] = []
         var webhook: String?
+        var retryAt: Timestamp?
     }
 
     private mutating func change(_ body: (inout Particulars) -> Void) {
@@ -110,6 +116,7 @@ extension DownloadRecord {
             $0.mirrors = []
             $0.requestedSegments = nil
             $0.requestedMediaType = nil
+            $0.retryAt = nil
         }
     }
 }

@@ -1,5 +1,5 @@
 /// Tells what one download looked like at one moment from what it looked like at any other: equal versions, equal values.
-public struct DownloadVersion: Sendable, Equatable {
+public struct DownloadVersion: Sendable, Hashable {
     /// Which of the snapshots that were ever published.
     let publication: UInt64
     /// The counters that go on between two of them.
@@ -8,12 +8,18 @@ public struct DownloadVersion: Sendable, Equatable {
     let stalled: Bool
     let segments: Int
 
-    /// That of a value which isn't the board's.
+    /// Hashes what nearly always tells two apart.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(publication)
+        hasher.combine(bytesReceived)
+    }
+
+    /// That of a value which isn't the index's.
     public static let none = DownloadVersion(publication: 0, bytesReceived: 0, bytesPerSecond: 0, stalled: false, segments: 0)
 }
 
 extension Download {
-    /// Which version this is; `nil` for a value that didn't come from the board.
+    /// Which version this is; `nil` for a value that didn't come from the index.
     public var version: DownloadVersion? {
         guard publication > 0 else { return nil }
         return DownloadVersion(

@@ -5,13 +5,13 @@ struct SavedEntity: Sendable, Equatable {
     var etag: String?
     /// The Last-Modified field's value.
     var lastModified: String?
-    /// The Date field's value of the answer that brought Last-Modified: tells whether that is strong.
+    /// The Date field's value of the response that brought Last-Modified: shows whether that is strong.
     var date: String?
     /// The complete length in bytes, if the origin told.
     var total: Int64?
     /// The Content-Encoding field's value, if there was one other than `identity`.
     var coding: String?
-    /// The mirror that said all this, as its validators mean nothing to others; `nil`: the download's own URL did.
+    /// The URL that sent all this, as its validators mean nothing to others; `nil`: the download's own.
     var source: String?
     /// What all of its bytes hash to, if the origin told.
     var digest: Checksum?

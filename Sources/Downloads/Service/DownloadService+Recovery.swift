@@ -1,98 +1,75 @@
+internal import HTTPClient
+internal import HTTPCore
+internal import System
+
 extension DownloadService {
     /// Takes over what the store had kept and what the last run left in the directory.
-    func adopt(_ records: [DownloadRecord]) {
-        var published = PublishedFiles(directory: directory)
-        board.reserveCapacity(records.count)
+    func restore(_ records: [DownloadRecord]) {
+        publisher.reserveCapacity(records.count)
+        context.names.restore(FinishedNames(records.lazy.map(\.download)))
+        var kept: Set<DownloadID> = []
         for var record in records {
             let id = record.id
-            guard record.download.state != .completed else {
-                show(record.download)
+            guard record.download.state != .completed, let url = HTTPURL(record.download.url) else {
+                if record.download.state != .completed { log(.warning("\(id) has no usable URL")) }
+                publisher.restore(record.download)
                 continue
             }
-            var lifecycle = DownloadLifecycle(record.download.state)
-            let isRestored = lifecycle.handle(.restored) != .unchanged
-            record.download.state = lifecycle.state
-            guard var job = DownloadJob(record) else {
-                log(.warning("\(id) has no usable URL"))
-                show(record.download)
-                continue
-            }
-            reconcile(&job, &published)
-            if let name = job.record.download.filename, job.record.download.state != .cancelled {
-                job.reservedName = name
-                reservedNames[name.lowercased()] = id
-            }
-            jobs[id] = job
-            show(job.shown)
-            if isRestored { enqueue(id) }
+            let found = record.mayHavePart ? recover(record) : .missing
+            let (written, name) = record.restore(finding: found, now: context.now)
+            if let name = record.download.filename, record.download.state != .cancelled { context.names.restore(name, for: id) }
+            if !written.ranges.isEmpty { kept.insert(id) }
+            publisher.restore(record.download)
+            guard record.download.state.isLive else { continue }
+            entries[id] = Entry(DownloadMachine(record, url: url, written: written, publishedName: name))
         }
-        removeOrphans()
+        do throws(FileError) {
+            try depot.removeOrphans { kept.contains($0) }
+        } catch {
+            log(.warning("cannot tidy the part files: \(error.message)"))
+        }
     }
 
-    /// Puts a download on the board as it was before any event of this run: nobody listens yet.
-    private func show(_ download: Download) {
-        board.publish(download, counters: nil, sequence: 0)
-    }
-
-    /// Trusts of a part file only what was recorded as synced. What lies behind it is cut when the transfer goes on.
-    private func reconcile(_ job: inout DownloadJob, _ published: inout PublishedFiles) {
-        let id = job.record.id
-        guard let part = FileSystem.status(of: directory.part(id)) else {
-            job.noteSynced(Coverage())
-            job.record.download.bytesReceived = 0
-            return
-        }
-        if part.links > 1, let name = published.name(of: part, likely: job.record.download.filename) {
-            // Published, but the crash came before the record said so: publication happens only to whole, synced, verified files.
-            job.written = Coverage(prefix: part.size)
-            job.isPublished = true
-            job.record.download.filename = name
-        } else {
-            job.written = Coverage(job.record.segments).clipped(to: part.size)
-            // Which source brought which bytes is not recorded.
-            job.hasMixedSources = !job.record.mirrors.isEmpty
-        }
-        job.noteSynced(job.written)
-        job.record.download.bytesReceived = job.written.byteCount
-        job.budget = RetryBudget(furthest: job.written.byteCount)
-    }
-
-    /// Removes files in `incomplete` that no record counts on.
-    private func removeOrphans() {
-        attempt("tidy \(directory.incompletePath)") { () throws(FileError) in
-            for name in try FileSystem.entries(of: directory.incompletePath) {
-                let id = name.hasSuffix(".part") ? DownloadID(String(name.dropLast(5))) : nil
-                if let id, let job = jobs[id], job.written.byteCount > 0 { continue }
-                try FileSystem.remove("\(directory.incompletePath)/\(name)")
-            }
+    private func recover(_ record: DownloadRecord) -> RecoveredPart {
+        do throws(FileError) {
+            return try depot.recover(record.id, likelyName: record.download.filename)
+        } catch {
+            log(.warning(error.message))
+            return .missing
         }
     }
 }
 
-/// Finds the names under `files` of part files that have one there.
-private struct PublishedFiles {
-    let directory: DataDirectory
-    /// Names by inode; read once, and only if some file isn't found under its likely name.
-    private var names: [UInt64: String]?
+extension DownloadRecord {
+    /// Whether a run that has ended may have left a part file of it.
+    fileprivate var mayHavePart: Bool { download.state != .cancelled }
 
-    init(directory: DataDirectory) {
-        self.directory = directory
-    }
-
-    /// The name of a part file under `files`; `nil` if it has none there.
-    /// - Parameter likely: the name that the record tells. It may be behind: another may have been free when the file was published.
-    mutating func name(of part: FileStatus, likely: String?) -> String? {
-        if let likely, FileSystem.status(of: directory.file(likely)) == part { return likely }
-        let names = self.names ?? allNames()
-        self.names = names
-        return names[part.inode]
-    }
-
-    private func allNames() -> [UInt64: String] {
-        var names: [UInt64: String] = [:]
-        for name in (try? FileSystem.entries(of: directory.filesPath)) ?? [] {
-            if let status = FileSystem.status(of: directory.file(name)), status.links > 1 { names[status.inode] = name }
+    /// Makes of the record what it is when the service starts anew: what was under way waits, and of the part file only what was
+    /// recorded as durable is trusted. What lies behind it is cut when the transfer goes on.
+    /// - Parameter found: what the last run has left.
+    /// - Returns: the bytes that are trusted, and the name that the file has already.
+    mutating func restore(finding found: RecoveredPart, now: Timestamp) -> (Coverage, DownloadMachine.PublishedName?) {
+        switch download.state {
+        case .retrying where retryAt.map { $0 > now } ?? false: break
+        case .queued, .downloading, .retrying: download.state = .queued
+        case .paused, .completed, .failed, .cancelled: break
         }
-        return names
+        download.bytesPerSecond = 0
+        download.stalled = false
+        var written = Coverage()
+        var published: DownloadMachine.PublishedName?
+        switch found {
+        case .missing: break
+        case .part(let size): written = Coverage(segments).clipped(to: size)
+        case .published(let name, let identity, let sha256):
+            // Published, but the crash came before the record said so: only whole, flushed, verified files are published.
+            written = Coverage(prefix: identity.size)
+            published = DownloadMachine.PublishedName(name: name, identity: identity, sha256: sha256)
+            download.filename = name
+        }
+        segments = written.segments(total: download.bytesTotal)
+        download.bytesReceived = written.byteCount
+        download.receivedRanges = written.outline(atMost: Download.rangeLimit)
+        return (written, published)
     }
 }

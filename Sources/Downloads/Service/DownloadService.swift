@@ -1,87 +1,108 @@
 public import HTTPClient
 internal import HTTPCore
+public import System
 
 /// The downloads: takes commands, runs transfers, and owns the truth about each. It is the only writer of the store.
 ///
-/// One download's way is told by the extensions of this type, a chapter a file: `+Adding` (accepted), `+Scheduling` (queued and
-/// started), `+Transfers` (head judged, bytes placed), `+Checkpoints` (bytes made to last), `+Finishing` (verified and published),
-/// `+Telling` (recorded, and told to all who follow). What may come in between: `+Commands` (pause, resume, cancel, retry,
-/// remove), `+Changing`, and `+Recovery` (a new start after a crash).
+/// What happens to a download is decided by its ``DownloadMachine``. This actor brings the machines their events and carries out the
+/// actions that they ask for (`+Interpreter`); this file has what the service is asked for from outside.
 public actor DownloadService {
     /// What readers see, from any thread, without asking the actor.
-    public nonisolated let board: DownloadBoard
+    public nonisolated let index: SnapshotIndex
     /// Transitions and progress for those who follow.
     public nonisolated let events: EventHub
 
     var configuration: DownloadsConfiguration
     let client: HTTPClient
-    let store: any DownloadStore
-    let directory: DataDirectory
-    let finisher: Finisher
-    let checkpointer = Checkpointer()
+    let store: any RecordStore
+    let depot: any FileDepot
+    let publisher: DownloadPublisher
     let reservations = DiskReservations()
     let probe: StoreProbe
-    /// Holds the speed limit over all downloads; each has its own besides, in its job.
+    /// Holds the speed limit over all downloads; each has its own besides.
     let speedLimiter: SpeedLimiter
-    let courier: WebhookCourier
-    let retryPolicy: RetryPolicy
+    let webhooks: WebhookDispatcher
     let log: @Sendable (DownloadLogEvent) -> Void
-    let reports: AsyncStream<TransferReport>
-    let reporter: AsyncStream<TransferReport>.Continuation
 
-    /// Downloads that have not completed.
-    var jobs = JobTable()
+    /// Downloads that are live, or that something is under way for.
+    var entries: [DownloadID: Entry] = [:]
     var queue: DownloadQueue
-    var identifiers: DownloadIDGenerator
-    /// Those of them that have a transfer.
+    /// What the machines are told with each event.
+    var context: DownloadMachine.Context
+    /// Events that came while another was being handled.
+    var backlog: [(DownloadID, DownloadMachine.Event)] = []
+    var isHandling = false
+    /// What has come to its end elsewhere, on its way to the actor.
+    let inbox: AsyncStream<Message>
+    let sender: AsyncStream<Message>.Continuation
+    /// Changes that are to be made durable as one, while several commands are carried out together.
+    var group: WriteBatch?
+    /// Those who wait for the answers to commands.
+    var waiters: [DownloadMachine.Waiter: Asker] = [:]
+    var lastWaiter: DownloadMachine.Waiter = 0
+    /// Downloads with a transfer.
     var running: Set<DownloadID> = []
-    /// How many are being verified and published.
-    var finishing = 0
-    /// Names under `files` that live downloads have been promised, folded to lower case.
-    var reservedNames: [String: DownloadID] = [:]
+    /// Downloads whose files are being verified and published.
+    var finishing: Set<DownloadID> = []
+    /// Downloads that something is under way for: a service that stops waits for them.
+    var busy: Set<DownloadID> = []
+    var timers = IndexedHeap<TimerKey, ContinuousClock.Instant>()
+    var alarm: Task<Void, Never>?
+    var alarmTime: ContinuousClock.Instant?
+    var pulse: Task<Void, Never>?
+    var quietWaiter: CheckedContinuation<Void, Never>?
+
+    private var identifiers: DownloadIDGenerator
     /// URLs whose first download is being made durable, with those who wait to see whether theirs is a duplicate.
-    var pendingURLs: [String: [CheckedContinuation<Void, Never>]] = [:]
+    private var pendingURLs: [String: [CheckedContinuation<Void, Never>]] = [:]
+    /// Records that are being read, with those who wait for them.
+    private var reading: [DownloadID: [CheckedContinuation<Void, Never>]] = [:]
     /// How requests with a key were answered, and those that are being carried out.
-    var answers = AnswerMemory()
-    var claims: [String: Claim] = [:]
-    /// Downloads whose records are being removed: nothing of them begins or is saved any more.
-    var leaving: Set<DownloadID> = []
-    /// Downloads whose state, as of this revision, the store has not taken, and that nobody waits for: it is told again.
-    var unsaved: [DownloadID: UInt64] = [:]
+    private var idempotency = IdempotencyStore()
+    private var claims: [String: Claim] = [:]
     /// Whether settings are being changed, and those who wait for their turn.
-    var isChangingSettings = false
-    var settingsWaiters: [CheckedContinuation<Void, Never>] = []
+    private var isChangingSettings = false
+    private var settingsWaiters: [CheckedContinuation<Void, Never>] = []
     /// Messages to webhooks that an earlier run has left.
-    var leftDeliveries: [WebhookDelivery] = []
+    private var leftDeliveries: [WebhookDelivery] = []
     var isStarted = false
     var isShuttingDown = false
-    var pulse: Task<Void, Never>?
+
+    /// The longest that a command waits for its answer.
+    static let answerLimit: Duration = .milliseconds(4_800)
+    /// The longest that a stop waits for transfers and commits.
+    static let shutdownLimit: Duration = .seconds(8)
+    /// How many downloads a bulk command takes at a time.
+    static let bulkPiece = 500
 
     /// Locks and opens the data directory, reconciles it with what the store knows, and loads everything. No transfer begins
     /// before `start`.
     /// - Parameters:
     ///   - configuration: how to work.
     ///   - client: runs the transfers.
-    ///   - log: told of what happens; called on any thread, must not block.
+    ///   - log: receives what happens; called on any thread, must not block.
     /// - Throws: one clear line if the directory cannot be used, for instance because another instance holds it.
     public init(
         configuration: DownloadsConfiguration, client: HTTPClient, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) async throws(DownloadsStartError) {
         try await self.init(configuration: configuration, client: client, log: log) { directory throws(StoreError) in
-            try SQLiteDownloadStore(directory, options: GroupCommitter.Options(committed: { log(.committed(took: $0)) }))
+            try SQLiteRecordStore(directory, options: GroupCommitter.Options(committed: { log(.committed(took: $0)) }))
         }
     }
 
-    /// The same with a store of the caller's choice.
+    /// The same with a store and a depot of the caller's choice.
     init(
         configuration: DownloadsConfiguration, client: HTTPClient, log: @escaping @Sendable (DownloadLogEvent) -> Void,
-        openStore: (DataDirectory) throws(StoreError) -> any DownloadStore
+        openDepot: (DataDirectory) -> any FileDepot = { LocalFileDepot($0) },
+        openStore: (DataDirectory) throws(StoreError) -> any RecordStore
     ) async throws(DownloadsStartError) {
+        let depot: any FileDepot
         let contents: StoredContents
         do throws(StoreError) {
-            directory = try DataDirectory(path: configuration.dataDirectory)
+            let directory = try DataDirectory(path: configuration.dataDirectory)
             store = try openStore(directory)
             contents = try store.load()
+            depot = openDepot(directory)
         } catch {
             throw DownloadsStartError(error.description)
         }
@@ -90,42 +111,47 @@ public actor DownloadService {
             withKept: contents.settings, explicit: configuration.explicitSettings)
         configuration.settings = settings
         for answer in contents.answers {
-            changes += answers.remember(answer, now: .now()).map(StoreChange.forget)
+            changes += idempotency.remember(answer, now: .now()).map(StoreChange.forget)
         }
+        let epoch = contents.events.nextEpoch(now: .now())
         do throws(StoreError) {
-            try await store.submit(changes).wait()
+            try await store.submit(changes + [.beginEpoch(epoch)]).wait()
         } catch {
             throw DownloadsStartError(error.description)
         }
         self.configuration = configuration
         self.client = client
+        self.depot = depot
         self.log = log
-        board = DownloadBoard()
-        events = EventHub(epoch: UInt64(Timestamp.now().millisecondsSinceEpoch), board: board)
+        publisher = DownloadPublisher(epoch: epoch, history: contents.events)
+        index = publisher.index
+        events = publisher.hub
         probe = StoreProbe(store)
-        finisher = Finisher(directory: directory)
         speedLimiter = SpeedLimiter(bytesPerSecond: configuration.speedLimit)
-        courier = WebhookCourier(client: client, store: store, configuration: configuration, log: log)
+        webhooks = WebhookDispatcher(client: client, store: store, configuration: configuration, log: log)
         leftDeliveries = contents.deliveries
-        retryPolicy = RetryPolicy(
-            firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest)
         queue = DownloadQueue(
             limits: DownloadQueue.Limits(
                 maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost))
         identifiers = DownloadIDGenerator(after: contents.records.last?.id)
-        (reports, reporter) = AsyncStream.makeStream(of: TransferReport.self)
-        adopt(contents.records)
+        (inbox, sender) = AsyncStream.makeStream(of: Message.self)
+        context = DownloadMachine.Context(
+            now: .now(), random: SystemRandom(), names: FileNames { depot.isTaken($0) },
+            retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest))
+        restore(contents.records)
+        // Ends with `shutdown`, and with the last reference to the service.
+        Task { [weak self, inbox] in
+            for await message in inbox { await self?.receive(message) }
+        }
     }
 
     /// Lets transfers begin: those that were queued or running when the service last ended go on from their bytes.
     public func start() {
         guard !isStarted, !isShuttingDown else { return }
         isStarted = true
-        Task { [reports] in
-            for await report in reports { self.handle(report) }
-        }
+        for id in entries.keys.sorted() { send(.admitted, to: id) }
         schedule()
-        Task { [courier, leftDeliveries] in await courier.start(with: leftDeliveries) }
+        Task { [webhooks, leftDeliveries] in await webhooks.start(with: leftDeliveries) }
         leftDeliveries = []
     }
 
@@ -134,24 +160,508 @@ public actor DownloadService {
         guard !isShuttingDown else { return }
         isShuttingDown = true
         pulse?.cancel()
-        for job in jobs.all {
-            job.retryTimer?.cancel()
-            job.attempt?.cancel()
-            // The next start verifies it.
-            if job.isFinishing { job.hasher.stop() }
-        }
-        for id in Array(jobs.ids) { await rest(id) }
-        await courier.stop()
-        for id in unsaved.keys where !leaving.contains(id) {
-            if let record = jobs[id]?.record { _ = store.submit([.save(record)]) }
-        }
+        for id in Array(entries.keys) { send(.shutdown, to: id) }
+        if !busy.isEmpty { await waitUntilQuiet() }
+        alarm?.cancel()
+        await webhooks.stop()
         await store.close()
-        reporter.finish()
+        sender.finish()
+        for waiter in waiters.values { waiter.receive(.failure(.shuttingDown)) }
+        waiters = [:]
+    }
+
+    private func waitUntilQuiet() async {
+        let limit = Task {
+            try await Task.sleep(for: Self.shutdownLimit)
+            self.stopWaiting()
+        }
+        await withCheckedContinuation { quietWaiter = $0 }
+        limit.cancel()
+    }
+
+    func stopWaiting() {
+        quietWaiter?.resume()
+        quietWaiter = nil
     }
 
     /// Why records cannot be written, tried out on the disk; `nil` if they can. Takes about two seconds at most, and writes once a
     /// second at most, however often it is asked.
     public nonisolated func storeComplaint() async -> String? {
         await probe.complaint()
+    }
+
+    /// The settings as they are now.
+    public var settings: ServiceSettings { configuration.settings }
+
+    /// Downloads that have a machine: those that are live, or that something is under way for.
+    var machineCount: Int { entries.count }
+
+    /// Whether the present state of a download is known to this run alone, as the store has not taken it.
+    func isUnsaved(_ id: DownloadID) -> Bool { entries[id]?.machine.isUnsaved ?? false }
+}
+
+// MARK: - Adding
+
+extension DownloadService {
+    /// Accepts a download. When it returns, the record is on disk, and with it the outcome of the request's key.
+    /// - Parameters:
+    ///   - new: what to download, and how.
+    ///   - key: the request's key, which has been claimed.
+    /// - Returns: the new download, or the URL's existing one.
+    /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `invalid`, `insufficientStorage`,
+    ///   `overloaded`, `storeFailed`.
+    public func add(_ new: NewDownload, answering key: RequestKey? = nil) async throws(DownloadError) -> Addition {
+        try await prepare([new])
+        var drafts = Drafts()
+        let addition = try plan(new, &drafts)
+        try await keep(drafts, answering: key, [OrderOutcome(addition)])
+        return addition
+    }
+
+    /// Accepts many downloads. When it returns, their records are on disk, all of them or, if it throws, none.
+    /// - Parameters:
+    ///   - entries: what to download, and how.
+    ///   - key: the request's key, which has been claimed.
+    ///   - wording: how a client is told that one of them is refused.
+    /// - Returns: what became of each, in their order.
+    /// - Throws: `insufficientStorage`, `overloaded`, `storeFailed`.
+    public func add(
+        _ entries: [BatchEntry], answering key: RequestKey? = nil, wording: @Sendable (DownloadError) -> [UInt8]
+    ) async throws(DownloadError) -> [OrderOutcome] {
+        try await prepare(entries.compactMap { if case .new(let new) = $0 { new } else { nil } })
+        var drafts = Drafts()
+        var outcomes: [OrderOutcome] = []
+        for entry in entries {
+            switch entry {
+            case .refused(let words): outcomes.append(.refused(words))
+            case .new(let new):
+                do throws(DownloadError) {
+                    outcomes.append(OrderOutcome(try plan(new, &drafts)))
+                } catch {
+                    outcomes.append(.refused(wording(error)))
+                }
+            }
+        }
+        try await keep(drafts, answering: key, outcomes)
+        return outcomes
+    }
+
+    /// Waits until nothing is under way that decides whether one of these is a duplicate: the first download of its URL is being made
+    /// durable, or a finished file is being looked at.
+    private func prepare(_ orders: [NewDownload]) async throws(DownloadError) {
+        guard !isShuttingDown else { throw .shuttingDown }
+        guard !store.isCongested else { throw .overloaded }
+        while let order = orders.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
+            await withCheckedContinuation { pendingURLs[order.url.string]?.append($0) }
+        }
+        for order in orders where order.onDuplicate != .new {
+            for download in index.downloads(ofURL: order.url.string) where download.state == .completed {
+                _ = try? await currentFile(of: download.id)
+            }
+        }
+        guard !isShuttingDown else { throw .shuttingDown }
+    }
+
+    /// Downloads that are about to be made, by the URL of each first one.
+    private struct Drafts {
+        var records: [(record: DownloadRecord, url: HTTPURL)] = []
+        var first: [String: Download] = [:]
+    }
+
+    /// Decides what becomes of an order, and drafts the download if it is a new one.
+    private func plan(_ new: NewDownload, _ drafts: inout Drafts) throws(DownloadError) -> Addition {
+        try check(new.url)
+        for url in new.mirrors { try check(url, role: "the mirror") }
+        if let webhook = new.webhook { try check(webhook, role: "the webhook") }
+        if let filename = new.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
+        let url = new.url.string
+        if new.onDuplicate != .new {
+            // One whose file was taken away is nothing that a client could be given instead.
+            let known = index.downloads(ofURL: url).first { $0.state.isLive || ($0.state == .completed && hasFile($0)) }
+            if let found = drafts.first[url] ?? known {
+                if new.onDuplicate == .reject { throw .duplicate(found.id) }
+                return .existing(found)
+            }
+        }
+        let id = identifiers.next(now: .now(), using: &context.random)
+        var new = new
+        new.filename = new.filename.map(FileNaming.normalised)
+        var record = DownloadRecord(new, id: id)
+        record.download.filename = new.filename.map { context.names.reserve($0, for: id) }
+        record.download.stamp = publisher.reserve()
+        drafts.records.append((record, new.url))
+        if drafts.first[url] == nil { drafts.first[url] = record.download }
+        return .created(record.download)
+    }
+
+    /// Makes the drafts durable in one step, together with the outcomes that a repetition is answered with, and lets them begin.
+    private func keep(
+        _ drafts: Drafts, answering key: RequestKey?, _ outcomes: [OrderOutcome]
+    ) async throws(DownloadError) {
+        let changes = drafts.records.map { StoreChange.add($0.record) } + remember(outcomes, as: key)
+        if changes.isEmpty { return }
+        let urls = drafts.first.keys.filter { pendingURLs[$0] == nil }
+        for url in urls { pendingURLs[url] = [] }
+        defer {
+            for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0.resume() } }
+        }
+        if let error = await store.submit(changes).failure() {
+            for (record, _) in drafts.records {
+                if let name = record.download.filename { context.names.release(name, of: record.id) }
+                publisher.abandon(record.download.stamp)
+            }
+            forget(key)
+            throw DownloadError(error)
+        }
+        for (record, url) in drafts.records {
+            let entry = Entry(DownloadMachine(record, url: url))
+            entry.stamp = record.download.stamp
+            entries[record.id] = entry
+            publisher.publish(record.download, counters: nil)
+            log(.transition(record.download))
+            if isStarted { send(.admitted, to: entry) }
+        }
+        schedule()
+    }
+
+    /// Refuses a destination that is known to be forbidden without asking a name server.
+    /// - Parameter role: what it would be, if it isn't the URL of the download itself.
+    private func check(_ url: HTTPURL, role: String? = nil) throws(DownloadError) {
+        if case .forbidden(let reason) = configuration.destinationGuard.judge(host: url.host, port: url.port) {
+            throw .destinationForbidden(role.map { "\($0) \(reason)" } ?? reason)
+        }
+    }
+}
+
+// MARK: - Commands
+
+extension DownloadService {
+    /// Carries out a command. When it returns, the new state is on disk and the transfer has come to rest accordingly.
+    /// - Parameters:
+    ///   - command: what to do.
+    ///   - id: which download.
+    /// - Returns: the download as the command made it.
+    /// - Throws: `notFound`, `illegalTransition`, `storeFailed`, `overloaded` (it took too long, and may still happen).
+    public func perform(_ command: DownloadCommand, on id: DownloadID) async throws(DownloadError) -> Download {
+        try await ask(DownloadMachine.Command.Request(command), of: id)
+    }
+
+    /// Carries out a command on all downloads that match, in pieces of bounded size, each durable as one. One that does not take the
+    /// command is left as it is.
+    /// - Parameters:
+    ///   - command: what to do.
+    ///   - states: only downloads in one of these; empty for all.
+    ///   - label: only downloads that carry it.
+    /// - Returns: how many have changed.
+    /// - Throws: `storeFailed`, `insufficientStorage`, `overloaded`, `shuttingDown`; some may have changed then.
+    public func performOnAll(
+        _ command: DownloadCommand, states: Set<DownloadState> = [], label: String? = nil
+    ) async throws(DownloadError) -> Int {
+        let states = states.isEmpty ? Set(DownloadState.allCases.filter(command.changes)) : states.filter(command.changes)
+        if states.isEmpty { return 0 }
+        var query = ListQuery(states: states, label: label, limit: Self.bulkPiece, order: .oldest)
+        var changed = 0
+        while true {
+            guard !isShuttingDown else { throw .shuttingDown }
+            let page = index.page(query)
+            changed += try await perform(command, onPiece: page.items)
+            guard let next = page.next else { return changed }
+            query.after = next
+        }
+    }
+
+    private func perform(_ command: DownloadCommand, onPiece piece: [Download]) async throws(DownloadError) -> Int {
+        if piece.isEmpty { return 0 }
+        try await read(piece.map(\.id))
+        let before = Dictionary(piece.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
+        let results = await withCheckedContinuation { continuation in
+            let collector = AnswerCollector(expecting: piece.count, continuation)
+            group = WriteBatch()
+            for download in piece {
+                guard let entry = entries[download.id] else {
+                    collector.add(.failure(.notFound))
+                    continue
+                }
+                let waiter = wait(with: .collector(collector))
+                send(.command(DownloadMachine.Command(waiter: waiter, request: .init(command))), to: entry)
+            }
+            submitGroup()
+            schedule()
+        }
+        var changed = 0
+        for result in results {
+            switch result {
+            case .success(let download): changed += download.state == before[download.id] ? 0 : 1
+            // It moved on, or went, before its turn came.
+            case .failure(.illegalTransition), .failure(.notFound): break
+            case .failure(let error): throw error
+            }
+        }
+        return changed
+    }
+
+    /// Changes a download. When it returns, the change is on disk and in effect: the queue has the new priority, a transfer the
+    /// new speed limit; one that was given another URL has been stopped, and goes on from its bytes at that URL if they are
+    /// still valid there. A paused, failed or cancelled download stays so.
+    /// - Parameters:
+    ///   - id: which download.
+    ///   - change: what to change.
+    ///   - isExpected: whether the download, as it stands, is the one that is meant to be changed.
+    /// - Returns: the download as the change made it.
+    /// - Throws: `notFound`, `preconditionFailed`, `illegalTransition` (`url` or `filename` of a completed one), `invalid`,
+    ///   `destinationForbidden`, `storeFailed`, `overloaded`.
+    public func change(
+        _ id: DownloadID, _ change: DownloadChange, if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+    ) async throws(DownloadError) -> Download {
+        if let url = change.url { try check(url) }
+        if let filename = change.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
+        return try await ask(.change(change), of: id, if: isExpected)
+    }
+
+    /// Removes a record; a live download is cancelled first.
+    /// - Parameters:
+    ///   - id: which download.
+    ///   - deletesFile: whether the finished file goes too.
+    ///   - isExpected: whether the download, as it stands, is the one that is meant to go.
+    /// - Throws: `notFound`, `preconditionFailed`, `storeFailed`, `overloaded`.
+    public func remove(
+        _ id: DownloadID, deletingFile deletesFile: Bool,
+        if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+    ) async throws(DownloadError) {
+        _ = try await ask(.remove(deletingFile: deletesFile), of: id, if: isExpected)
+    }
+
+    /// Asks a download's machine, and waits for its answer.
+    private func ask(
+        _ request: DownloadMachine.Command.Request, of id: DownloadID,
+        if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+    ) async throws(DownloadError) -> Download {
+        guard !isShuttingDown else { throw .shuttingDown }
+        try await read([id])
+        let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
+            guard let entry = entries[id] else {
+                continuation.resume(returning: .failure(.notFound))
+                return
+            }
+            let waiter = wait(with: .continuation(continuation))
+            let command = DownloadMachine.Command(waiter: waiter, request: request) { [index] in
+                index.download(id).map(isExpected) ?? false
+            }
+            send(.command(command), to: entry)
+            schedule()
+        }
+        return try result.get()
+    }
+
+    private func wait(with asker: Asker) -> DownloadMachine.Waiter {
+        lastWaiter += 1
+        waiters[lastWaiter] = asker
+        setTimer(.answer(lastWaiter), at: .now + Self.answerLimit)
+        return lastWaiter
+    }
+
+    /// Sees to it that these downloads have machines: one that has ended is read from the store for it.
+    private func read(_ ids: [DownloadID]) async throws(DownloadError) {
+        while let id = ids.first(where: { reading[$0] != nil }) {
+            await withCheckedContinuation { reading[id]?.append($0) }
+        }
+        let missing = ids.filter { entries[$0] == nil && index.version(of: $0) != nil }
+        if missing.isEmpty { return }
+        for id in missing { reading[id] = [] }
+        defer {
+            for id in missing { reading.removeValue(forKey: id)?.forEach { $0.resume() } }
+        }
+        let records: [DownloadRecord]
+        do throws(StoreError) {
+            records = try await store.records(missing)
+        } catch {
+            throw DownloadError(error)
+        }
+        for record in records where entries[record.id] == nil && index.version(of: record.id) != nil {
+            guard let url = HTTPURL(record.download.url) else { continue }
+            entries[record.id] = Entry(DownloadMachine(record, url: url, written: Coverage(record.segments)))
+        }
+    }
+}
+
+// MARK: - Finished files
+
+extension DownloadService {
+    /// Opens a finished file if that needs no disk, so that an event loop may do it; `nil` if it does, or fails in any way.
+    public nonisolated func openCachedFile(_ name: String, as identity: FileIdentity) -> FileDescriptor? {
+        depot.openCached(name, as: identity)
+    }
+
+    /// Opens the finished file of a download, if it is still the one that was published. The record says afterwards whether it is.
+    public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor, FileIdentity) {
+        guard let identity = try await currentFile(of: id), let name = index.download(id)?.filename else { throw .gone }
+        do throws(FileError) {
+            return (
+                try await BlockingExecutor.disk.run { [depot] () throws(FileError) in try depot.open(name, as: identity) },
+                identity
+            )
+        } catch {
+            throw error.meansNoBytes ? .gone : .unavailable(error.message)
+        }
+    }
+
+    /// Whether the finished file of a download is there, as far as its name tells.
+    private func hasFile(_ download: Download) -> Bool {
+        guard let file = download.published, !download.fileMissing, !context.names.isClaimed(file.name, byOtherThan: download.id),
+            let identity = file.identity, let found = try? depot.identify(file.name)
+        else { return false }
+        return found == identity
+    }
+
+    /// Which file the finished one of a download is by now; `nil` if it is gone. The record says so afterwards.
+    @discardableResult
+    func currentFile(of id: DownloadID) async throws(FinishedFileError) -> FileIdentity? {
+        guard let download = index.download(id), let file = download.published else { return nil }
+        if hasFile(download) { return download.file }
+        var found: FileIdentity?
+        if !context.names.isClaimed(file.name, byOtherThan: id) {
+            do throws(FileError) {
+                switch try await depot.recognise(file) {
+                case .identical: found = file.identity
+                case .adopted(let identity): found = identity
+                case .different, .missing: break
+                }
+            } catch {
+                throw .unavailable(error.message)
+            }
+            // It may have lost its name to another download meanwhile.
+            if context.names.isClaimed(file.name, byOtherThan: id) { found = nil }
+        }
+        if found != download.file || download.fileMissing != (found == nil) { _ = try? await ask(.noteFile(found), of: id) }
+        return found
+    }
+}
+
+// MARK: - Settings
+
+extension DownloadService {
+    /// Changes settings. When it returns, they are on disk and in effect: more downloads start where there is room, running ones
+    /// share the new speed limit. Lowering the numbers of downloads and connections stops none; it takes effect as they end.
+    /// - Parameters:
+    ///   - values: the new values by name, each in its range.
+    ///   - isExpected: whether the settings, as they stand, are those that are meant to be changed.
+    /// - Returns: all settings afterwards.
+    /// - Throws: `preconditionFailed` or `storeFailed`, and nothing is changed then.
+    public func change(
+        _ values: [ServiceSettings.Name: Int64], if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
+    ) async throws(DownloadError) -> ServiceSettings {
+        // One after another, so that what was expected still holds when the change is made.
+        while isChangingSettings { await withCheckedContinuation { settingsWaiters.append($0) } }
+        guard !isShuttingDown else { throw .shuttingDown }
+        guard isExpected(configuration.settings) else { throw .preconditionFailed }
+        isChangingSettings = true
+        defer {
+            isChangingSettings = false
+            for waiter in settingsWaiters { waiter.resume() }
+            settingsWaiters = []
+        }
+        do throws(StoreError) {
+            try await store.submit(values.map { .set(name: $0.key.rawValue, value: String($0.value)) }).wait()
+        } catch {
+            throw DownloadError(error)
+        }
+        var settings = configuration.settings
+        for (name, value) in values { settings[name] = value }
+        configuration.settings = settings
+        queue.limits = DownloadQueue.Limits(maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost)
+        speedLimiter.setLimit(bytesPerSecond: settings.speedLimit)
+        schedule()
+        return settings
+    }
+}
+
+// MARK: - Repeated requests
+
+extension DownloadService {
+    /// Asks whether a request with this key has been carried out. If it has not, it is the caller's to carry out, and nobody else's
+    /// until it is released: whoever comes with the same key meanwhile waits.
+    /// - Parameter key: the request's key.
+    /// - Returns: what it came to, with the downloads as they were then; `nil`: nothing yet.
+    /// - Throws: `keyMismatch`, `shuttingDown`.
+    public func claim(_ key: RequestKey) async throws(DownloadError) -> [KeptOutcome]? {
+        while true {
+            guard !isShuttingDown else { throw .shuttingDown }
+            guard let claim = claims[key.name] else { break }
+            guard claim.digest == key.digest else { throw .keyMismatch }
+            await withCheckedContinuation { claims[key.name]?.waiters.append($0) }
+        }
+        switch idempotency.lookUp(key, now: .now()) {
+        case .answered(let outcomes): return outcomes
+        case .mismatch: throw .keyMismatch
+        case .unknown: break
+        }
+        claims[key.name] = Claim(digest: key.digest)
+        return nil
+    }
+
+    /// Lets those go on who wait for the request with this key. If it has failed, the next of them carries it out.
+    public func release(_ key: RequestKey) {
+        for waiter in claims.removeValue(forKey: key.name)?.waiters ?? [] { waiter.resume() }
+    }
+
+    /// A request with a key that is being carried out.
+    private struct Claim {
+        let digest: [UInt8]
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// What has to be written with outcomes, so that they are those of the key from then on.
+    private func remember(_ outcomes: [OrderOutcome], as key: RequestKey?) -> [StoreChange] {
+        guard let key else { return [] }
+        let now = Timestamp.now()
+        let answer = KeptAnswer(key: key.name, digest: key.digest, outcomes: outcomes.map(kept), createdAt: now)
+        return [.remember(answer)] + idempotency.remember(answer, now: now).map(StoreChange.forget)
+    }
+
+    /// What could not be written is no outcome.
+    private func forget(_ key: RequestKey?) {
+        if let key { idempotency.forget(key.name) }
+    }
+
+    private func kept(_ outcome: OrderOutcome) -> KeptOutcome {
+        switch outcome {
+        case .created(let download): .created(download.id, shown: configuration.resource?(download) ?? [])
+        case .existing(let download): .existing(download.id, shown: configuration.resource?(download) ?? [])
+        case .refused(let words): .refused(words)
+        }
+    }
+
+    /// The message that tells a download's webhook of its end; `nil` if nobody wants to know.
+    func delivery(of record: DownloadRecord) -> WebhookDelivery? {
+        guard let url = record.webhook, let body = configuration.resource else { return nil }
+        let now = Timestamp.now()
+        return WebhookDelivery(
+            id: identifiers.next(now: now, using: &context.random), downloadID: record.id, url: url, body: body(record.download),
+            due: now)
+    }
+}
+
+extension DownloadMachine.Command.Request {
+    init(_ command: DownloadCommand) {
+        self =
+            switch command {
+            case .pause: .pause
+            case .resume: .resume
+            case .cancel: .cancel
+            case .retry: .retry
+            }
+    }
+}
+
+extension DownloadCommand {
+    /// Whether it changes a download in this state.
+    func changes(_ state: DownloadState) -> Bool {
+        switch (self, state) {
+        case (.pause, .queued), (.pause, .downloading), (.pause, .retrying): true
+        case (.resume, .paused), (.resume, .failed): true
+        case (.cancel, .queued), (.cancel, .downloading), (.cancel, .retrying), (.cancel, .paused), (.cancel, .failed): true
+        case (.retry, .failed), (.retry, .cancelled): true
+        default: false
+        }
     }
 }

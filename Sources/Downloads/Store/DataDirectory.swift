@@ -17,7 +17,12 @@ final class DataDirectory: Sendable {
     /// Finished files, and nothing else ever.
     var filesPath: String { path + "/files" }
 
-    private let descriptor: Int32
+    /// The directory of part files.
+    let incomplete: Directory
+    /// The directory of finished files.
+    let files: Directory
+
+    private let descriptor: FileDescriptor
 
     /// Makes the directory and those inside it where they are missing, readable by the owner only, and takes its lock.
     ///
@@ -28,28 +33,22 @@ final class DataDirectory: Sendable {
         guard !path.isEmpty else { throw .unavailable(path: path, reason: "no directory is named") }
         self.path = path
         try Self.makeDirectories(path)
-        descriptor = unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0)
-        guard descriptor >= 0 else { throw Self.unavailable(path) }
-        guard pawl_lock_exclusive(descriptor) == 0 else {
-            // The descriptor is closed by `deinit`: the object is whole already.
+        descriptor = FileDescriptor(owning: unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0))
+        guard descriptor.number >= 0 else { throw Self.unavailable(path) }
+        guard pawl_lock_exclusive(descriptor.number) == 0 else {
             let error = errno
             if error == EWOULDBLOCK { throw .inUse(path: path) }
             throw Self.unavailable(path, error)
         }
         // The directory may be somebody else's idea (a mounted volume): its mode is not ours to change, but these are ours.
-        for directory in [path + "/incomplete", path + "/files"] {
-            try Self.makeDirectory(directory)
-        }
-        guard fsync(descriptor) == 0 else { throw Self.unavailable(path) }
-    }
-
-    deinit {
-        close(descriptor)
+        incomplete = try Self.directory(path + "/incomplete")
+        files = try Self.directory(path + "/files")
+        guard fsync(descriptor.number) == 0 else { throw Self.unavailable(path) }
     }
 
     /// Lets another instance have the directory although this value still lives.
     func release() {
-        _ = pawl_unlock(descriptor)
+        _ = pawl_unlock(descriptor.number)
     }
 
     /// Creates the record file readable by the owner only, since it holds request headers with secrets: left to itself,
@@ -58,7 +57,7 @@ final class DataDirectory: Sendable {
         let file = unsafe pawl_open(databasePath, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw Self.unavailable(databasePath) }
         defer { close(file) }
-        guard fchmod(file, 0o600) == 0, fsync(descriptor) == 0 else { throw Self.unavailable(databasePath) }
+        guard fchmod(file, 0o600) == 0, fsync(descriptor.number) == 0 else { throw Self.unavailable(databasePath) }
         // Room that an earlier run has left behind the file's end is for the companion files now: see `RecordReserve`.
         var status = stat()
         if unsafe fstat(file, &status) == 0, Int64(status.st_blocks) * 512 > Int64(status.st_size) {
@@ -87,6 +86,11 @@ extension DataDirectory {
         guard holder >= 0 else { return }
         _ = fsync(holder)
         close(holder)
+    }
+
+    private static func directory(_ path: String) throws(StoreError) -> Directory {
+        try makeDirectory(path)
+        do throws(SystemError) { return try Directory(opening: path) } catch { throw unavailable(path, error.number) }
     }
 
     private static func makeDirectory(_ path: String) throws(StoreError) {

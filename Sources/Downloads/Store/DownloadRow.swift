@@ -1,5 +1,6 @@
 import HTTPCore
 import JSON
+import System
 
 /// A record as a row of the table, and back. The order of `columns`, `bind` and `Reader.record` is one and the same.
 enum DownloadRow {
@@ -9,13 +10,14 @@ enum DownloadRow {
         "priority", "labels", "speed_limit", "track", "track_name", "created_at", "started_at", "updated_at", "completed_at",
         "revision", "requested_filename", "requested_media_type", "requested_connections", "headers", "mirrors", "webhook",
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
-        "synced_segments", "entity_source", "entity_digest",
+        "synced_segments", "entity_source", "entity_digest", "file_identity", "event_epoch", "event_sequence", "retry_at",
     ]
 
     static let saveStatement =
         "REPLACE INTO downloads (\(columns.joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
 
     static let loadStatement = "SELECT \(columns.joined(separator: ", ")) FROM downloads ORDER BY id"
+    static let findStatement = "SELECT \(columns.joined(separator: ", ")) FROM downloads WHERE id = ?1"
 
     /// Binds a record to `saveStatement`.
     static func bind(_ record: DownloadRecord, to statement: SQLiteStatement) throws(SQLiteError) {
@@ -65,6 +67,10 @@ enum DownloadRow {
         try row.put(encode(record.segments))
         try row.put(entity?.source)
         try row.put(entity?.digest?.description)
+        try row.put(download.file?.description)
+        try row.put(Int64(bitPattern: download.stamp.epoch))
+        try row.put(Int64(bitPattern: download.stamp.sequence))
+        try row.put(record.retryAt?.millisecondsSinceEpoch)
     }
 
     /// Binds values to consecutive parameters.
@@ -113,7 +119,9 @@ extension DownloadRow {
             let url = try required(columns.text(), "url")
             let state = try required(columns.text().flatMap(DownloadState.init), "state")
             var download = Download(id: id, url: url, state: state, createdAt: id.createdAt)
-            download.filename = columns.text()
+            if let name = columns.text() {
+                download.filename = try required(FileNaming.isSafe(name) ? name : nil, "filename")
+            }
             download.mediaType = columns.text().map { share($0) }
             download.bytesReceived = columns.integer() ?? 0
             download.bytesTotal = columns.integer()
@@ -161,6 +169,16 @@ extension DownloadRow {
             entity.source = columns.text()
             if let digest = columns.text() { entity.digest = try required(try? Checksum(parsing: digest), "entity_digest") }
             if entityIsKnown { record.entity = entity }
+            if let file = columns.text() { record.download.file = try required(FileIdentity(file), "file_identity") }
+            let (epoch, sequence) = (columns.integer(), columns.integer())
+            // An earlier release had none: its runs were named by the time at which they began.
+            record.download.stamp =
+                if let epoch, let sequence {
+                    EventID(epoch: UInt64(bitPattern: epoch), sequence: UInt64(bitPattern: sequence))
+                } else {
+                    EventID(epoch: UInt64(clamping: download.updatedAt.millisecondsSinceEpoch), sequence: 0)
+                }
+            if let time = columns.timestamp() { record.retryAt = time }
             return record
         }
 

@@ -41,15 +41,22 @@ final class GroupCommitter: Sendable {
             changes.contains { change in
                 switch change {
                 case .add, .remember, .probe: true
-                case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery: false
+                case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch: false
                 }
             }
         }
     }
 
+    /// Records that somebody wants to have.
+    private struct Read: Sendable {
+        let ids: [DownloadID]
+        let reader: CheckedContinuation<Result<[DownloadRecord], StoreError>, Never>
+    }
+
     /// What the writers and the thread share.
     private struct Backlog {
         var writes: [Write] = []
+        var reads: [Read] = []
         /// Changes in `writes`.
         var changeCount = 0
         /// When the transaction that is being written was begun.
@@ -66,6 +73,7 @@ final class GroupCommitter: Sendable {
     /// What the thread does next.
     private enum Job {
         case commit([Write], notes: [StoredProgress])
+        case read([Read])
         case close
     }
 
@@ -104,9 +112,9 @@ extension GroupCommitter {
                 // A record that is saved or removed after a note says all that the note does.
                 switch change {
                 case .add(let record), .save(let record): backlog.notes[record.id] = nil
-                case .remove(let id): backlog.notes[id] = nil
+                case .remove(let id, _): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery: break
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch: break
                 }
             }
             backlog.writes.append(Write(changes: changes, commit: commit))
@@ -121,6 +129,15 @@ extension GroupCommitter {
             let age = backlog.begun.map { ContinuousClock.now - $0 } ?? .zero
             return (backlog.changeCount > options.congestion.changes || age > options.congestion.age, wake: false)
         }
+    }
+
+    func read(_ ids: [DownloadID], _ reader: CheckedContinuation<Result<[DownloadRecord], StoreError>, Never>) {
+        let isOpen = backlog.withLock { backlog in
+            if backlog.isStopping { return (false, wake: false) }
+            backlog.reads.append(Read(ids: ids, reader: reader))
+            return (true, wake: true)
+        }
+        if !isOpen { reader.resume(returning: .failure(.closed)) }
     }
 
     func note(_ progress: StoredProgress) {
@@ -148,9 +165,15 @@ extension GroupCommitter {
 extension GroupCommitter {
     func run() {
         _ = hasReserve()
-        while case .commit(let writes, let notes) = nextTask() {
-            commit(writes, notes: notes)
-            _ = hasReserve()
+        work: while true {
+            switch nextTask() {
+            case .commit(let writes, let notes):
+                commit(writes, notes: notes)
+                _ = hasReserve()
+            case .read(let reads):
+                for read in reads { read.reader.resume(returning: records(read.ids)) }
+            case .close: break work
+            }
         }
         // Closing the last connection moves the log into the file and removes it.
         writer.withLock { $0 = nil }
@@ -173,6 +196,10 @@ extension GroupCommitter {
     private func nextTask() -> Job {
         backlog.wait { backlog in
             backlog.begun = nil
+            if !backlog.reads.isEmpty {
+                defer { backlog.reads = [] }
+                return .done(.read(backlog.reads))
+            }
             if !backlog.writes.isEmpty {
                 let writes = takeWrites(&backlog)
                 backlog.begun = .now
@@ -183,6 +210,13 @@ extension GroupCommitter {
             let remaining = ContinuousClock.now.duration(to: due)
             if backlog.isStopping || remaining <= .zero { return .done(.commit([], notes: takeNotes(&backlog))) }
             return .wait(remaining)
+        }
+    }
+
+    private func records(_ ids: [DownloadID]) -> Result<[DownloadRecord], StoreError> {
+        writer.withLock { writer in
+            guard let writer else { return .failure(.closed) }
+            do throws(StoreError) { return .success(try writer.records(ids)) } catch { return .failure(error) }
         }
     }
 

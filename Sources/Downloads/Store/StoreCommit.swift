@@ -11,7 +11,7 @@ final class StoreCommit: Sendable {
 
     private struct State {
         var outcome: Result<Void, StoreError>?
-        var waiters: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
+        var waiters: [@Sendable (StoreError?) -> Void] = []
     }
 
     private let state = Locked(State())
@@ -23,24 +23,33 @@ final class StoreCommit: Sendable {
 
     /// Why the changes could not be made durable; `nil` once they are.
     func failure() async -> StoreError? {
-        let outcome = await withCheckedContinuation { waiter in
-            let known = state.withLock { state -> Result<Void, StoreError>? in
-                if state.outcome == nil { state.waiters.append(waiter) }
-                return state.outcome
-            }
-            if let known { waiter.resume(returning: known) }
+        await withCheckedContinuation { waiter in whenDone { waiter.resume(returning: $0) } }
+    }
+
+    /// Calls the body once the changes are durable, with `nil`, or cannot be made so, with the reason: on the store's thread, or at once if
+    /// that is known already. It must not block.
+    func whenDone(_ body: @escaping @Sendable (StoreError?) -> Void) {
+        let known = state.withLock { state in
+            if state.outcome == nil { state.waiters.append(body) }
+            return state.outcome
         }
-        return if case .failure(let error) = outcome { error } else { nil }
+        if let known { body(known.error) }
     }
 
     /// Says how it went; only the first word counts.
     func conclude(_ outcome: Result<Void, StoreError>) {
         let waiters = state.withLock { state in
-            guard state.outcome == nil else { return [CheckedContinuation<Result<Void, StoreError>, Never>]() }
+            guard state.outcome == nil else { return [@Sendable (StoreError?) -> Void]() }
             state.outcome = outcome
             defer { state.waiters = [] }
             return state.waiters
         }
-        for waiter in waiters { waiter.resume(returning: outcome) }
+        for waiter in waiters { waiter(outcome.error) }
+    }
+}
+
+extension Result where Success == Void, Failure == StoreError {
+    fileprivate var error: StoreError? {
+        if case .failure(let error) = self { error } else { nil }
     }
 }

@@ -15,14 +15,14 @@ final class StoreProbe: Sendable {
         var known: (reason: String?, at: ContinuousClock.Instant)?
     }
 
-    private let store: any DownloadStore
+    private let store: any RecordStore
     private let limit: Duration
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - store: what is asked.
     ///   - limit: how long a write may take.
-    init(_ store: any DownloadStore, limit: Duration = .seconds(2)) {
+    init(_ store: any RecordStore, limit: Duration = .seconds(2)) {
         self.store = store
         self.limit = limit
     }

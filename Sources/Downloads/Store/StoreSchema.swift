@@ -145,5 +145,24 @@ enum StoreSchema {
         ["ALTER TABLE downloads ADD COLUMN entity_source TEXT"],
         // What the whole file hashes to, says its origin.
         ["ALTER TABLE downloads ADD COLUMN entity_digest TEXT"],
+        [
+            // Which file a finished download is.
+            "ALTER TABLE downloads ADD COLUMN file_identity TEXT",
+            // Before when the origin does not want to be asked again.
+            "ALTER TABLE downloads ADD COLUMN retry_at INTEGER",
+            // The stamp of the last change, as event ids have it.
+            "ALTER TABLE downloads ADD COLUMN event_epoch INTEGER",
+            "ALTER TABLE downloads ADD COLUMN event_sequence INTEGER",
+            // The beginning of each run, where `removed_id` is null, and each removal: the last ones. All removals after the oldest
+            // row's stamp are here.
+            """
+            CREATE TABLE event_history (
+                number INTEGER NOT NULL PRIMARY KEY,
+                epoch INTEGER NOT NULL,
+                sequence INTEGER NOT NULL,
+                removed_id TEXT
+            )
+            """,
+        ],
     ]
 }

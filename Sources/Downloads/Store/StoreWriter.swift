@@ -10,6 +10,8 @@ final class StoreWriter {
     private let forget: SQLiteStatement
     private let keepDelivery: SQLiteStatement
     private let dropDelivery: SQLiteStatement
+    private let insertEvent: SQLiteStatement
+    private let trimEvents: SQLiteStatement
 
     init(_ connection: SQLiteConnection) throws(SQLiteError) {
         self.connection = connection
@@ -23,6 +25,8 @@ final class StoreWriter {
         forget = try connection.prepare("DELETE FROM idempotency_keys WHERE key = ?1")
         keepDelivery = try connection.prepare(DeliveryRow.saveStatement)
         dropDelivery = try connection.prepare("DELETE FROM webhook_deliveries WHERE id = ?1")
+        insertEvent = try connection.prepare(EventHistoryRow.insertStatement)
+        trimEvents = try connection.prepare(EventHistoryRow.trimStatement)
     }
 
     /// Writes all the changes durably, or none.
@@ -56,9 +60,10 @@ final class StoreWriter {
             try progress.bind(2, value.bytesReceived)
             try progress.bind(3, DownloadRow.encode(value.segments))
             try progress.run()
-        case .remove(let id):
+        case .remove(let id, let stamp):
             try remove.bind(1, id.description)
             try remove.run()
+            try keep(stamp, removed: id)
         case .set(let name, let value?):
             try set.bind(1, name)
             try set.bind(2, value)
@@ -81,7 +86,35 @@ final class StoreWriter {
         case .dropDelivery(let id):
             try dropDelivery.bind(1, id.description)
             try dropDelivery.run()
+        case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
         }
+    }
+
+    private func keep(_ stamp: EventID, removed: DownloadID?) throws(SQLiteError) {
+        try EventHistoryRow.bind(stamp, removed: removed, to: insertEvent)
+        try insertEvent.run()
+        try trimEvents.run()
+    }
+
+    /// The records with these identities.
+    func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
+        var records: [DownloadRecord] = []
+        var reader = DownloadRow.Reader()
+        do {
+            let rows = try connection.prepare(DownloadRow.findStatement)
+            for id in ids {
+                rows.reset()
+                try rows.bind(1, id.description)
+                if try rows.step() { records.append(try reader.record(from: rows)) }
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch let error as SQLiteError {
+            throw error.storeError
+        } catch {
+            throw .inputOutput("\(error)")
+        }
+        return records
     }
 
     /// Reads everything, records in order of creation.
@@ -92,7 +125,13 @@ final class StoreWriter {
             contents.records.reserveCapacity(Int(clamping: count))
             var reader = DownloadRow.Reader()
             let rows = try connection.prepare(DownloadRow.loadStatement)
-            while try rows.step() { try contents.records.append(reader.record(from: rows)) }
+            while try rows.step() {
+                let record = try reader.record(from: rows)
+                contents.events.newest = max(contents.events.newest, record.download.stamp)
+                contents.records.append(record)
+            }
+            let events = try connection.prepare(EventHistoryRow.loadStatement)
+            while try events.step() { try EventHistoryRow.read(events, into: &contents.events) }
             let settings = try connection.prepare("SELECT name, value FROM settings")
             while try settings.step() {
                 if let name = settings.text(0), let value = settings.text(1) { contents.settings[name] = value }

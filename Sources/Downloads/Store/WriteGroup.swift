@@ -17,12 +17,12 @@ struct WriteGroup: Sendable {
                 switch change {
                 case .add(let record), .save(let record):
                     if replaced.insert(record.id).inserted { changes.append(change) }
-                case .remove(let id):
+                case .remove(let id, _):
                     if replaced.insert(id).inserted { changes.append(change) }
                 case .progress(let progress):
                     guard !replaced.contains(progress.id) else { continue }
                     if advanced.insert(progress.id).inserted { changes.append(change) }
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery:
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch:
                     changes.append(change)
                 }
             }

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import System
 
 /// Keeps downloads that run at the same time from promising the same room twice.
@@ -19,17 +18,16 @@ final class DiskReservations: Sendable {
     private let claims = Locked<[DownloadID: Claim]>([:])
 
     /// Takes the room for a whole file.
-    /// - Throws: ENOSPC, saying how much is wanted and how much there is.
+    /// - Throws: `.full`, saying how much is wanted and how much there is.
     func reserve(_ total: Int64, in part: PartFile, for id: DownloadID, counters: TransferCounters) throws(FileError) {
         let space = try part.space()
         let failure = claims.withLock { claims -> FileError? in
             claims[id] = nil
             let claimed = claims.values.reduce(Int64(0)) { $0 + max(0, $1.total - $1.counters.received) }
             let wanted = max(0, total - space.allocated)
-            guard Self.suffices(free: space.free - claimed, wanted: wanted, size: space.size) else {
-                return FileError(
-                    operation: "reserve \(wanted) bytes, where \(max(0, space.free - claimed)) are free, for", path: part.path,
-                    code: ENOSPC)
+            let free = space.fileSystem.free - claimed
+            guard Self.suffices(free: free, wanted: wanted, size: space.fileSystem.size) else {
+                return FileError(.full, "\(part.path) needs \(wanted) bytes, and \(max(0, free)) are free")
             }
             if total > Self.unclaimed { claims[id] = Claim(total: total, counters: counters) }
             return nil
@@ -54,26 +52,5 @@ final class DiskReservations: Sendable {
     static func suffices(free: Int64, wanted: Int64, size: Int64) -> Bool {
         // Some file systems have no size; what they have room for only writing will tell.
         wanted == 0 || size <= 0 || free - min(margin, size / 64) >= wanted
-    }
-}
-
-/// The room on a file system, in bytes.
-struct DiskSpace: Sendable, Equatable {
-    /// Of the whole file system.
-    let size: Int64
-    /// What users may take.
-    let free: Int64
-    /// What the file in question has taken already.
-    let allocated: Int64
-}
-
-extension PartFile {
-    /// The room on the file system that the file is on.
-    func space() throws(FileError) -> DiskSpace {
-        var file = stat()
-        guard unsafe fstat(descriptor, &file) == 0, let system = try? FileSystemSpace(of: descriptor) else {
-            throw FileError(operation: "examine the file system of", path: path, code: errno)
-        }
-        return DiskSpace(size: system.size, free: system.free, allocated: Int64(file.st_blocks) * 512)
     }
 }

@@ -3,18 +3,24 @@ internal import HTTPClient
 extension DownloadFailure {
     /// What a client is told when a part file cannot be written.
     init(_ error: FileError) {
-        if error.isOutOfSpace {
+        if error.kind == .full {
             self.init(.insufficientStorage, "no space left for this file (\(error.message)); resume it once there is room")
         } else {
-            self.init(.ioError, error.message, retryable: error.isTransient)
+            self.init(.ioError, error.message, retryable: error.kind == .transient)
         }
     }
 
-    /// What a client is told when a transfer fails without an answer that could be judged.
+    /// What a client is told when the store cannot take what a transfer needs it to know.
+    init(_ error: StoreError) {
+        self.init(error == .full ? .insufficientStorage : .ioError, error.description)
+    }
+
+    /// What a client is told when a transfer fails without a response that could be evaluated.
     init(_ error: ClientError) {
         let code: FailureCode =
             switch error {
             case .destinationForbidden, .unsupportedScheme: .destinationForbidden
+            case .invalidRedirect: .httpStatus
             case .tooManyRedirects: .tooManyRedirects
             case .tls: .tlsFailure
             case .connectionFailed: .connectionFailed
@@ -22,6 +28,11 @@ extension DownloadFailure {
             case .unsupportedEncoding: .unsupportedEncoding
             case .cancelled, .stopped, .transferBroken, .bodyTooLarge, .invalidResponse, .invalidRequest: .transferBroken
             }
-        self.init(code, error.message)
+        switch error {
+        case .invalidRedirect(let status, _): self.init(code, error.message, httpStatus: status)
+        // What is wrong with a request does not pass.
+        case .invalidRequest: self.init(code, error.message, retryable: false)
+        default: self.init(code, error.message)
+        }
     }
 }

@@ -5,7 +5,7 @@ internal import System
 final class SegmentConnection: TransferSink {
     /// Its number in the attempt's plan.
     let number: Int
-    /// What was asked for; nil for the first connection, whose answer tells what there is.
+    /// What was asked for; nil for the first connection, whose response tells what there is.
     let range: Range<Int64>?
     /// Which of the attempt's sources it is to.
     let source: Int

@@ -2,11 +2,11 @@ internal import HTTPClient
 internal import HTTPCore
 internal import System
 
-/// One attempt at a download's bytes: judges the answer, places the bytes as they come, over one connection or several, and reports how
-/// it ended.
+/// One attempt at a download's bytes: evaluates the responses, places the bytes as they come, over one connection or several, and reports
+/// how it ended.
 ///
-/// The first connection's answer tells what the file is (`+Heads`); if it is large and comes in ranges, others are opened besides,
-/// as `SegmentPlan` says. When the origin answers with another version than the one whose bytes are kept, the new bytes go to a
+/// The first connection's response tells what the file is (`+Responses`); if it is large and comes in ranges, others are opened besides,
+/// as `SegmentPlan` says. An attempt accepts one entity at most. If that is another one than the kept bytes are of, the new bytes go to a
 /// replacement beside the part file, and the service swaps the two only after the store has recorded that the old bytes are given up. Until
 /// then a crash finds the old bytes untouched under the old validators; at no moment do records of one version point at bytes of another.
 final class TransferAttempt: CoverageSource {
@@ -14,7 +14,7 @@ final class TransferAttempt: CoverageSource {
     struct Order: Sendable {
         let id: DownloadID
         let generation: UInt64
-        let directory: DataDirectory
+        let depot: any FileDepot
         /// Whether the store counts on bytes of the part file, so that it must not be overwritten unasked.
         let hasRecordedBytes: Bool
         let requestedMediaType: String?
@@ -27,47 +27,70 @@ final class TransferAttempt: CoverageSource {
         let sources: [ClientRequest]
         /// The download's own URL.
         let url: String
+        /// The part file, if the service has opened it because bytes are continued.
+        var part: PartFile?
+        /// Whether the download fails if this attempt does and brings nothing.
+        var isLastAttempt = false
     }
 
     struct State {
-        /// Has asked what the first connection sends, and judges its answer.
+        /// Has asked what the first connection sends, and evaluates its response.
         var resume: ResumeDecision
         var plan: SegmentPlan
         var sources: SourceTable
-        var hasher: HashFollower
-        /// What the bytes are of, once an answer was accepted.
+        var hasher: StreamingHasher
+        /// What the bytes are of, once a response was accepted.
         var entity: SavedEntity?
         var part: PartFile?
         /// The outcome that was decided while connections ran; without one their own results count.
-        var decided: TransferReport.Outcome?
+        var decided: Decision?
         var isCancelled = false
         /// Those that have not ended.
         var connections: [Int: SegmentConnection] = [:]
-        /// Answers that were of no use, by connection, until those have ended.
-        var refusals: [Int: Trouble] = [:]
-        /// What went wrong last: the reason if nothing else is left to try.
-        var trouble: Trouble?
-        /// What went wrong with the first source before mirrors were to bring the rest.
-        var handedOver: Trouble?
+        /// Why responses were not taken, by connection, until those have ended.
+        var refusals: [Int: DownloadFailure] = [:]
+        /// The last failure: the reason if nothing else is left to try.
+        var lastFailure: SourceFailure?
+        /// Why the first source gave way to others.
+        var firstFailure: SourceFailure?
+        /// When sources may be asked again, by their own word.
+        var retryTimes: [Int: ContinuousClock.Instant] = [:]
 
-        struct Trouble {
+        enum Decision {
+            case whole
+            case askAgain(ResumeDecision.Ask)
+            case failed
+        }
+
+        struct SourceFailure {
+            let source: Int
             let failure: DownloadFailure
-            var retryAfter: Duration?
         }
 
         /// Why nothing more comes, if that is a failure.
-        var failure: Trouble? {
+        var failure: SourceFailure? {
             switch decided {
-            case .failed(let failure, let retryAfter): Trouble(failure: failure, retryAfter: retryAfter)
-            case nil: trouble
-            case .whole, .askAgain, .cancelled: nil
+            case .failed, nil: lastFailure
+            case .whole, .askAgain: nil
             }
         }
 
-        /// Settles the outcome and stops whatever still runs.
-        mutating func decide(_ outcome: TransferReport.Outcome) {
-            if decided == nil { decided = outcome }
+        /// The failure to report: the first source's, unless that is final and the last one may pass.
+        var reportedFailure: SourceFailure? {
+            guard let failure, let firstFailure else { return failure }
+            return firstFailure.failure.retryable || !failure.failure.retryable ? firstFailure : failure
+        }
+
+        /// Decides the outcome and stops whatever still runs.
+        mutating func decide(_ decision: Decision) {
+            if decided == nil { decided = decision }
             for connection in connections.values { connection.cancel() }
+        }
+
+        /// Decides that the attempt has failed.
+        mutating func fail(_ failure: DownloadFailure) {
+            if decided == nil { lastFailure = SourceFailure(source: sources.first, failure: failure) }
+            decide(.failed)
         }
     }
 
@@ -77,36 +100,46 @@ final class TransferAttempt: CoverageSource {
     let state: Locked<State>
     /// What the bytes there were at the beginning belong to.
     let saved: SavedEntity
+    /// How many bytes there were at the beginning.
+    let savedCount: Int64
+    /// The source that sent the entity of those bytes, or is to prove that it has it.
+    let expectedSource: Int
     private let client: HTTPClient
-    private let reporter: AsyncStream<TransferReport>.Continuation
+    private let reporter: @Sendable (TransferReport) -> Void
 
     /// - Parameters:
-    ///   - resume: has asked what is sent first, and judges the answer.
+    ///   - resume: has asked what is sent first, and evaluates the response.
     ///   - written: which bytes of the part file are valid.
     ///   - hasher: follows the first of them.
     init(
-        _ order: Order, client: HTTPClient, resume: ResumeDecision, written: Coverage, hasher: HashFollower,
-        reporter: AsyncStream<TransferReport>.Continuation
+        _ order: Order, client: HTTPClient, resume: ResumeDecision, written: Coverage, hasher: StreamingHasher,
+        reporter: @escaping @Sendable (TransferReport) -> Void
     ) {
         self.order = order
         self.client = client
         self.reporter = reporter
-        saved = resume.savedEntity
+        let saved = resume.savedEntity
+        self.saved = saved
+        savedCount = written.byteCount
+        expectedSource = order.sources.firstIndex { $0.url.string == saved.source ?? order.url } ?? 0
         counters = TransferCounters(received: written.byteCount)
         let plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: max(1, order.connections)))
-        state = Locked(State(resume: resume, plan: plan, sources: SourceTable(count: order.sources.count), hasher: hasher))
+        let replaced = order.sources.indices.filter { resume.replacedSources.contains(order.sources[$0].url.string) }
+        let sources = SourceTable(count: order.sources.count, excluding: Set(replaced))
+        state = Locked(State(resume: resume, plan: plan, sources: sources, hasher: hasher))
         counters.ask(self)
     }
 
     /// Begins; the end is reported even if it comes at once.
     func start(_ ask: ResumeDecision.Ask) {
-        let connection = SegmentConnection(number: SegmentPlan.first, range: nil, source: 0, of: self)
-        let isCancelled = state.withLock { state in
+        let (connection, sent, isCancelled) = state.withLock { state in
+            let source = state.sources.first
+            let connection = SegmentConnection(number: SegmentPlan.first, range: nil, source: source, of: self)
             state.connections[connection.number] = connection
-            return state.isCancelled
+            return (connection, source == expectedSource ? ask : state.resume.askOtherSource(), state.isCancelled)
         }
         if isCancelled { connection.cancel() }
-        send(connection, range: ask.range, ifRange: ask.ifRange)
+        send(connection, range: sent.range, ifRange: sent.ifRange)
     }
 
     private func send(_ connection: SegmentConnection, range: String? = nil, ifRange: String? = nil) {
@@ -132,7 +165,7 @@ final class TransferAttempt: CoverageSource {
     var isHeldBack: Bool { state.withLock { $0.connections.values }.contains { $0.isHeldBack } }
 
     func report(_ event: TransferReport.Event) {
-        reporter.yield(TransferReport(id: order.id, generation: order.generation, event: event))
+        reporter(TransferReport(id: order.id, generation: order.generation, event: event))
     }
 
     // MARK: - Bytes
@@ -144,28 +177,27 @@ final class TransferAttempt: CoverageSource {
                 let placement = state.plan.place(connection.number, bytes.byteCount)
             else { return nil }
             if placement.isOverlong {
-                let failure = DownloadFailure(.transferBroken, "the origin sent more than it announced")
-                state.decide(.failed(failure, retryAfter: nil))
+                state.fail(DownloadFailure(.transferBroken, "the origin sent more than it announced"))
                 return nil
             }
             for number in placement.superseded { state.connections[number]?.cancel() }
-            return (placement, part, state.plan.total.map { $0 <= HashFollower.smallFile } ?? false)
+            return (placement, part, state.plan.total.map { $0 <= StreamingHasher.smallFile } ?? false)
         }
         guard let (placement, part, isSmall) = place else { return .stop }
         let piece = bytes.extracting(first: placement.count)
         do throws(FileError) {
             try part.write(piece, at: placement.offset)
         } catch {
-            state.withLock { $0.decide(.failed(DownloadFailure(error), retryAfter: nil)) }
+            state.withLock { $0.fail(DownloadFailure(error)) }
             return .stop
         }
-        let (hasher, prefix) = state.withLock { state -> (HashFollower, Int64) in
+        let (hasher, prefix) = state.withLock { state -> (StreamingHasher, Int64) in
             if state.plan.wrote(connection.number, placement.offset..<placement.offset + Int64(placement.count)) {
                 counters.received = state.plan.written.byteCount
             }
             return (state.hasher, state.plan.written.prefix)
         }
-        if isSmall { hasher.take(piece, at: placement.offset) } else { hasher.follow(part, upTo: prefix) }
+        if isSmall { hasher.take(piece, at: placement.offset) } else { hasher.follow(upTo: prefix) }
         // A body that ends where its segment does is let end by itself: then its connection can be used again.
         return placement.isLast && !placement.endsBody ? .stop : .proceed
     }
@@ -191,37 +223,35 @@ final class TransferAttempt: CoverageSource {
         _ outcome: Result<TransferSummary, ClientError>, of connection: SegmentConnection, _ state: inout State
     ) -> [SegmentConnection] {
         let number = connection.number
-        let trouble = state.refusals.removeValue(forKey: number) ?? Self.trouble(outcome, state.plan.segments[number])
-        let isMirror = connection.source != state.sources.first
-        let count = state.plan.segments[number]?.count ?? 0
-        if let trouble {
-            state.trouble = trouble
-            // What a mirror brings well is kept; one that brings nothing is of no use, and no reason to ask others for less.
-            if isMirror, count < state.plan.limits.worthwhile { dropMirror(connection.source, trouble.failure.message, &state) }
+        let segment = state.plan.segments[number]
+        let failure = state.refusals.removeValue(forKey: number) ?? Self.failure(outcome, segment, state.plan.limits)
+        // What a mirror brings well is kept; one that brings nothing is of no use, and no reason to ask others for less.
+        let isUselessMirror = connection.source != state.sources.first && (segment?.count ?? 0) < state.plan.limits.worthwhile
+        if let failure {
+            if state.decided == nil { state.lastFailure = State.SourceFailure(source: connection.source, failure: failure) }
+            if isUselessMirror { dropMirror(connection.source, failure.message, &state) }
         }
         guard state.part != nil else { return [] }
-        let isRefused = trouble != nil && !(isMirror && count < state.plan.limits.worthwhile)
-        let consequence = state.plan.ended(number, isRefused ? .broken : .orderly)
+        let consequence = state.plan.ended(number, failure == nil || isUselessMirror ? .orderly : .broken)
         guard state.decided == nil, !state.isCancelled, case .goOn(let openings) = consequence else { return [] }
         return prepare(openings, &state)
     }
 
     /// What went wrong with a connection; nil if nothing that matters.
-    private static func trouble(
-        _ outcome: Result<TransferSummary, ClientError>, _ segment: SegmentPlan.Segment?
-    ) -> State.Trouble? {
-        switch outcome {
-        case .success:
-            guard let segment, let end = segment.end, segment.position < end else { return nil }
-            let message = "the transfer ended at byte \(segment.position) of \(end)"
-            return State.Trouble(failure: DownloadFailure(.transferBroken, message))
-        case .failure(.cancelled), .failure(.stopped):
-            return nil
-        case .failure(let error):
-            // Once a segment is whole, nothing that happens to the rest of its body matters.
-            if let segment, segment.end != nil, segment.remainder == 0 { return nil }
-            return State.Trouble(failure: DownloadFailure(error))
+    private static func failure(
+        _ outcome: Result<TransferSummary, ClientError>, _ segment: SegmentPlan.Segment?, _ limits: SegmentPlan.Limits
+    ) -> DownloadFailure? {
+        if case .failure(.cancelled) = outcome { return nil }
+        if case .failure(.stopped) = outcome { return nil }
+        // Once a body has brought its segment, nothing that happens to the rest of it matters.
+        if let segment, let end = segment.end, segment.position >= end {
+            guard segment.isShort, !limits.isWorthwhile(segment) else { return nil }
+            // RFC 9110 §15.3.7 allows less than was asked for; who sends next to nothing is not asked for more at once.
+            return DownloadFailure(.transferBroken, "the origin sent only \(segment.count) bytes of what was asked for")
         }
+        if case .failure(let error) = outcome { return DownloadFailure(error) }
+        guard let segment, let end = segment.end else { return nil }
+        return DownloadFailure(.transferBroken, "the transfer ended at byte \(segment.position) of \(end)")
     }
 
     /// What the attempt has come to, now that no connection is left.
@@ -232,11 +262,19 @@ final class TransferAttempt: CoverageSource {
     }
 
     private func conclude(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Outcome {
-        if let decided = state.decided { return decided }
-        if state.part != nil, state.plan.isWhole { return .whole }
-        if let trouble = state.handedOver ?? state.trouble { return .failed(trouble.failure, retryAfter: trouble.retryAfter) }
+        switch state.decided {
+        case .whole: return .whole
+        case .askAgain(let ask): return .askAgain(ask)
+        case nil where state.part != nil && state.plan.isWhole: return .whole
+        case .failed, nil: break
+        }
+        if let reported = state.reportedFailure {
+            let delay = state.retryTimes[reported.source].map { $0 - .now }
+            return .failed(reported.failure, retryAfter: delay.map { max($0, .zero) })
+        }
         guard case .success = outcome else { return .cancelled }
-        switch state.resume.ended(at: state.plan.written.prefix) {
+        let written = state.plan.written
+        switch state.resume.ended(at: written.prefix, hasLaterBytes: written.end > written.prefix) {
         case .complete: return .whole
         case .askAgain(let ask): return .askAgain(ask)
         case .fail(let failure): return .failed(failure, retryAfter: nil)
@@ -248,7 +286,7 @@ final class TransferAttempt: CoverageSource {
     /// Makes connections that the plan wants; the caller starts them without the lock.
     func prepare(_ openings: [SegmentPlan.Opening], _ state: inout State) -> [SegmentConnection] {
         let opened = openings.map { opening in
-            let source = state.sources.next(busy: state.connections.values.map(\.source))
+            let source = state.sources.next(busy: state.connections.values.map(\.source), combining: isProven(state))
             let connection = SegmentConnection(number: opening.connection, range: opening.range, source: source, of: self)
             state.connections[connection.number] = connection
             return connection
@@ -269,6 +307,12 @@ final class TransferAttempt: CoverageSource {
                 connection, range: "bytes=\(range.lowerBound)-\(range.upperBound - 1)",
                 ifRange: entity.flatMap(Validator.init(of:))?.fieldValue)
         }
+    }
+
+    /// Whether there is a digest that all bytes together are verified against: the client's, or one that the file's source sent. Only then
+    /// may bytes of several sources be combined.
+    func isProven(_ state: State) -> Bool {
+        order.checksum != nil || (state.entity ?? saved).digest != nil
     }
 
     /// Asks a mirror no more, and says so.

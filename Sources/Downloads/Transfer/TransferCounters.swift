@@ -46,6 +46,12 @@ final class TransferCounters: Sendable {
     /// Where in the part file the bytes are, asked of the transfer itself; `nil` once there is none.
     var written: Coverage? { source.withLock { $0.coverage }?.written }
 
+    /// The transfer has ended: nothing comes any more.
+    func end() {
+        bytesPerSecond = 0
+        isStalled = false
+    }
+
     /// Names the transfer that knows where the bytes are.
     func ask(_ coverage: any CoverageSource) {
         source.withLock { $0.coverage = coverage }

@@ -8,7 +8,7 @@ struct TransferReport: Sendable {
     let event: Event
 
     enum Event: Sendable {
-        /// The head was judged and bytes will be placed.
+        /// A response was accepted and bytes will be placed: once in an attempt at most.
         case accepted(Accepted)
         /// A mirror is asked no more, and why.
         case mirrorDropped(String)
@@ -37,7 +37,7 @@ struct TransferReport: Sendable {
         /// Bytes of the part file that are valid.
         let written: Coverage
         /// Hashes them, from the first one on.
-        let hasher: HashFollower
+        let hasher: StreamingHasher
         /// What was learnt for the next question.
         let resume: ResumeDecision
         /// Whether mirrors have brought some of the bytes.
@@ -46,7 +46,7 @@ struct TransferReport: Sendable {
         let mirrorDigests: [Checksum]
     }
 
-    enum Outcome: Sendable {
+    enum Outcome: Sendable, Equatable {
         /// All bytes are there.
         case whole
         /// The origin should be asked differently, at once.

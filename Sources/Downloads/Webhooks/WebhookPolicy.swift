@@ -51,14 +51,15 @@ struct WebhookPolicy: Sendable {
         }
         guard attempts < maximumAttempts else { return .giveUp("\(reason), \(attempts) times") }
         let retries = RetryPolicy(firstDelay: firstDelay, longestDelay: longestDelay)
-        return .retry(after: retries.delay(afterFruitless: attempts, retryAfter: nil, using: &random), because: reason)
+        return .retry(
+            after: retries.delay(afterAttemptsWithoutProgress: attempts, retryAfter: nil, using: &random), because: reason)
     }
 
     private static func mayPass(_ error: ClientError) -> Bool {
         switch error {
         case .connectionFailed, .timedOut, .stalled, .transferBroken, .tls, .invalidResponse: true
-        case .destinationForbidden, .unsupportedScheme, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge, .invalidRequest,
-            .cancelled, .stopped:
+        case .destinationForbidden, .unsupportedScheme, .invalidRedirect, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge,
+            .invalidRequest, .cancelled, .stopped:
             false
         }
     }

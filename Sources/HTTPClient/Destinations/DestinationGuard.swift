@@ -1,10 +1,10 @@
 /// Decides where transfers may go: everywhere on the public Internet, but not into the private network that the service stands in.
 ///
 /// A URL that somebody else chose must not reach loopback, the local network or a cloud's metadata service (server-side request
-/// forgery). Two judgements are needed: of the host as it is written, for an early and clear answer, and of each address that is
+/// forgery). Two checks are needed: of the host as it is written, for an early and clear answer, and of each address that is
 /// actually connected to. The second one is decisive, because a name can resolve to anything, and to something else the next time.
 public struct DestinationGuard: Sendable, Equatable {
-    /// A judgement of a host or an address.
+    /// What a check of a host or an address.
     public enum Verdict: Sendable, Equatable {
         /// May be connected to.
         case allowed
@@ -25,7 +25,7 @@ public struct DestinationGuard: Sendable, Equatable {
         self.allowed = allowed
     }
 
-    /// Judges a host as it stands in a URL, without resolving it: literals in every spelling, `localhost` names, and rules.
+    /// Checks a host as it stands in a URL, without resolving it: literals in every spelling, `localhost` names, and rules.
     public func judge(host: String, port: Int) -> Verdict {
         if allowsPrivate { return .allowed }
         let name = HostSpelling.normalize(host)
@@ -38,7 +38,7 @@ public struct DestinationGuard: Sendable, Equatable {
         return .dependsOnAddress
     }
 
-    /// Judges an address that a connection for `host` is about to use, or uses.
+    /// Checks an address that a connection for `host` is about to use, or uses.
     public func judge(_ address: IPAddress, port: Int, forHost host: String) -> Verdict {
         if allowsPrivate { return .allowed }
         guard let use = address.specialUse else { return .allowed }

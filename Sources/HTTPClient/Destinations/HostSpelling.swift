@@ -1,6 +1,6 @@
 /// The ways a host can be spelled so that one reader sees an address where another sees a name.
 enum HostSpelling {
-    /// The host in the one spelling in which it is judged: percent-decoded, in lower case, without brackets and without the
+    /// The host in the one spelling in which it is checked: percent-decoded, in lower case, without brackets and without the
     /// trailing dot of an absolute name, and with digits and dots of other scripts as ASCII, the way IDNA maps them (UTS #46).
     static func normalize(_ host: String) -> String {
         if isNormal(host) { return host }

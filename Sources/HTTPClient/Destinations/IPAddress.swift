@@ -7,7 +7,7 @@ public enum IPAddress: Sendable, Hashable {
 
     /// The IPv4 address that an IPv4-mapped address stands for (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), or the address itself.
     ///
-    /// The operating system connects to both in the same way, so they must be judged in the same way.
+    /// The operating system connects to both in the same way, so they must be checked in the same way.
     public var unmapped: IPAddress {
         if case .v6(let bits) = self, bits >> 32 == 0xffff { return .v4(UInt32(truncatingIfNeeded: bits)) }
         return self

@@ -10,6 +10,9 @@ struct RedirectPolicy: Sendable {
         case fail(ClientError)
     }
 
+    /// The statuses whose Location is followed.
+    static let statuses: Set<Int> = [301, 302, 303, 307, 308]
+
     /// How many more redirects may be followed.
     private var remaining: Int
     /// Whether the first request carries anything that must not be seen on the way: a field of the caller, credentials, or content.
@@ -20,13 +23,13 @@ struct RedirectPolicy: Sendable {
         hasSecrets = !request.fields.isEmpty || request.url.hasUserInfo || request.body != nil
     }
 
-    /// Decides on a response with this status and Location, which answers `hop`.
+    /// Decides on the response to `hop`, which has this status and Location.
     mutating func decide(status: HTTPStatus, location: String?, hop: Hop) -> Decision {
         // Without Location, or with another 3xx status, the response is what there is: nobody but the caller can choose.
-        guard [301, 302, 303, 307, 308].contains(status.code), let location, !location.isEmpty else { return .deliver }
+        guard Self.statuses.contains(status.code), let location, !location.isEmpty else { return .deliver }
         guard remaining > 0 else { return .fail(.tooManyRedirects) }
         remaining -= 1
-        switch Self.target(location, from: hop.url) {
+        switch Self.target(location, of: status, from: hop.url) {
         case .failure(let error): return .fail(error)
         case .success(let url): return follow(hop, status: status, to: url)
         }
@@ -47,7 +50,7 @@ struct RedirectPolicy: Sendable {
             next.sendsBody = false
         }
         if !staysAtOrigin {
-            // Content goes where it was addressed, or nowhere: the redirect itself is the answer then.
+            // Content goes where it was addressed, or nowhere: the redirect itself is the response then.
             if next.sendsBody { return .deliver }
             // Dropped for good: `next` is copied from here on.
             next.sendsCallerFields = false
@@ -64,14 +67,14 @@ struct RedirectPolicy: Sendable {
     }
 
     /// The URL that a Location field means, without user information: what a server writes there is not our caller's to send.
-    static func target(_ location: String, from base: HTTPURL) -> Result<HTTPURL, ClientError> {
+    private static func target(_ location: String, of status: HTTPStatus, from base: HTTPURL) -> Result<HTTPURL, ClientError> {
         if let scheme = scheme(of: location), scheme != "http", scheme != "https" {
             return .failure(.unsupportedScheme("\(scheme): in a redirect from \(base.origin)"))
         }
         // Spaces are common in Location, and every client takes them for %20.
         let reference = location.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
         guard let url = base.resolving(reference) else {
-            return .failure(.invalidResponse("a redirect from \(base.origin) to something that is not a URL"))
+            return .failure(.invalidRedirect(status: status.code, "\(base.origin) leads to something that is not a URL"))
         }
         return .success(url.withoutUserInfo)
     }

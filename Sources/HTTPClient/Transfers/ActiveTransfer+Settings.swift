@@ -15,7 +15,7 @@ extension ActiveTransfer {
     }
 
     private func setDestination() -> Bool {
-        // What the guard judged is what is connected to: no proxy of the environment in between, no other protocols.
+        // What the guard let through is what is connected to: no proxy of the environment in between, no other protocols.
         guard easy.set(CURLOPT_URL, hop.url.string), easy.set(CURLOPT_PROXY, ""),
             easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
                 || easy.set(CURLOPT_PROTOCOLS, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
@@ -106,11 +106,11 @@ extension ActiveTransfer {
         unsafe pawl_easy_set_write_function(easy.pointer, TransferCallbacks.write)
         unsafe pawl_easy_set_header_function(easy.pointer, TransferCallbacks.header)
         unsafe pawl_easy_set_open_socket_function(easy.pointer, TransferCallbacks.openSocket)
-        let isJudgedWhenReused =
+        let isCheckedWhenReused =
             unsafe pawl_easy_set_prerequest_function(easy.pointer, TransferCallbacks.prerequest) == CURLE_OK
             && easy.set(CURLOPT_PREREQDATA, pointer: context)
-        // libcurl before 7.80 does not tell which connection it reuses, so a guarded transfer takes a new one, and is judged there.
-        if !isJudgedWhenReused, transfer.request.guarding != nil { easy.set(CURLOPT_FRESH_CONNECT, 1) }
+        // libcurl before 7.80 does not tell which connection it reuses, so a guarded transfer takes a new one, and is checked there.
+        if !isCheckedWhenReused, transfer.request.guarding != nil { easy.set(CURLOPT_FRESH_CONNECT, 1) }
     }
 }
 

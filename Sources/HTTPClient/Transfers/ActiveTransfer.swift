@@ -71,7 +71,7 @@ final class ActiveTransfer {
 
     // MARK: What libcurl's callbacks tell
 
-    /// Judges an address before it is connected to.
+    /// Checks an address before it is connected to.
     func admits(_ address: IPAddress?) -> Bool {
         guard let destinationGuard = transfer.request.guarding else { return true }
         guard let address else {
@@ -109,7 +109,8 @@ final class ActiveTransfer {
         switch reader.read(line) {
         case .incomplete: return true
         case .failed(let error):
-            failure = error
+            let isRedirect = RedirectPolicy.statuses.contains(reader.status.code)
+            failure = isRedirect ? .invalidRedirect(status: reader.status.code, error.message) : error
             return false
         case .complete: return headIsComplete()
         }

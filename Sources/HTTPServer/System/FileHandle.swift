@@ -2,18 +2,15 @@ internal import CSystem
 internal import Glibc
 public import HTTPCore
 internal import Synchronization
+public import System
 
 /// A regular file that is open for reading; closed when the last reference goes.
 public final class FileHandle: Sendable {
-    let descriptor: Int32
-    /// Its length in bytes when it was opened.
-    public let size: Int64
-    /// When it was last modified, in whole seconds since 1970 and the nanoseconds beyond.
-    public let modifiedSeconds: Int64
-    /// 0–999,999,999.
-    public let modifiedNanoseconds: Int64
-    /// With the device, what identifies the file whatever its name is.
-    public let inode: UInt64
+    private let file: FileDescriptor
+    /// Which file it is, how long, and when it was last modified, as of its opening.
+    public let identity: FileIdentity
+
+    var descriptor: Int32 { file.number }
 
     /// Why a file can't be opened.
     public enum OpenError: Error, Sendable, Equatable {
@@ -21,8 +18,8 @@ public final class FileHandle: Sendable {
         case notFound
         /// The name is that of a directory, a pipe or a device.
         case notRegular
-        /// The system refuses; its error number.
-        case failed(errno: Int32)
+        /// The system refuses.
+        case failed(SystemError)
     }
 
     /// How many there are in the process: each is a descriptor.
@@ -30,47 +27,32 @@ public final class FileHandle: Sendable {
 
     private static let open = Atomic<Int>(0)
 
-    /// Opens the file of that name; links are followed.
-    public convenience init(opening path: String) throws(OpenError) {
-        // O_NONBLOCK: opening a pipe must not wait for its writer. It means nothing for a regular file.
-        let descriptor = unsafe pawl_open(path, O_RDONLY | O_NONBLOCK, 0)
-        guard descriptor >= 0 else {
-            let number = errno
-            throw number == ENOENT || number == ENOTDIR ? .notFound : .failed(errno: number)
-        }
-        try self.init(owning: descriptor)
-    }
-
-    /// Opens the file of that name if that needs no disk; nil if it does, or fails in any way. An event loop may do this itself.
-    public convenience init?(openingCached path: String) {
-        let descriptor = unsafe pawl_open_cached(path, O_RDONLY | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
-        do throws(OpenError) { try self.init(owning: descriptor) } catch { return nil }
-    }
-
-    private init(owning descriptor: Int32) throws(OpenError) {
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else {
-            let number = errno
-            close(descriptor)
-            throw .failed(errno: number)
-        }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            close(descriptor)
-            throw .notRegular
-        }
-        self.descriptor = descriptor
-        size = Int64(status.st_size)
-        modifiedSeconds = Int64(status.st_mtim.tv_sec)
-        modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
-        inode = UInt64(status.st_ino)
+    /// Takes over a regular file whose identity is known.
+    public init(_ file: FileDescriptor, identity: FileIdentity) {
+        self.file = file
+        self.identity = identity
         Self.open.add(1, ordering: .relaxed)
     }
 
+    /// Opens the file of that name; links are followed.
+    public convenience init(opening path: String) throws(OpenError) {
+        let (file, status): (FileDescriptor, FileStatus)
+        do throws(SystemError) {
+            file = try FileDescriptor(opening: path)
+            status = try file.status()
+        } catch {
+            throw error.kind == .notFound ? .notFound : .failed(error)
+        }
+        guard status.kind == .regular else { throw .notRegular }
+        self.init(file, identity: status.identity)
+    }
+
     deinit {
-        close(descriptor)
         Self.open.subtract(1, ordering: .relaxed)
     }
+
+    /// Bytes, when it was opened.
+    public var size: Int64 { identity.size }
 
     /// Whether the byte there is in memory, as far as the kernel can tell.
     func isCached(_ offset: Int64) -> Bool { pawl_is_cached(descriptor, offset) == 1 }
@@ -92,5 +74,5 @@ public final class FileHandle: Sendable {
     }
 
     /// The time of the last modification as HTTP shows it.
-    public var lastModified: HTTPDate { HTTPDate(secondsSinceEpoch: modifiedSeconds) }
+    public var lastModified: HTTPDate { HTTPDate(secondsSinceEpoch: identity.modified / 1_000_000_000) }
 }

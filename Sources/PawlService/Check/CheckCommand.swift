@@ -9,11 +9,11 @@ public enum CheckCommand {
         let mends = invocation.repairs
         do throws(DownloadsStartError) {
             let check = try DirectoryCheck(path: invocation.configuration.dataDirectory)
-            let report = try check.run(mending: mends) { fault in
+            let report = try check.run(repairing: mends) { fault in
                 StandardStreams.writeOutput(line(for: fault, mends) + "\n")
             }
             StandardStreams.writeOutput(summary(of: report, mends) + "\n")
-            return (report.faults.count == report.mended ? ExitStatus.done : .failed).rawValue
+            return (report.faults.count == report.repaired ? ExitStatus.done : .failed).rawValue
         } catch {
             StandardStreams.writeError("pawl: \(error)\n")
             return ExitStatus.failed.rawValue
@@ -35,10 +35,11 @@ public enum CheckCommand {
             count(report.records, "record") + ", " + count(report.files, "finished file")
             + " (\(HumanReadable.bytes(report.bytes)) hashed)"
         let known = report.missing > 0 ? ", \(count(report.missing, "more file")) known to be gone" : ""
-        let left = report.faults.count - report.mended
+        let left = report.faults.count - report.repaired
         if report.faults.isEmpty { return "\(looked)\(known): nothing \(known.isEmpty ? "" : "else ")is wrong" }
-        if left == 0 { return "\(looked)\(known): \(count(report.mended, "fault")), all mended" }
+        if left == 0 { return "\(looked)\(known): \(count(report.repaired, "fault")), all mended" }
         let hint = !mends && report.faults.contains { $0.remedy != nil } ? "; --repair mends what can be mended" : ""
-        return "\(looked)\(known): \(count(left, "fault"))\(report.mended > 0 ? ", \(report.mended) more are mended" : "")\(hint)"
+        return
+            "\(looked)\(known): \(count(left, "fault"))\(report.repaired > 0 ? ", \(report.repaired) more are mended" : "")\(hint)"
     }
 }

@@ -1,21 +1,19 @@
 internal import Downloads
-internal import HTTPCore
 internal import HTTPServer
-internal import JSON
 internal import System
 
 /// The events of downloads as a `text/event-stream` (WHATWG HTML §9.2), written as the client takes them.
 ///
 /// At most one event is held as text at a time, a snapshot in pieces; what a slow reader has not taken yet is only a position in
-/// the history that all readers share.
+/// the history that all readers share. Downloads are written once for all of them.
 final class DownloadEventStream: BodyStream {
     private struct State {
         var subscription: EventSubscription?
         /// What is written but not yet taken, from `position` on.
         var pending: [UInt8] = []
         var position = 0
-        /// What a snapshot still has to tell; `nil` outside of one.
-        var snapshot: ArraySlice<Download>?
+        /// What a snapshot still has to send; `nil` outside of one.
+        var snapshot: LiveDownloads.Iterator?
         var snapshotHasItems = false
         /// When something was last sent.
         var lastSent: ContinuousClock.Instant?
@@ -29,13 +27,15 @@ final class DownloadEventStream: BodyStream {
     private static let pieceSize = 16 * 1024
 
     private let hub: EventHub
+    private let rendered: RenderedDownloads
     private let scope: DownloadID?
     private let after: EventID?
     private let interval: Duration
     private let state = Locked(State())
 
-    init(hub: EventHub, scope: DownloadID?, after: EventID?, interval: Duration) {
+    init(hub: EventHub, rendered: RenderedDownloads, scope: DownloadID?, after: EventID?, interval: Duration) {
         self.hub = hub
+        self.rendered = rendered
         self.scope = scope
         self.after = after
         self.interval = interval
@@ -60,7 +60,7 @@ final class DownloadEventStream: BodyStream {
                 state.pending.removeAll(keepingCapacity: state.pending.capacity <= 4 * Self.pieceSize)
                 state.position = 0
                 if state.snapshot != nil {
-                    Self.continueSnapshot(&state)
+                    continueSnapshot(&state)
                 } else if state.isStopping || state.isFinished {
                     return .end
                 } else if let event = state.subscription?.next(now: now) {
@@ -107,49 +107,40 @@ final class DownloadEventStream: BodyStream {
         case .snapshot(let id, let downloads):
             Self.begin("snapshot", id, &state.pending)
             state.pending.append(UInt8(ascii: "["))
-            state.snapshot = downloads[...]
+            state.snapshot = downloads.makeIterator()
             state.snapshotHasItems = false
         case .download(let id, let download):
             Self.begin("download", id, &state.pending)
-            Self.write(&state.pending) { download.encode(into: &$0) }
+            state.pending.append(contentsOf: rendered.rendering(of: download).bytes)
             Self.end(&state.pending)
         case .removed(let id, let download):
             Self.begin("removed", id, &state.pending)
-            Self.write(&state.pending) { writer in
-                writer.beginObject()
-                writer.member("id", download.description)
-                writer.endObject()
-            }
+            state.pending.append(contentsOf: #"{"id":""#.utf8)
+            download.encode(into: &state.pending)
+            state.pending.append(contentsOf: #""}"#.utf8)
             Self.end(&state.pending)
             // Nothing will ever happen to it again.
             if download == scope { state.isFinished = true }
         }
     }
 
-    private static func continueSnapshot(_ state: inout State) {
-        while let download = state.snapshot?.popFirst() {
+    private func continueSnapshot(_ state: inout State) {
+        while let download = state.snapshot?.next() {
             if state.snapshotHasItems { state.pending.append(UInt8(ascii: ",")) }
             state.snapshotHasItems = true
-            write(&state.pending) { download.encode(into: &$0) }
-            if state.pending.count >= pieceSize { return }
+            state.pending.append(contentsOf: rendered.rendering(of: download).bytes)
+            if state.pending.count >= Self.pieceSize { return }
         }
         state.snapshot = nil
         state.pending.append(UInt8(ascii: "]"))
-        end(&state.pending)
+        Self.end(&state.pending)
     }
 
-    private static func begin(_ name: String, _ id: EventID, _ bytes: inout [UInt8]) {
+    private static func begin(_ name: StaticString, _ id: EventID, _ bytes: inout [UInt8]) {
         bytes.append(contentsOf: "id: \(id)\nevent: \(name)\ndata: ".utf8)
     }
 
     private static func end(_ bytes: inout [UInt8]) {
         bytes.append(contentsOf: "\n\n".utf8)
-    }
-
-    /// Appends JSON, which without white space is one line.
-    private static func write(_ bytes: inout [UInt8], _ encode: (inout JSONWriter) -> Void) {
-        var writer = JSONWriter()
-        encode(&writer)
-        bytes.append(contentsOf: writer.bytes)
     }
 }

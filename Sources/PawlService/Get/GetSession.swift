@@ -86,12 +86,12 @@ struct GetSession {
         for await _ in ticks {
             if interruption.isRaised { return false }
             for id in pending {
-                guard let download = downloads.board.download(id), !download.state.isLive else { continue }
+                guard let download = downloads.index.download(id), !download.state.isLive else { continue }
                 pending.removeAll { $0 == id }
                 if await finish(download, &display) { saved.append(id) } else { isComplete = false }
             }
             if pending.isEmpty { break }
-            display.show(pending.compactMap { downloads.board.download($0) }, now: .now)
+            display.show(pending.compactMap { downloads.index.download($0) }, now: .now)
         }
         guard isComplete, pending.isEmpty else { return false }
         for id in saved { try? await downloads.remove(id, deletingFile: false) }
@@ -104,7 +104,7 @@ struct GetSession {
     func end() async -> String {
         await downloads.shutdown()
         client.shutdown()
-        let left = downloads.board.page(ListQuery(limit: Int.max)).items.filter { $0.state != .completed || isWaiting($0) }
+        let left = downloads.index.page(ListQuery(limit: Int.max)).items.filter { $0.state != .completed || isWaiting($0) }
         guard left.isEmpty else {
             let wanted = Set(urls.map(\.withoutUserInfo.string))
             let bytes = left.filter { wanted.contains($0.url) }.reduce(Int64(0)) { $0 &+ $1.bytesReceived }
@@ -120,7 +120,7 @@ struct GetSession {
     /// Leaves alone what earlier runs left unfinished and this one was not asked for.
     private func setOthersAside() async {
         let wanted = Set(urls.map(\.withoutUserInfo.string))
-        for download in downloads.board.live() where !wanted.contains(download.url) {
+        for download in downloads.index.live() where !wanted.contains(download.url) {
             _ = try? await downloads.perform(.pause, on: download.id)
         }
     }
@@ -128,13 +128,13 @@ struct GetSession {
     /// Goes on with what an earlier run began, or adds the URL.
     private func begin(_ url: HTTPURL) async throws(DownloadError) -> DownloadID {
         let shown = url.withoutUserInfo
-        if let known = downloads.board.reference(toURL: shown.string) {
+        if let known = downloads.index.reference(toURL: shown.string) {
             switch known.state {
             // What was begun without this digest, or with another, would end by it.
-            case _ where checksum != nil && downloads.board.download(known.id)?.checksum != checksum:
+            case _ where checksum != nil && downloads.index.download(known.id)?.checksum != checksum:
                 try await downloads.remove(known.id, deletingFile: true)
             case .completed:
-                if let download = downloads.board.download(known.id), isWaiting(download) || placed(download) != nil {
+                if let download = downloads.index.download(known.id), isWaiting(download) || placed(download) != nil {
                     return known.id
                 }
                 try await downloads.remove(known.id, deletingFile: false)

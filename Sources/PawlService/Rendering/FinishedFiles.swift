@@ -1,47 +1,33 @@
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
+internal import System
 
-/// What answers with finished files say of them, as it was written last: for 512 files, at most 2 MiB in all.
+/// What responses with finished files say of them, as it was written last: for about 1,000 files, in 1 MiB.
 final class FinishedFiles: Sendable {
     /// One of them.
     struct File: Sendable {
-        let path: String
+        let name: String
+        /// Which file it is, if it was there when it was looked for last.
+        let identity: FileIdentity?
         let mediaType: String
         let etag: EntityTag?
-        /// Whether it was not there when it was looked for last.
-        let isMissing: Bool
-        /// The fields of an answer that a browser saves, and of one that it shows.
+        /// The fields of a response that a browser saves, and of one that it shows.
         let attachment: Fields
         let inline: Fields
         /// About how many bytes that takes, but for what all have in common.
         let size: Int
-        /// How long the file was when it was completed, and when that was, in milliseconds since 1970.
-        fileprivate let length: Int64
-        fileprivate let completed: Int64
-
-        /// Whether an open file is the one that was completed, as far as its length and its time tell. One that somebody wrote to
-        /// since is another version, and the digest that is known is not its.
-        func isUnchanged(_ file: FileHandle) -> Bool {
-            file.size == length && file.modifiedSeconds * 1000 <= completed + FinishedFiles.clockTolerance
-        }
     }
 
-    /// Origins may send media types as long as a head; what is longer than nearly all are is written each time.
-    private static let longest = 2048
-    /// By how much the clock of a file system may be ahead of ours, in milliseconds.
-    fileprivate static let clockTolerance: Int64 = 2000
+    /// What one takes besides its texts, about.
+    private static let overhead = 512
 
-    private let cache = VersionCache<File>(rows: 128)
-    private let directory: String
+    private let cache = VersionCache<File>(capacity: 1 << 20)
     /// What all of them say.
     private let common: Fields
 
-    /// - Parameters:
-    ///   - directory: where the files are.
-    ///   - isShared: whether pages of other origins may embed them.
-    init(in directory: String, isShared: Bool) {
-        self.directory = directory
+    /// - Parameter isShared: whether pages of other origins may embed them.
+    init(isShared: Bool) {
         var common = Fields()
         common.append(
             .contentSecurityPolicy,
@@ -53,8 +39,8 @@ final class FinishedFiles: Sendable {
     }
 
     /// The file of a download, whose version is known.
-    func file(of id: DownloadID, _ version: DownloadVersion) -> File? {
-        cache.find(id, version)
+    func file(_ version: DownloadVersion) -> File? {
+        cache.find(version)
     }
 
     /// The file of a download that is completed, under its name.
@@ -68,11 +54,10 @@ final class FinishedFiles: Sendable {
         var inline = common
         inline.append(.contentDisposition, dispositions.inline)
         let file = File(
-            path: directory + "/" + name, mediaType: mediaType, etag: download.sha256.map { EntityTag(opaque: $0) },
-            isMissing: download.fileMissing, attachment: attachment, inline: inline,
-            size: name.utf8.count + mediaType.utf8.count + dispositions.attachment.utf8.count + dispositions.inline.utf8.count,
-            length: download.bytesReceived, completed: download.completedAt?.millisecondsSinceEpoch ?? .max / 2)
-        if let version = download.version, file.size <= Self.longest { cache.keep(file, download.id, version) }
+            name: name, identity: download.fileMissing ? nil : download.file, mediaType: mediaType,
+            etag: download.sha256.map { EntityTag(opaque: $0) }, attachment: attachment, inline: inline,
+            size: name.utf8.count + mediaType.utf8.count + dispositions.attachment.utf8.count + dispositions.inline.utf8.count)
+        if let version = download.version { cache.keep(file, version, cost: file.size + Self.overhead) }
         return file
     }
 }

@@ -2,7 +2,8 @@ internal import Downloads
 internal import HTTPCore
 internal import JSON
 
-/// Resources as they were written last: 1,024 of them, and none that is long, so at most 2 MiB in all.
+/// Versions of downloads as JSON, as they were written last: about 2,000 of them, in 2 MiB at most. Whoever shows one takes it from here:
+/// answers, lists, long polls and event streams.
 final class RenderedDownloads: Sendable {
     /// A resource and its validator.
     struct Rendering: Sendable {
@@ -13,27 +14,32 @@ final class RenderedDownloads: Sendable {
         let fields: Fields
     }
 
-    private static let longest = 2048
+    /// What a rendering takes besides its bytes, about.
+    private static let overhead = 256
 
-    private let cache = VersionCache<Rendering>(rows: 256)
+    private let cache = VersionCache<Rendering>(capacity: 2 << 20)
 
-    /// What was written of that version.
-    func rendering(of id: DownloadID, _ version: DownloadVersion) -> Rendering? {
-        cache.find(id, version)
+    /// A download as it stands now, or `nil` if there is none with this id.
+    func rendering(of id: DownloadID, in index: SnapshotIndex) -> Rendering? {
+        if let version = index.version(of: id), let found = rendering(of: version) { return found }
+        return index.download(id).map(rendering(of:))
+    }
+
+    /// What was written of a version.
+    func rendering(of version: DownloadVersion) -> Rendering? {
+        cache.find(version)
     }
 
     /// Writes a download, or finds it written.
     func rendering(of download: Download) -> Rendering {
         let version = download.version
-        if let version, let found = rendering(of: download.id, version) { return found }
-        var writer = JSONWriter()
-        download.encode(into: &writer)
-        let bytes = writer.bytes
+        if let version, let found = rendering(of: version) { return found }
+        let bytes = download.encoded
         let etag = ContentTag.of(bytes)
         var fields = Fields()
         fields.append(.etag, etag)
         let rendering = Rendering(bytes: bytes, etag: etag, fields: fields)
-        if let version, bytes.count <= Self.longest { cache.keep(rendering, download.id, version) }
+        if let version { cache.keep(rendering, version, cost: bytes.count + Self.overhead) }
         return rendering
     }
 }

@@ -1,64 +1,52 @@
 internal import Downloads
 internal import System
 
-/// What was made of downloads last, so that it need not be made again while they stay as they are.
+/// What was made of versions of downloads last, so that it need not be made again.
 ///
-/// Kept by version, which changes whenever anything that is shown does: what is found here is what would be made now. There are so
-/// many rows of four places, to which an identifier's low bits lead; in a full row the oldest gives way.
+/// A version is never changed: what is found here is what would be made now. The oldest gives way.
 final class VersionCache<Value: Sendable>: Sendable {
-    private struct Entry {
-        let id: DownloadID
-        let version: DownloadVersion
-        let value: Value
+    private struct Contents {
+        var values: [DownloadVersion: Value] = [:]
+        /// Versions in the order in which they came, with what they cost; those before `first` have given way.
+        var order: [(version: DownloadVersion, cost: Int)] = []
+        var first = 0
+        var cost = 0
+
+        mutating func dropFirst() {
+            let oldest = order[first]
+            values[oldest.version] = nil
+            cost -= oldest.cost
+            first += 1
+            guard first > 256, first > order.count / 2 else { return }
+            order.removeFirst(first)
+            first = 0
+        }
     }
 
-    private struct Shelf {
-        var entries: [Entry?]
-        /// Which place of a row gives way next, by row.
-        var oldest: [UInt8]
-    }
-
-    private static var places: Int { 4 }
-
-    private let rows: Int
-    private let shelf: Locked<Shelf>
+    private let capacity: Int
+    private let contents = Locked(Contents())
 
     /// An empty one.
-    /// - Parameter rows: a power of two.
-    init(rows: Int) {
-        self.rows = rows
-        shelf = Locked(
-            Shelf(entries: Array(repeating: nil, count: rows * Self.places), oldest: Array(repeating: 0, count: rows)))
+    /// - Parameter capacity: how much all values may cost together.
+    init(capacity: Int) {
+        self.capacity = capacity
     }
 
-    /// What was made of that version.
-    func find(_ id: DownloadID, _ version: DownloadVersion) -> Value? {
-        let first = row(of: id) * Self.places
-        return shelf.withLock { shelf in
-            for place in first..<(first + Self.places) {
-                if let found = shelf.entries[place], found.id == id { return found.version == version ? found.value : nil }
-            }
-            return nil
+    /// What was made of a version.
+    func find(_ version: DownloadVersion) -> Value? {
+        contents.withLock { $0.values[version] }
+    }
+
+    /// Keeps what was made of a version, unless that alone would take more than an eighth of the room.
+    func keep(_ value: Value, _ version: DownloadVersion, cost: Int) {
+        guard cost <= capacity / 8 else { return }
+        contents.withLock { contents in
+            // Another may have made it at the same time.
+            guard contents.values[version] == nil else { return }
+            contents.values[version] = value
+            contents.order.append((version, cost))
+            contents.cost += cost
+            while contents.cost > capacity { contents.dropFirst() }
         }
-    }
-
-    /// Keeps what was made of a version, instead of an earlier one's.
-    func keep(_ value: Value, _ id: DownloadID, _ version: DownloadVersion) {
-        let row = row(of: id)
-        let first = row * Self.places
-        shelf.withLock { shelf in
-            var place = first + Int(shelf.oldest[row])
-            if let own = (first..<(first + Self.places)).first(where: { shelf.entries[$0]?.id == id }) {
-                place = own
-            } else {
-                shelf.oldest[row] = (shelf.oldest[row] + 1) % UInt8(Self.places)
-            }
-            shelf.entries[place] = Entry(id: id, version: version, value: value)
-        }
-    }
-
-    /// The low bits of an identifier are random.
-    private func row(of id: DownloadID) -> Int {
-        Int(truncatingIfNeeded: id.value) & (rows - 1)
     }
 }

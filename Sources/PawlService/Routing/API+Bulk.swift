@@ -135,8 +135,14 @@ extension API {
         let label = try reader.value("label")
         try reader.finish()
         try RequestBody.checkEmpty(request)
-        return .later { [self] () throws(Problem) in
-            let changed = try await performOnAll(command, states: states, label: label)
+        let downloads = downloads
+        return .later { () throws(Problem) in
+            let changed: Int
+            do throws(DownloadError) {
+                changed = try await downloads.performOnAll(command, states: states, label: label)
+            } catch {
+                throw Problem(error)
+            }
             var response = Response()
             response.forbidStoring()
             response.fill { writer in
@@ -145,51 +151,6 @@ extension API {
                 writer.endObject()
             }
             return response
-        }
-    }
-
-    /// Asks each download that matches. One that does not take the command is left as it is and not counted.
-    private func performOnAll(
-        _ command: DownloadCommand, states: Set<DownloadState>, label: String?
-    ) async throws(Problem) -> Int {
-        var changed = 0
-        let matching = board.page(ListQuery(states: states, label: label, limit: Int.max, order: .oldest)).items
-        let results = await withTaskGroup(of: Result<Bool, DownloadError>.self) { group in
-            for download in matching where Self.mayTake(command, download.state) {
-                group.addTask { [self] in await perform(command, on: download) }
-            }
-            var results: [Result<Bool, DownloadError>] = []
-            for await result in group { results.append(result) }
-            return results
-        }
-        for result in results {
-            switch result {
-            case .success(let isChanged): changed += isChanged ? 1 : 0
-            // It moved on, or went, before its turn came.
-            case .failure(.illegalTransition), .failure(.notFound): break
-            case .failure(let error): throw Problem(error)
-            }
-        }
-        return changed
-    }
-
-    /// Whether the command has changed the download; on its own for the reason that `entry(of:)` is.
-    private func perform(_ command: DownloadCommand, on download: Download) async -> Result<Bool, DownloadError> {
-        do throws(DownloadError) {
-            return .success(try await downloads.perform(command, on: download.id).state != download.state)
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    /// Whether a command changes a download in that state: spares asking for what is known to stay.
-    private static func mayTake(_ command: DownloadCommand, _ state: DownloadState) -> Bool {
-        switch (command, state) {
-        case (.pause, .queued), (.pause, .downloading), (.pause, .retrying): true
-        case (.resume, .paused), (.resume, .failed): true
-        case (.cancel, .queued), (.cancel, .downloading), (.cancel, .retrying), (.cancel, .paused), (.cancel, .failed): true
-        case (.retry, .failed), (.retry, .cancelled): true
-        default: false
         }
     }
 }

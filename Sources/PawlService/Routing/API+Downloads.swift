@@ -26,10 +26,10 @@ extension API {
         }
         let query = ListQuery(
             states: Set(states), label: label, text: text, limit: limit, after: after, order: order)
-        let (board, rendered) = (board, rendered)
+        let (index, rendered) = (index, rendered)
         // A list may walk over every download there is: not on the event loop.
         return .later { () throws(Problem) in
-            let page = board.page(query)
+            let page = index.page(query)
             var response = Response()
             response.forbidStoring()
             response.fill { page.encode(into: &$0, rendered) }
@@ -54,13 +54,7 @@ extension API {
                 return waitForChange(of: id, atMost: seconds, request)
             }
         }
-        let rendering: RenderedDownloads.Rendering
-        if let version = board.version(of: id), let found = rendered.rendering(of: id, version) {
-            rendering = found
-        } else {
-            guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
-            rendering = rendered.rendering(of: download)
-        }
+        guard let rendering = rendered.rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
         response.fields.append(contentsOf: Self.shownFields)
         response.body.append(contentsOf: rendering.bytes)
         if Preconditions.areAsked(by: request.head.fields) {

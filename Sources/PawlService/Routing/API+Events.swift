@@ -11,7 +11,7 @@ extension API {
         // Checked already, and of no further use.
         _ = try reader.value("ticket")
         try reader.finish()
-        if let scope, board.download(scope) == nil { throw Problem(DownloadError.notFound) }
+        if let scope, index.version(of: scope) == nil { throw Problem(DownloadError.notFound) }
         let after = request.head.fields[.lastEventID].flatMap { EventID(parsing: $0) }
         response.fields.append(.contentType, "text/event-stream")
         response.forbidStoring()
@@ -19,7 +19,7 @@ extension API {
         response.fields.append(.xAccelBuffering, "no")
         response.content = .stream(
             DownloadEventStream(
-                hub: downloads.events, scope: scope, after: after, interval: .milliseconds(interval)),
+                hub: downloads.events, rendered: rendered, scope: scope, after: after, interval: .milliseconds(interval)),
             length: nil)
         return .ready
     }

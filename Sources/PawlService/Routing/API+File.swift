@@ -1,6 +1,7 @@
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
+internal import System
 
 /// The finished files.
 extension API {
@@ -15,28 +16,26 @@ extension API {
         guard FileHandle.count < most else {
             throw Problem(.unavailable, "\(most) files are being served already; try again in a moment", retryAfter: 1)
         }
-        if !finished.isMissing, let handle = FileHandle(openingCached: finished.path) {
-            serve(finished, handle, isInline: isInline, request, &response)
+        if let identity = finished.identity, let file = downloads.openCachedFile(finished.name, as: identity) {
+            serve(finished, FileHandle(file, identity: identity), isInline: isInline, request, &response)
             return .ready
         }
         let request = copy request
-        // Opening a file may have to wait for a disk.
+        // Opening a file may have to wait for a disk, and recognising one that was restored from a backup takes longer.
         return .later { [self] () throws(Problem) in
-            let handle: FileHandle
-            do throws(FileHandle.OpenError) {
-                handle = try FileHandle(opening: finished.path)
+            let (file, identity): (FileDescriptor, FileIdentity)
+            do throws(FinishedFileError) {
+                (file, identity) = try await downloads.openFile(of: id)
             } catch {
+                switch error {
+                case .gone: throw Problem(.notFound, "the file is gone from the files directory")
                 // Out of descriptors or memory, a disk that fails: that says nothing of the file.
-                if case .failed(let number) = error {
-                    throw Problem(.unavailable, "the file cannot be opened now (system error \(number))", retryAfter: 1)
+                case .unavailable(let reason):
+                    throw Problem(.unavailable, "the file cannot be opened now: \(reason)", retryAfter: 1)
                 }
-                await downloads.noteFile(of: id, isMissing: true)
-                throw Problem(.notFound, "the file is gone from the files directory")
             }
-            // Another file may bear the name by now.
-            if finished.isMissing, finished.isUnchanged(handle) { await downloads.noteFile(of: id, isMissing: false) }
             var response = Response()
-            serve(finished, handle, isInline: isInline, request, &response)
+            serve(finished, FileHandle(file, identity: identity), isInline: isInline, request, &response)
             return response
         }
     }
@@ -51,8 +50,8 @@ extension API {
     }
 
     private func finishedFile(of id: DownloadID) throws(Problem) -> FinishedFiles.File {
-        if let version = board.version(of: id), let known = files.file(of: id, version) { return known }
-        guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
+        if let version = index.version(of: id), let known = files.file(version) { return known }
+        guard let download = index.download(id) else { throw Problem(DownloadError.notFound) }
         guard download.state == .completed else { throw Problem(DownloadError.notComplete(download.state)) }
         guard let name = download.filename else { throw Problem(.internalError, "the file's name is not known") }
         return files.file(of: download, named: name)
@@ -63,7 +62,7 @@ extension API {
         _ response: inout Response
     ) {
         response.serve(
-            handle, for: request, mediaType: finished.mediaType, etag: finished.isUnchanged(handle) ? finished.etag : nil)
+            handle, for: request, mediaType: finished.mediaType, etag: finished.etag)
         switch response.status {
         case .preconditionFailed:
             Problem(.preconditionFailed, "the file is not the one that If-Match or If-Unmodified-Since names").fill(&response)

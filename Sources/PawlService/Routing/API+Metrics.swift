@@ -24,7 +24,7 @@ extension API {
         text.gauge("pawl_uptime_seconds", "How long the service has been running.", condition.uptime(at: .now) / .seconds(1))
         write(metrics.figures, to: &text)
 
-        let statistics = board.statistics()
+        let statistics = index.statistics()
         text.family("pawl_downloads", .gauge, "Downloads by state.")
         for state in DownloadState.allCases {
             text.sample("pawl_downloads", [("state", state.rawValue)], Double(statistics.counts[state] ?? 0))

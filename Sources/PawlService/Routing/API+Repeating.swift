@@ -47,7 +47,7 @@ extension API {
     /// is now.
     func retold(_ id: DownloadID, _ shown: [UInt8]) throws(Problem) -> [UInt8] {
         guard shown.isEmpty else { return shown }
-        guard let download = board.download(id) else { throw Problem(DownloadError.removed(id)) }
+        guard let download = index.download(id) else { throw Problem(DownloadError.removed(id)) }
         return download.encoded
     }
 }

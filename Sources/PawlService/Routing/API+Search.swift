@@ -47,10 +47,10 @@ extension API {
     }
 
     private func encode(_ answer: SearchAnswer, includesRaw: Bool, into writer: inout JSONWriter) {
-        let board = board
+        let index = index
         answer.encode(into: &writer, includesRaw: includesRaw) { url in
             // Downloads are known by the normalised spelling.
-            let reference = board.reference(toURL: url) ?? HTTPURL(url).flatMap { board.reference(toURL: $0.string) }
+            let reference = index.reference(toURL: url) ?? HTTPURL(url).flatMap { index.reference(toURL: $0.string) }
             return reference.map { (id: $0.id.description, state: $0.state.rawValue) }
         }
     }

@@ -47,7 +47,7 @@ extension API {
     /// `GET /stats`.
     func statistics(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
         try QueryReader(request.head.target).finish()
-        let statistics = board.statistics()
+        let statistics = index.statistics()
         let uptime = condition.uptime(at: .now).components.seconds
         response.forbidStoring()
         response.fill { writer in

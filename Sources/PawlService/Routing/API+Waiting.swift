@@ -22,17 +22,16 @@ extension API {
             defer { subscription.cancel() }
             var iterator = wakes.makeAsyncIterator()
             while true {
-                guard let download = board.download(id) else { throw Problem(DownloadError.notFound) }
+                guard let rendering = rendered.rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
                 var response = Response()
                 response.fields.append(.cacheControl, "no-cache")
-                response.fill { download.encode(into: &$0) }
-                response.validate(for: request)
+                response.fill { $0.raw(rendering.bytes) }
+                response.validate(for: request, etag: rendering.etag)
                 let now = ContinuousClock.now
                 // A service that stops keeps nobody.
                 if response.status != .notModified || now >= deadline || Task.isCancelled || !condition.isReady {
                     return response
                 }
-                while subscription.next(now: now) != nil {}
                 let due = min(deadline, subscription.nextDue(now: now) ?? deadline, now + .seconds(1))
                 let timer = Task {
                     try? await Task.sleep(until: due, clock: .continuous)

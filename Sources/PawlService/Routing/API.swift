@@ -16,7 +16,7 @@ final class API: Application {
     }
 
     let downloads: DownloadService
-    let board: DownloadBoard
+    let index: SnapshotIndex
     let catalog: Catalog
     let condition: ServiceCondition
     let metrics: ServiceMetrics
@@ -34,14 +34,14 @@ final class API: Application {
     ) {
         self.descriptors = descriptors
         self.downloads = downloads
-        board = downloads.board
+        index = downloads.index
         self.catalog = catalog
         self.condition = condition
         self.metrics = metrics
         self.log = log
         access = AccessPolicy(configuration)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
-        files = FinishedFiles(in: configuration.dataDirectory + "/files", isShared: crossOrigin.isOpen)
+        files = FinishedFiles(isShared: crossOrigin.isOpen)
     }
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import System
 import TestSupport
 import Testing
 
@@ -38,8 +39,8 @@ struct DirectoryCheckTests {
         return record
     }
 
-    private func check(_ scene: StoreScene, mending: Bool = false) throws -> DirectoryReport {
-        try DirectoryCheck(path: scene.path).run(mending: mending)
+    private func check(_ scene: StoreScene, repairing: Bool = false) throws -> DirectoryReport {
+        try DirectoryCheck(path: scene.path).run(repairing: repairing)
     }
 
     @Test("a directory that is as it should be has no faults; files that no record names are the user's own")
@@ -56,7 +57,7 @@ struct DirectoryCheckTests {
         #expect(report.bytes == Int64(Self.content.count))
     }
 
-    @Test("each fault is found, told of its record, and mended, after which there is none; without mending nothing changes")
+    @Test("each fault is found, told of its record, and repaired, after which there is none; without repairing nothing changes")
     func faults() async throws {
         var gone = completed(5, "gone")
         gone.download.fileMissing = true
@@ -80,11 +81,11 @@ struct DirectoryCheckTests {
             let report = try check(scene)
             #expect(report.faults.map(\.kind) == expected.map(\.0))
             #expect(report.faults.map(\.id) == expected.map(\.1))
-            #expect(report.mended == 0)
+            #expect(report.repaired == 0)
         }
-        let mended = try check(scene, mending: true)
-        #expect(mended.faults.map(\.kind) == expected.map(\.0))
-        #expect(mended.mended == expected.count)
+        let repaired = try check(scene, repairing: true)
+        #expect(repaired.faults.map(\.kind) == expected.map(\.0))
+        #expect(repaired.repaired == expected.count)
         #expect(try check(scene).faults.isEmpty)
 
         let after = try scene.contentsAfterCrash().records.map(\.download)
@@ -98,6 +99,32 @@ struct DirectoryCheckTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path + "/files").sorted() == ["gone", "sound"])
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: scene.path + "/incomplete") == ["\(records[5].id).part"])
+    }
+
+    @Test("another file under a finished one's name is left alone, and one that was restored is taken for what it is")
+    func otherFiles() async throws {
+        // Records as the service leaves them, with the identities of files that are not these.
+        let elsewhere = FileIdentity(device: 1, inode: 2, size: Int64(Self.content.count), modified: 3)
+        var records = [completed(1, "a"), completed(2, "a"), completed(3, "foreign"), completed(4, "restored")]
+        for index in records.indices { records[index].download.file = elsewhere }
+        let foreign = [UInt8](Self.content.reversed())
+        let scene = try await directory(
+            records, files: ["files/a": Self.content, "files/foreign": foreign, "files/restored": Self.content])
+        let expected = [records[0].id, records[2].id]
+        let found = try check(scene)
+        #expect(found.faults.map(\.kind) == [.otherFile, .otherFile])
+        #expect(found.faults.map(\.id) == expected)
+        #expect(try check(scene, repairing: true).repaired == 2)
+        #expect(try check(scene).faults.isEmpty)
+
+        let after = try scene.contentsAfterCrash().records.map(\.download)
+        #expect(after.map(\.state) == Array(repeating: .completed, count: 4))
+        #expect(after.map(\.fileMissing) == [true, false, true, false])
+        let depot = LocalFileDepot(try DataDirectory(path: scene.path))
+        #expect(try after[1].file == depot.identify("a"))
+        #expect(try after[3].file == depot.identify("restored"))
+        #expect(try Data(contentsOf: URL(filePath: scene.path + "/files/foreign")) == Data(foreign))
+        #expect(!FileManager.default.fileExists(atPath: scene.path + "/damaged"))
     }
 
     @Test("a part file that is published already is no fault: the next start completes its record")
@@ -141,13 +168,13 @@ struct DirectoryCheckTests {
         try handle.close()
         let report: DirectoryReport
         do {
-            report = try check(scene, mending: true)
+            report = try check(scene, repairing: true)
         } catch {
             // So damaged that it cannot be read on: one line says so.
             #expect("\(error)".contains("damaged"))
             return
         }
         #expect(report.faults.first?.kind == .damagedRecords)
-        #expect(report.mended == 0)
+        #expect(report.repaired == 0)
     }
 }

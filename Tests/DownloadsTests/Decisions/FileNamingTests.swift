@@ -49,6 +49,16 @@ struct FileNamingTests {
     }
 
     @Test(arguments: [
+        ("a.m4a", true), ("name. ", true), ("CON", true), ("e\u{301}", true), ("-rf", true), (" a", true),
+        (String(repeating: "a", count: 255), true), (String(repeating: "a", count: 256), false), ("", false), (".", false),
+        ("..", false), (".a", false), ("a/b", false), ("/a", false), ("a\\b", false), ("a\0", false), ("a\nb", false),
+        ("a\u{202E}b", false),
+    ])
+    func `a name of a record is safe if it is that of one visible file`(_ name: String, _ isSafe: Bool) {
+        #expect(FileNaming.isSafe(name) == isSafe)
+    }
+
+    @Test(arguments: [
         (String(repeating: "a", count: 300) + ".tar.gz", 200, ".tar.gz"),
         (String(repeating: "ä", count: 150) + ".mp3", 200, ".mp3"),
         (String(repeating: "日", count: 150) + ".mp3", 199, ".mp3"),

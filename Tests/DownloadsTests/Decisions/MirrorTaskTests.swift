@@ -3,39 +3,57 @@ import Testing
 @testable import Downloads
 
 struct MirrorTaskTests {
-    private typealias Standing = MirrorTask.Standing
+    private typealias Progress = MirrorTask.Progress
 
-    private static let failures: [FailureCode] = [
-        .httpStatus, .connectionFailed, .transferBroken, .timedOut, .unsupportedEncoding,
-    ]
+    private static let passing: [FailureCode] = [.connectionFailed, .transferBroken, .timedOut]
+    private static let final: [FailureCode] = [.httpStatus, .unsupportedEncoding, .tooManyRedirects, .tlsFailure]
 
-    @Test(arguments: failures)
-    func `before a byte is there, another source is asked for everything`(_ failure: FailureCode) {
-        #expect(MirrorTask(after: failure, Standing()) == .everything)
-        #expect(MirrorTask(after: failure, Standing(total: 100, usesOneStream: true, hasHandedOver: true)) == .everything)
+    @Test(arguments: passing + final + [.entityChanged])
+    func `before a byte is there, another source is asked for everything`(_ code: FailureCode) {
+        let failure = DownloadFailure(code, "")
+        #expect(MirrorTask(after: failure, Progress()) == .everything)
+        #expect(MirrorTask(after: failure, Progress(total: 100, isProven: true, usesOneStream: true)) == .everything)
     }
 
-    @Test(arguments: failures)
-    func `others bring the rest once, where there is one and ranges can be asked for`(_ failure: FailureCode) {
-        let standing = Standing(hasBegun: true, total: 100)
-        #expect(MirrorTask(after: failure, standing) == .rest(total: 100))
-        let obstacles: [(inout Standing) -> Void] = [
-            { $0.total = nil }, { $0.isWhole = true }, { $0.usesOneStream = true }, { $0.hasHandedOver = true },
-        ]
-        for hinder in obstacles {
-            var hindered = standing
+    @Test(arguments: passing + final)
+    func `under a proof others bring the rest, once`(_ code: FailureCode) {
+        let failure = DownloadFailure(code, "")
+        let progress = Progress(hasBytes: true, total: 100, isProven: true)
+        #expect(MirrorTask(after: failure, progress) == .rest(total: 100))
+        var again = progress
+        again.hasHandedOver = true
+        #expect(MirrorTask(after: failure, again) == .nothing)
+        var whole = progress
+        whole.isWhole = true
+        #expect(MirrorTask(after: failure, whole) == .nothing)
+    }
+
+    @Test(arguments: passing + final + [.entityChanged])
+    func `without a proof bytes are given up only where the download would fail otherwise`(_ code: FailureCode) {
+        let failure = DownloadFailure(code, "")
+        let progress = Progress(hasBytes: true, total: 100)
+        #expect(MirrorTask(after: failure, progress) == (Self.passing.contains(code) ? .nothing : .everything))
+        var last = progress
+        last.isLastAttempt = true
+        #expect(MirrorTask(after: failure, last) == .everything)
+    }
+
+    @Test func `bytes that cannot be continued by others in ranges are not combined, whatever the proof`() {
+        let progress = Progress(hasBytes: true, total: 100, isProven: true)
+        let hindrances: [(inout Progress) -> Void] = [{ $0.total = nil }, { $0.usesOneStream = true }]
+        for hinder in hindrances {
+            var hindered = progress
             hinder(&hindered)
-            #expect(MirrorTask(after: failure, hindered) == .nothing)
+            #expect(MirrorTask(after: DownloadFailure(.timedOut, ""), hindered) == .nothing)
+            #expect(MirrorTask(after: DownloadFailure(.tlsFailure, ""), hindered) == .everything)
         }
+        // Which of the bytes belong together is not known.
+        #expect(MirrorTask(after: DownloadFailure(.entityChanged, ""), progress) == .everything)
     }
 
     @Test(arguments: [FailureCode.ioError, .insufficientStorage], [true, false])
-    func `a failure of this machine is nobody else's to mend`(_ failure: FailureCode, _ hasBegun: Bool) {
-        #expect(MirrorTask(after: failure, Standing(hasBegun: hasBegun, total: 100)) == .nothing)
-    }
-
-    @Test func `a file that changed under its bytes is not continued by others`() {
-        #expect(MirrorTask(after: .entityChanged, Standing(hasBegun: true, total: 100)) == .nothing)
-        #expect(MirrorTask(after: .entityChanged, Standing()) == .everything)
+    func `a failure of this machine is nobody else's to mend`(_ code: FailureCode, _ hasBytes: Bool) {
+        let progress = Progress(hasBytes: hasBytes, total: 100, isProven: true, isLastAttempt: true)
+        #expect(MirrorTask(after: DownloadFailure(code, ""), progress) == .nothing)
     }
 }

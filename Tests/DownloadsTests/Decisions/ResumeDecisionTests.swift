@@ -13,15 +13,15 @@ struct ResumeDecisionTests {
     typealias Ask = ResumeDecision.Ask
 
     /// A head with some members set.
-    static func head(_ status: Int, _ change: (inout AnswerHead) -> Void = { _ in }) -> AnswerHead {
-        var head = AnswerHead(status: status)
+    static func head(_ status: Int, _ change: (inout OriginResponse) -> Void = { _ in }) -> OriginResponse {
+        var head = OriginResponse(status: status)
         change(&head)
         return head
     }
 
     /// The 206 that continues `tagged` at 40, with some members changed.
-    static func part(_ change: (inout AnswerHead) -> Void = { _ in }) -> AnswerHead {
-        var head = AnswerHead(status: 206)
+    static func part(_ change: (inout OriginResponse) -> Void = { _ in }) -> OriginResponse {
+        var head = OriginResponse(status: 206)
         head.etag = tag
         head.contentRange = "bytes 40-99/100"
         head.contentLength = 60
@@ -30,8 +30,8 @@ struct ResumeDecisionTests {
     }
 
     /// The 200 that brings the whole of `tagged`, with some members changed.
-    static func whole(_ change: (inout AnswerHead) -> Void = { _ in }) -> AnswerHead {
-        var head = AnswerHead(status: 200)
+    static func whole(_ change: (inout OriginResponse) -> Void = { _ in }) -> OriginResponse {
+        var head = OriginResponse(status: 200)
         head.etag = tag
         head.contentLength = 100
         change(&head)
@@ -79,16 +79,15 @@ struct ResumeDecisionTests {
 
     @Test(arguments: [
         part(),
-        part { $0.etag = nil },
         part { $0.contentLength = nil },
         part { $0.contentEncoding = "identity" },
-        // RFC 9110 §13.1.5 compares the tag: a date beside it does not count.
+        // Nothing saved that it could differ from.
         part { $0.lastModified = "whatever" },
     ])
-    func `a part that agrees in everything is appended`(_ head: AnswerHead) {
+    func `a part that agrees in everything is appended`(_ head: OriginResponse) {
         var decision = resuming()
         #expect(
-            decision.judge(head)
+            decision.evaluate(head)
                 == .append(ResumeDecision.Body(offset: 40, end: 100, entity: Self.tagged, isResumable: true)))
     }
 
@@ -103,26 +102,41 @@ struct ResumeDecisionTests {
         ("the range of a 416", part { $0.contentRange = "bytes */100" }),
         ("another length of its own", part { $0.contentLength = 61 }),
         ("another tag", part { $0.etag = #""v2""# }),
+        // RFC 9110 §15.3.7: a 206 carries the ETag that the 200 would.
+        ("no tag", part { $0.etag = nil }),
         ("the same tag, weak", part { $0.etag = #"W/"v1""# }),
         ("several parts", part { $0.contentType = "multipart/byteranges; boundary=x" }),
         ("a coding", part { $0.contentEncoding = "gzip" }),
     ])
-    func `a part with a contradiction starts the download over, once`(_ name: String, _ head: AnswerHead) {
+    func `a part with a contradiction starts the download over, once`(_ name: String, _ head: OriginResponse) {
         var decision = resuming()
-        #expect(decision.judge(head) == .askAgain(Ask(discardsBytes: true)))
+        #expect(decision.evaluate(head) == .askAgain(Ask(discardsBytes: true)))
         #expect(decision.hasRestarted)
         #expect(
-            decision.judge(Self.whole())
+            decision.evaluate(Self.whole())
                 == .restart(ResumeDecision.Body(offset: 0, end: 100, entity: Self.tagged, isResumable: true)))
 
         // Bytes came, the transfer broke, and the origin contradicts itself again.
         #expect(decision.begin(entity: Self.tagged, offset: 40) == .ask(Ask(offset: 40, ifRange: Self.tag)))
-        guard case .fail(let failure) = decision.judge(head) else {
+        guard case .fail(let failure) = decision.evaluate(head) else {
             Issue.record("the second restart was granted")
             return
         }
         #expect(failure.code == .entityChanged)
         #expect(!failure.retryable)
+    }
+
+    @Test(arguments: [(nil, true), (modified, true), ("Sat, 21 Nov 2026 09:00:01 GMT", false)] as [(String?, Bool)])
+    func `with a tag as validator, a Last-Modified that differs from the saved one is a change`(
+        _ lastModified: String?, _ isTaken: Bool
+    ) {
+        let entity = SavedEntity(etag: Self.tag, lastModified: Self.modified, date: Self.date, total: 100)
+        var decision = resuming(entity)
+        switch decision.evaluate(Self.part { $0.lastModified = lastModified }) {
+        case .append(let body): #expect(isTaken && body.entity == entity)
+        case .askAgain(let ask): #expect(!isTaken && ask == Ask(discardsBytes: true))
+        default: Issue.record("neither")
+        }
     }
 
     @Test(arguments: [
@@ -141,9 +155,9 @@ struct ResumeDecisionTests {
         ),
         (part { $0.lastModified = modified }, false),
     ])
-    func `with a date as validator, the date must stay and no tag may appear`(_ head: AnswerHead, _ isTaken: Bool) {
+    func `with a date as validator, the date must stay and no tag may appear`(_ head: OriginResponse, _ isTaken: Bool) {
         var decision = resuming(Self.dated)
-        switch decision.judge(head) {
+        switch decision.evaluate(head) {
         case .append(let body): #expect(isTaken && body.entity == Self.dated)
         case .askAgain(let ask): #expect(!isTaken && ask == Ask(discardsBytes: true))
         default: Issue.record("neither")
@@ -153,10 +167,10 @@ struct ResumeDecisionTests {
     @Test func `a length that was unknown is learnt from the part`() {
         var decision = resuming(SavedEntity(etag: Self.tag))
         #expect(
-            decision.judge(Self.part())
+            decision.evaluate(Self.part())
                 == .append(ResumeDecision.Body(offset: 40, end: 100, entity: Self.tagged, isResumable: true)))
         var unknown = resuming(SavedEntity(etag: Self.tag))
-        #expect(unknown.judge(Self.part { $0.contentRange = "bytes 40-99/*" }) == .askAgain(Ask(discardsBytes: true)))
+        #expect(unknown.evaluate(Self.part { $0.contentRange = "bytes 40-99/*" }) == .askAgain(Ask(discardsBytes: true)))
     }
 
     @Test func `a part that ends early is continued in the same attempt`() {
@@ -166,7 +180,7 @@ struct ResumeDecisionTests {
             $0.contentLength = 20
         }
         #expect(
-            decision.judge(head)
+            decision.evaluate(head)
                 == .append(ResumeDecision.Body(offset: 40, end: 60, entity: Self.tagged, isResumable: true)))
         #expect(decision.ended(at: 60) == .askAgain(Ask(offset: 60, ifRange: Self.tag)))
         let rest = Self.part {
@@ -174,14 +188,14 @@ struct ResumeDecisionTests {
             $0.contentLength = 40
         }
         #expect(
-            decision.judge(rest)
+            decision.evaluate(rest)
                 == .append(ResumeDecision.Body(offset: 60, end: 100, entity: Self.tagged, isResumable: true)))
         #expect(decision.ended(at: 100) == .complete(total: 100))
     }
 
     // MARK: - 200 (rule 4)
 
-    @Test func `a first answer is taken with its validators`() {
+    @Test func `a first response is taken with its validators`() {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
         let entity = SavedEntity(etag: Self.tag, lastModified: Self.modified, date: Self.date, total: 100)
@@ -190,7 +204,7 @@ struct ResumeDecisionTests {
             $0.date = Self.date
         }
         #expect(
-            decision.judge(head)
+            decision.evaluate(head)
                 == .restart(ResumeDecision.Body(offset: 0, end: 100, entity: entity, isResumable: true)))
         #expect(!decision.hasRestarted)
     }
@@ -202,10 +216,10 @@ struct ResumeDecisionTests {
         (whole { $0.etag = #"W/"v1""# }, false),
         (whole { $0.etag = nil }, false),
     ])
-    func `an answer tells whether the download can be resumed`(_ head: AnswerHead, _ isResumable: Bool) {
+    func `a response tells whether the download can be resumed`(_ head: OriginResponse, _ isResumable: Bool) {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
-        guard case .restart(let body) = decision.judge(head) else {
+        guard case .restart(let body) = decision.evaluate(head) else {
             Issue.record("not taken")
             return
         }
@@ -232,10 +246,10 @@ struct ResumeDecisionTests {
         ),
     ])
     func `a whole file in place of a part is taken from its start, with its validators`(
-        _ name: String, _ saved: SavedEntity, _ head: AnswerHead
+        _ name: String, _ saved: SavedEntity, _ head: OriginResponse
     ) {
         var decision = resuming(saved)
-        guard case .restart(let body) = decision.judge(head) else {
+        guard case .restart(let body) = decision.evaluate(head) else {
             Issue.record("\(name): not taken")
             return
         }
@@ -246,9 +260,9 @@ struct ResumeDecisionTests {
 
     @Test func `an origin that does not know If-Range is asked once more with a plain range`() {
         var decision = resuming()
-        #expect(decision.judge(Self.whole()) == .askAgain(Ask(offset: 40)))
+        #expect(decision.evaluate(Self.whole()) == .askAgain(Ask(offset: 40)))
         #expect(
-            decision.judge(Self.part())
+            decision.evaluate(Self.part())
                 == .append(ResumeDecision.Body(offset: 40, end: 100, entity: Self.tagged, isResumable: true)))
     }
 
@@ -257,19 +271,87 @@ struct ResumeDecisionTests {
         // Nothing would tell that this part is of the same file.
         part { $0.etag = nil },
     ])
-    func `the answer to a plain range is verified`(_ head: AnswerHead) {
+    func `the response to a plain range is verified`(_ head: OriginResponse) {
         var decision = resuming()
-        _ = decision.judge(Self.whole())
-        #expect(decision.judge(head) == .askAgain(Ask(discardsBytes: true)))
+        _ = decision.evaluate(Self.whole())
+        #expect(decision.evaluate(head) == .askAgain(Ask(discardsBytes: true)))
     }
 
-    @Test func `an origin that honours no ranges is not asked for them again`() {
+    @Test func `an origin that honours no ranges brings the same file from its start, and what is there stays`() {
         var decision = resuming()
-        _ = decision.judge(Self.whole())
+        _ = decision.evaluate(Self.whole())
+        let body = ResumeDecision.Body(offset: 0, end: 100, entity: Self.tagged, isResumable: false)
+        #expect(decision.evaluate(Self.whole()) == .append(body))
+        // It may do ranges the next time. Where it does not, one request is enough to know.
+        #expect(decision.begin(entity: Self.tagged, offset: 70) == .ask(Ask(offset: 70, ifRange: Self.tag)))
+        #expect(decision.evaluate(Self.whole()) == .append(body))
+        #expect(decision.begin(entity: Self.tagged, offset: 70) == .ask(Ask(offset: 70, ifRange: Self.tag)))
+        guard case .restart = decision.evaluate(Self.whole { $0.etag = #""v2""# }) else {
+            Issue.record("bytes of another file were kept")
+            return
+        }
+    }
+
+    // MARK: - Other sources (rule 10)
+
+    @Test(
+        arguments: [
+            (tagged, 100, .ask(Ask(offset: 99, ifRange: tag))), (dated, 100, .ask(Ask(offset: 99, ifRange: modified))),
+            (tagged, 40, .ask(Ask(offset: 40, ifRange: tag))), (SavedEntity(total: 100), 100, .ask(Ask(discardsBytes: true))),
+            (SavedEntity(etag: tag, total: 1), 1, .ask(Ask(offset: 0, ifRange: tag, keepsLaterBytes: true))),
+            (SavedEntity(total: 1), 1, .ask(Ask())),
+        ] as [(SavedEntity, Int64, ResumeDecision.Beginning)])
+    func `bytes that no present source vouches for have to prove themselves, even if none is missing`(
+        _ entity: SavedEntity, _ offset: Int64, _ expected: ResumeDecision.Beginning
+    ) {
+        var decision = ResumeDecision()
+        #expect(decision.begin(entity: entity, offset: offset, isVouchedFor: false) == expected)
+    }
+
+    @Test func `the last byte that comes again proves the file, and anything else starts over`() {
+        let last = Self.part {
+            $0.contentRange = "bytes 99-99/100"
+            $0.contentLength = 1
+        }
+        var decision = ResumeDecision()
+        _ = decision.begin(entity: Self.tagged, offset: 100, isVouchedFor: false)
         #expect(
-            decision.judge(Self.whole())
-                == .restart(ResumeDecision.Body(offset: 0, end: 100, entity: Self.tagged, isResumable: false)))
-        #expect(decision.begin(entity: Self.tagged, offset: 70) == .ask(Ask(discardsBytes: true)))
+            decision.evaluate(last)
+                == .append(ResumeDecision.Body(offset: 99, end: 100, entity: Self.tagged, isResumable: true)))
+        for other in [last, Self.head(416) { $0.contentRange = "bytes */99" }] {
+            var other = other
+            other.etag = #""v2""#
+            _ = decision.begin(entity: Self.tagged, offset: 100, isVouchedFor: false)
+            var asked = decision
+            #expect(asked.evaluate(other) == .askAgain(Ask(discardsBytes: true)))
+        }
+        guard case .restart = decision.evaluate(Self.whole { $0.etag = #""v2""# }) else {
+            Issue.record("not begun anew")
+            return
+        }
+    }
+
+    @Test func `what was seen of a source holds for no other one`() {
+        var decision = resuming()
+        _ = decision.restartAsOneStream(because: "of a test", httpStatus: 206)
+        #expect(decision.usesOneStream && decision.hasRestarted)
+        _ = decision.askOtherSource()
+        guard case .restart(let body) = decision.evaluate(Self.whole(), from: "http://mirror.example/") else {
+            Issue.record("not taken")
+            return
+        }
+        #expect(body.isResumable && body.entity.source == "http://mirror.example/")
+        #expect(!decision.usesOneStream && !decision.hasRestarted)
+    }
+
+    @Test func `a source that is given up costs no bytes`() {
+        var decision = resuming()
+        var written = Coverage(prefix: 40)
+        written.insert(60..<70)
+        #expect(decision.replace("http://a.example/", keeping: written) == Ask(offset: 40, keepsLaterBytes: true))
+        #expect(decision.replacedSources == ["http://a.example/"])
+        #expect(decision.askOtherSource() == Ask())
+        #expect(decision.savedEntity == Self.tagged)
     }
 
     // MARK: - 416 (rule 5)
@@ -289,9 +371,9 @@ struct ResumeDecisionTests {
     func `any other 416 starts over, once`(_ saved: SavedEntity, _ range: String?) {
         var decision = resuming(saved)
         let head = Self.head(416) { $0.contentRange = range }
-        #expect(decision.judge(head) == .askAgain(Ask(discardsBytes: true)))
+        #expect(decision.evaluate(head) == .askAgain(Ask(discardsBytes: true)))
         _ = decision.begin(entity: saved, offset: 40)
-        guard case .fail(let failure) = decision.judge(head) else {
+        guard case .fail(let failure) = decision.evaluate(head) else {
             Issue.record("the second restart was granted")
             return
         }
@@ -301,7 +383,7 @@ struct ResumeDecisionTests {
     @Test func `416 to a question without a range is an error`() {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
-        guard case .fail(let failure) = decision.judge(Self.head(416)) else {
+        guard case .fail(let failure) = decision.evaluate(Self.head(416)) else {
             Issue.record("not an error")
             return
         }
@@ -311,10 +393,10 @@ struct ResumeDecisionTests {
     // MARK: - Errors (rules 1 and 6)
 
     @Test(arguments: [0, 40])
-    func `answers without the file are errors, and those that may pass are retryable`(_ offset: Int64) {
+    func `responses without the file are errors, and those that may pass are retryable`(_ offset: Int64) {
         for status in [100, 201, 202, 204, 205, 226, 300, 304, 400, 401, 403, 404, 408, 412, 429, 500, 501, 503, 599] {
             var decision = resuming(at: offset)
-            guard case .fail(let failure) = decision.judge(Self.head(status)) else {
+            guard case .fail(let failure) = decision.evaluate(Self.head(status)) else {
                 Issue.record("\(status) is taken")
                 continue
             }
@@ -327,7 +409,7 @@ struct ResumeDecisionTests {
     @Test func `a part that nobody asked for is an error`() {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
-        guard case .fail(let failure) = decision.judge(Self.part { $0.contentRange = "bytes 0-99/100" }) else {
+        guard case .fail(let failure) = decision.evaluate(Self.part { $0.contentRange = "bytes 0-99/100" }) else {
             Issue.record("taken")
             return
         }
@@ -339,7 +421,7 @@ struct ResumeDecisionTests {
     func `a content coding despite identity is an error`(_ coding: String, _ isError: Bool) {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
-        let verdict = decision.judge(Self.whole { $0.contentEncoding = coding })
+        let verdict = decision.evaluate(Self.whole { $0.contentEncoding = coding })
         if case .fail(let failure) = verdict {
             #expect(isError)
             #expect(failure.code == .unsupportedEncoding)
@@ -361,7 +443,7 @@ struct ResumeDecisionTests {
     func `a whole body ends where its length says`(_ length: Int64?, _ position: Int64, _ expected: ResumeDecision.Ending) {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
-        _ = decision.judge(Self.whole { $0.contentLength = length })
+        _ = decision.evaluate(Self.whole { $0.contentLength = length })
         #expect(decision.ended(at: position) == expected)
     }
 
@@ -373,21 +455,21 @@ struct ResumeDecisionTests {
         }
     }
 
-    /// What the whole file hashes to: what the first answer says, or a later one where it said nothing.
+    /// What the whole file hashes to: what the first response says, or a later one where it said nothing.
     @Test(arguments: [nil, 1], [nil, 1, 2] as [UInt8?])
     func `a part keeps the digest that the file has, and may bring it`(_ first: UInt8?, _ later: UInt8?) {
         let digest = { (byte: UInt8) in Checksum(.sha256, bytes: [UInt8](repeating: byte, count: 32)) }
         var entity = Self.tagged
         entity.digest = first.flatMap(digest)
         var decision = resuming(entity)
-        guard case .append(let body) = decision.judge(Self.part { $0.digest = later.flatMap(digest) }) else {
+        guard case .append(let body) = decision.evaluate(Self.part { $0.digest = later.flatMap(digest) }) else {
             Issue.record("not appended")
             return
         }
         #expect(body.entity.digest == (first ?? later).flatMap(digest))
         var anew = resuming(entity)
         guard
-            case .restart(let whole) = anew.judge(
+            case .restart(let whole) = anew.evaluate(
                 Self.whole {
                     $0.etag = "\"v2\""
                     $0.digest = later.flatMap(digest)
@@ -411,7 +493,7 @@ struct ResumeDecisionTests {
         fields.append(.contentEncoding, "gzip")
         fields.append(.retryAfter, "7")
         fields.append(FieldName("Repr-Digest"), "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")
-        let head = AnswerHead(status: .partialContent, fields: fields, contentLength: 60)
+        let head = OriginResponse(status: .partialContent, fields: fields, contentLength: 60)
         #expect(head.status == 206)
         #expect(
             head.entity

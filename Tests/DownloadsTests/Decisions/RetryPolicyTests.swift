@@ -19,11 +19,11 @@ struct RetryPolicyTests {
     func `the longest delay doubles up to a minute and the shortest is none`(_ fruitless: Int, _ seconds: Double) {
         let policy = RetryPolicy()
         var most = ConstantGenerator.most
-        let longest = policy.delay(afterFruitless: fruitless, retryAfter: nil, using: &most)
+        let longest = policy.delay(afterAttemptsWithoutProgress: fruitless, retryAfter: nil, using: &most)
         #expect(longest <= .seconds(seconds))
         #expect(longest > .seconds(seconds * 0.999))
         var least = ConstantGenerator.least
-        #expect(policy.delay(afterFruitless: fruitless, retryAfter: nil, using: &least) == .zero)
+        #expect(policy.delay(afterAttemptsWithoutProgress: fruitless, retryAfter: nil, using: &least) == .zero)
     }
 
     @Test(arguments: [
@@ -32,9 +32,9 @@ struct RetryPolicyTests {
     ])
     func `a delay is never less than what the origin asks, up to a day`(_ asked: Duration, _ expected: Duration) {
         var least = ConstantGenerator.least
-        #expect(RetryPolicy().delay(afterFruitless: 1, retryAfter: asked, using: &least) == expected)
+        #expect(RetryPolicy().delay(afterAttemptsWithoutProgress: 1, retryAfter: asked, using: &least) == expected)
         var most = ConstantGenerator.most
-        #expect(RetryPolicy().delay(afterFruitless: 7, retryAfter: .seconds(1), using: &most) > .seconds(59))
+        #expect(RetryPolicy().delay(afterAttemptsWithoutProgress: 7, retryAfter: .seconds(1), using: &most) > .seconds(59))
     }
 
     @Test(
@@ -76,7 +76,7 @@ struct RetryPolicyTests {
         let broken = DownloadFailure(.transferBroken, "no")
         for (bytes, fruitless) in [(100, 1), (100, 2), (150, 1), (40, 2), (150, 3), (151, 1)] as [(Int64, Int)] {
             _ = budget.verdict(on: broken, bytesReceived: bytes, policy: RetryPolicy(), using: &random)
-            #expect(budget.fruitless == fruitless)
+            #expect(budget.attemptsWithoutProgress == fruitless)
         }
     }
 

@@ -136,50 +136,73 @@ struct SegmentPlanTests {
         #expect(plan.ended(0, .broken) == .stuck)
     }
 
-    @Test("an origin without ranges goes on as one stream, which brings the rest again")
-    func oneStream() {
-        let (initial, openings) = Self.plan(64 * Self.mib, connections: 4)
-        var plan = initial
-        _ = plan.place(0, 1000)
-        _ = plan.wrote(0, 0..<1000)
-        let other = openings[0]
-        plan.accepted(other.connection, end: other.range.upperBound)
-        _ = plan.place(other.connection, 1000)
-        _ = plan.wrote(other.connection, other.range.lowerBound..<other.range.lowerBound + 1000)
-        #expect(plan.continueAsOneStream() == 0)
-        #expect(plan.written == Coverage(prefix: 1000))
-        #expect(plan.segments[0]?.end == 64 * Self.mib)
-        #expect(plan.place(other.connection, 10) == nil)
-        let counts = plan.wrote(other.connection, 5000..<5010)
-        #expect(!counts)
-    }
-
-    @Test("a piece of the first body that is still being written does not end it")
-    func pieceBeingWritten() {
-        var (plan, _) = Self.plan(64 * Self.mib, connections: 4)
-        _ = plan.place(0, 1000)
-        _ = plan.wrote(0, 0..<1000)
-        _ = plan.place(0, 500)
-        #expect(plan.continueAsOneStream() == 0)
-        #expect(plan.written == Coverage(prefix: 1000))
-        _ = plan.wrote(0, 1000..<1500)
-        #expect(plan.written == Coverage(prefix: 1500))
-    }
-
-    @Test("a body that goes on behind a hole is no stream that brings the whole file")
-    func streamBehindHole() {
-        var written = Coverage(prefix: 1000)
-        written.insert(9 * Self.mib..<10 * Self.mib)
-        var plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: 4))
-        _ = plan.begin(at: 10 * Self.mib, end: 64 * Self.mib, total: 64 * Self.mib, dividing: true)
-        #expect(plan.continueAsOneStream() == nil)
-    }
-
-    @Test("without the first body there is no stream to go on with")
-    func noStream() {
-        var (plan, _) = Self.plan(64 * Self.mib, connections: 4)
+    /// 64 MiB over four connections, of which the first is told to have ended after 8 MiB.
+    static func withoutFirst() -> (SegmentPlan, [SegmentPlan.Opening]) {
+        var (plan, openings) = plan(64 * mib, connections: 4)
+        _ = plan.place(0, 8 << 20)
+        _ = plan.wrote(0, 0..<8 * mib)
         _ = plan.ended(0, .broken)
-        #expect(plan.continueAsOneStream() == nil)
+        return (plan, openings)
+    }
+
+    @Test("a whole file in place of a segment is not taken while another connection receives")
+    func wholeBesides() {
+        var (plan, openings) = Self.plan(64 * Self.mib, connections: 4)
+        #expect(plan.takeWhole(openings[0].connection) == nil)
+        #expect(plan.ended(openings[0].connection, .broken) == .goOn([]))
+        #expect(plan.limits.connections == 3)
+        (plan, openings) = Self.withoutFirst()
+        plan.accepted(openings[1].connection, end: openings[1].range.upperBound)
+        #expect(plan.takeWhole(openings[0].connection) == nil)
+    }
+
+    @Test("a whole file that nobody receives besides brings what is missing, and what is there stays")
+    func wholeAlone() throws {
+        var (plan, openings) = Self.withoutFirst()
+        let last = try #require(openings.last)
+        plan.accepted(last.connection, end: last.range.upperBound)
+        _ = plan.place(last.connection, 16 << 20)
+        _ = plan.wrote(last.connection, last.range)
+        _ = plan.ended(last.connection, .orderly)
+        let asked = Set(plan.segments.keys)
+        let connection = try #require(asked.min())
+        #expect(plan.takeWhole(connection).map(Set.init) == asked.subtracting([connection]))
+        #expect(plan.written.byteCount == 24 * Self.mib)
+        let placement = plan.place(connection, 48 << 20)
+        #expect(placement == SegmentPlan.Placement(offset: 0, count: 48 << 20, isLast: true, isOverlong: false))
+        _ = plan.wrote(connection, 0..<48 * Self.mib)
+        #expect(plan.isWhole)
+        #expect(plan.ended(connection, .orderly) == .complete)
+    }
+
+    @Test("a body from the start passes over what is there, and is over with what is missing last")
+    func fromTheStart() {
+        var written = Coverage(prefix: 1000)
+        written.insert(3000..<4000)
+        for (end, stop) in [(4000, 3000), (2000, 2000)] as [(Int64, Int64)] {
+            var plan = SegmentPlan(written: written)
+            #expect(plan.begin(at: 0, end: end, total: 4000, dividing: false) == [])
+            #expect(plan.written == written)
+            #expect(plan.place(0, 2000)?.isLast == (stop == 2000))
+            #expect(plan.segments[0]?.isShort == (end < 4000))
+        }
+    }
+
+    @Test(
+        "less than was asked for is asked for again at once only if it was much",
+        arguments: [(10, 1), (64 << 10, 1), (1 << 20, 2)] as [(Int64, Int)])
+    func short(count: Int64, connections: Int) {
+        let (initial, openings) = Self.plan(32 * Self.mib, connections: 2)
+        var plan = initial
+        let other = openings[0]
+        plan.accepted(other.connection, end: other.range.lowerBound + count)
+        _ = plan.place(other.connection, Int(count))
+        _ = plan.wrote(other.connection, other.range.lowerBound..<other.range.lowerBound + count)
+        #expect(plan.segments[other.connection]?.isShort == true)
+        let isWorthwhile = plan.segments[other.connection].map(plan.limits.isWorthwhile)
+        #expect(isWorthwhile == (connections == 2))
+        _ = plan.ended(other.connection, isWorthwhile == true ? .orderly : .broken)
+        #expect(plan.segments.count == connections)
     }
 
     @Test("more bytes than announced are noticed, and more than the segment's belong to others")

@@ -25,12 +25,12 @@ struct ChangeTests {
         let changed = try await fixture.service.change(third.id, change { $0.priority = 5 })
         #expect(changed.priority == 5)
         let crashed = try await fixture.crash(starting: false)
-        #expect(crashed.service.board.download(third.id)?.priority == 5)
+        #expect(crashed.service.index.download(third.id)?.priority == 5)
         await crashed.service.shutdown()
 
         _ = try await fixture.service.perform(.cancel, on: first.id)
         #expect(try await fixture.end(of: third.id).state == .completed)
-        #expect(fixture.service.board.download(second.id)?.state != .completed)
+        #expect(fixture.service.index.download(second.id)?.state != .completed)
         await fixture.service.shutdown()
     }
 
@@ -49,7 +49,7 @@ struct ChangeTests {
         #expect(failed.bytesReceived == kept)
         let file = try fixture.url(query)
         _ = try await fixture.service.change(made.id, change { $0.url = file })
-        if fixture.service.board.download(made.id)?.state == .failed {
+        if fixture.service.index.download(made.id)?.state == .failed {
             _ = try await fixture.service.perform(.resume, on: made.id)
         }
         let done = try await fixture.end(of: made.id)
@@ -131,7 +131,7 @@ struct ChangeTests {
         await #expect(throws: DownloadError.preconditionFailed) {
             try await fixture.service.change(made.id, change { $0.priority = 1 }) { $0.priority == 7 }
         }
-        #expect(fixture.service.board.download(made.id)?.priority == 0)
+        #expect(fixture.service.index.download(made.id)?.priority == 0)
         await fixture.service.shutdown()
     }
 
@@ -219,7 +219,7 @@ struct ChangeTests {
             NewDownload(url: try #require(HTTPURL("https://example.org/a")), startsPaused: true)
         ).download
         await #expect(throws: DownloadError.self) { try await fixture.service.change(made.id, change { $0.url = address }) }
-        #expect(fixture.service.board.download(made.id)?.url == "https://example.org/a")
+        #expect(fixture.service.index.download(made.id)?.url == "https://example.org/a")
         await fixture.service.shutdown()
     }
 

@@ -22,7 +22,7 @@ struct CommandTests {
         #expect(paused.bytesReceived > 200_000 && paused.bytesReceived < 4_000_000)
         #expect(paused.bytesPerSecond == 0)
         #expect(try fixture.names(in: "incomplete") == ["\(made.id).part"])
-        #expect(fixture.service.board.download(made.id)?.bytesReceived == paused.bytesReceived)
+        #expect(fixture.service.index.download(made.id)?.bytesReceived == paused.bytesReceived)
 
         #expect(try await fixture.service.perform(.pause, on: made.id).state == .paused)
         let resumed = try await fixture.service.perform(.resume, on: made.id)
@@ -40,7 +40,7 @@ struct CommandTests {
         let first = try await fixture.add(Self.slow)
         let second = try await fixture.add("size=1000&seed=4")
         _ = try await fixture.follow(first.id) { $0.bytesReceived > 0 }
-        #expect(fixture.service.board.download(second.id)?.state == .queued)
+        #expect(fixture.service.index.download(second.id)?.state == .queued)
         #expect(try await fixture.service.perform(.cancel, on: first.id).state == .cancelled)
         #expect(try await fixture.end(of: second.id).state == .completed)
         #expect(try fixture.names(in: "incomplete") == [])
@@ -90,7 +90,7 @@ struct CommandTests {
         let deleted = try await fixture.end(of: fixture.add("size=1000&seed=10").id)
         try await fixture.service.remove(kept.id, deletingFile: false)
         try await fixture.service.remove(deleted.id, deletingFile: true)
-        #expect(fixture.service.board.download(kept.id) == nil)
+        #expect(fixture.service.index.download(kept.id) == nil)
         #expect(try fixture.names(in: "files") == [kept.filename])
         await #expect(throws: DownloadError.notFound) { try await fixture.service.remove(kept.id, deletingFile: false) }
         let running = try await fixture.add(Self.slow)
@@ -149,7 +149,7 @@ struct CommandTests {
         var ids: [DownloadID] = []
         for seed in 20..<26 { ids.append(try await fixture.add("size=200000&seed=\(seed)&pace=2000000").id) }
         // One that has all its bytes is being published, and holds no slot.
-        let found = ids.compactMap { fixture.service.board.download($0) }
+        let found = ids.compactMap { fixture.service.index.download($0) }
         #expect(found.count { $0.state == .downloading && $0.progress != 1 } <= 2)
         for id in ids { #expect(try await fixture.end(of: id).state == .completed) }
         await fixture.service.shutdown()

@@ -4,8 +4,8 @@ import System
 @testable import Downloads
 
 /// A store that refuses changes for as long as a test wants it to, as a full or broken disk would; the rest goes to the real one.
-final class FailingStore: DownloadStore {
-    private let real: any DownloadStore
+final class FailingStore: RecordStore {
+    private let real: any RecordStore
     private let refusal = Locked<(@Sendable (StoreChange) -> Bool)?>(nil)
     private let reason = Locked(StoreError.full)
     private let count = Locked(0)
@@ -16,7 +16,7 @@ final class FailingStore: DownloadStore {
     /// How many bytes of each download the store has been told to be on the disk.
     let synced = Waiter<[DownloadID: Int64]>([:])
 
-    init(_ real: any DownloadStore) {
+    init(_ real: any RecordStore) {
         self.real = real
     }
 
@@ -38,6 +38,10 @@ final class FailingStore: DownloadStore {
 
     func load() throws(StoreError) -> StoredContents {
         try real.load()
+    }
+
+    func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
+        try await real.records(ids)
     }
 
     func submit(_ changes: [StoreChange]) -> StoreCommit {

@@ -13,7 +13,7 @@ struct FailingStoreTests {
         let fixture = try await ServiceFixture()
         fixture.store.refuse { $0.saves(.queued) }
         await #expect(throws: DownloadError.self) { try await fixture.add("size=1000&seed=1") }
-        #expect(fixture.service.board.page(ListQuery()).items.isEmpty)
+        #expect(fixture.service.index.page(ListQuery()).items.isEmpty)
         #expect(fixture.requests().isEmpty)
         fixture.store.refuse(nil)
         #expect(try await fixture.end(of: fixture.add("size=1000&seed=1").id).state == .completed)
@@ -51,7 +51,7 @@ struct FailingStoreTests {
         fixture.store.refuse(nil)
         while try fixture.names(in: "incomplete") != [] { await Task.yield() }
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .cancelled)
+        #expect(after.service.index.download(made.id)?.state == .cancelled)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -88,7 +88,7 @@ struct FailingStoreTests {
             #expect(try await fixture.file(fixture.end(of: made.id), is: query))
         } else {
             let after = try await fixture.crash(starting: false)
-            #expect(after.service.board.download(made.id)?.state == .cancelled)
+            #expect(after.service.index.download(made.id)?.state == .cancelled)
             await after.service.shutdown()
         }
         await fixture.service.shutdown()
@@ -103,11 +103,11 @@ struct FailingStoreTests {
             try await fixture.service.perform(.cancel, on: made.id)
         }
         #expect(try fixture.names(in: "incomplete") == [])
-        while await fixture.service.unsaved[made.id] == nil { await Task.yield() }
+        while await !fixture.service.isUnsaved(made.id) { await Task.yield() }
         fixture.store.refuse(nil)
-        while await fixture.service.unsaved[made.id] != nil { await Task.yield() }
+        while await fixture.service.isUnsaved(made.id) { await Task.yield() }
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .cancelled)
+        #expect(after.service.index.download(made.id)?.state == .cancelled)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -120,12 +120,11 @@ struct FailingStoreTests {
         await #expect(throws: DownloadError.self) { try await fixture.service.perform(.pause, on: made.id) }
         fixture.store.refuse(as: .full) { $0.saves(.paused) || $0.removes }
         await #expect(throws: DownloadError.self) { try await fixture.service.remove(made.id, deletingFile: false) }
-        let revision = try #require(fixture.service.board.download(made.id)).revision
-        while await fixture.service.unsaved[made.id] != revision { await Task.yield() }
+        #expect(await fixture.service.isUnsaved(made.id))
         fixture.store.refuse(nil)
-        while await fixture.service.unsaved[made.id] != nil { await Task.yield() }
+        while await fixture.service.isUnsaved(made.id) { await Task.yield() }
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .paused)
+        #expect(after.service.index.download(made.id)?.state == .paused)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -137,7 +136,7 @@ struct FailingStoreTests {
         let first = try await fixture.end(of: fixture.add(query) { $0.filename = "a.bin" }.id)
         fixture.store.refuse(as: .full) { $0.removes }
         await #expect(throws: DownloadError.self) { try await fixture.service.remove(first.id, deletingFile: true) }
-        #expect(fixture.service.board.download(first.id)?.fileMissing == true)
+        #expect(fixture.service.index.download(first.id)?.fileMissing == true)
         fixture.store.refuse(nil)
         let second = try await fixture.end(of: fixture.add(query) { $0.filename = "a.bin" }.id)
         #expect(second.id != first.id)
@@ -162,10 +161,10 @@ struct FailingStoreTests {
         fixture.store.refuse(as: .full) { change in change.removes && FileManager.default.fileExists(atPath: path) }
         try await fixture.service.remove(made.id, deletingFile: true)
         #expect(fixture.store.refused == 1)
-        #expect(fixture.service.board.download(made.id) == nil)
+        #expect(fixture.service.index.download(made.id) == nil)
         #expect(!FileManager.default.fileExists(atPath: path))
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id) == nil)
+        #expect(after.service.index.download(made.id) == nil)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -192,31 +191,12 @@ struct FailingStoreTests {
         fixture.store.refuse { $0.saves(.failed) }
         let made = try await fixture.add("size=1000&seed=8&fault=404")
         #expect(try await fixture.end(of: made.id).state == .failed)
-        while await fixture.service.unsaved[made.id] == nil { await Task.yield() }
+        while await !fixture.service.isUnsaved(made.id) { await Task.yield() }
         fixture.store.refuse(nil)
-        if !stopping { while await fixture.service.unsaved[made.id] != nil { await Task.yield() } }
+        if !stopping { while await fixture.service.isUnsaved(made.id) { await Task.yield() } }
         if stopping { await fixture.service.shutdown() }
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .failed)
-        await after.service.shutdown()
-        await fixture.service.shutdown()
-    }
-
-    @Test("a checkpoint that comes to its end while the end of the download is recorded does not undo that")
-    func lateCheckpoint() async throws {
-        let fixture = try await ServiceFixture()
-        fixture.store.delay { $0.saves(.completed) }
-        let made = try await fixture.add("size=70000&seed=7")
-        try await fixture.store.delayed.wait { !$0.isEmpty }
-        await fixture.service.endCheckpoint(of: made.id, at: 65_536)
-        fixture.store.delay(nil)
-        for commit in fixture.store.delayed.value { commit.conclude(.success(())) }
-        #expect(try await fixture.end(of: made.id).state == .completed)
-
-        try await fixture.store.submit([.probe]).wait()
-        let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .completed)
-        #expect(try after.names(in: "files").count == 1)
+        #expect(after.service.index.download(made.id)?.state == .failed)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -232,7 +212,7 @@ struct FailingStoreTests {
         #expect(try await fixture.service.perform(.resume, on: made.id).state != .paused)
 
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.download(made.id)?.state == .queued)
+        #expect(after.service.index.download(made.id)?.state == .queued)
         await after.service.shutdown()
         await fixture.service.shutdown()
     }
@@ -320,12 +300,5 @@ extension ServiceFixture {
     fileprivate func addStalled(_ query: String) async throws -> Download {
         let made = try await add(query)
         return try await follow(made.id) { $0.bytesReceived >= 400_000 }
-    }
-}
-
-extension DownloadService {
-    /// As if the sync that a checkpoint waits for had just come back.
-    fileprivate func endCheckpoint(of id: DownloadID, at count: Int64) {
-        if let part = jobs[id]?.part { noteSynced(id, part, Coverage(prefix: count)) }
     }
 }

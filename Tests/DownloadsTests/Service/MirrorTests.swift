@@ -13,6 +13,12 @@ struct MirrorTests {
     /// The first connection stops for a while, so that others are needed.
     nonisolated static let origin = "size=\(size)&seed=80&etag=a&fault=stall@1000000;times=1"
 
+    /// What all bytes of a synthetic entity hash to.
+    private func checksum(of query: String) throws -> Checksum {
+        let bytes = try #require(DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        return try Checksum(parsing: "sha-256:" + SHA256.hexadecimal(of: bytes))
+    }
+
     private func finished(
         _ fixture: ServiceFixture, _ query: String, mirrors: [String], checksum: Checksum? = nil
     ) async throws -> Download {
@@ -38,7 +44,7 @@ struct MirrorTests {
     }
 
     @Test(
-        "what is wrong with a mirror is its own affair",
+        "under a checksum what is wrong with a mirror is its own affair",
         arguments: [
             Case(name: "one with tags of its own shares the work", mirror: "size=\(size)&seed=80&etag=b", isUsed: true),
             Case(name: "one with another length is dropped", mirror: "size=\(size + 1)&seed=80&etag=b", isUsed: false),
@@ -47,7 +53,8 @@ struct MirrorTests {
                 name: "one that does no ranges is dropped", mirror: "size=\(size)&seed=80&etag=b&fault=ignore-ranges",
                 isUsed: false),
             Case(
-                name: "one that gives no validator is dropped", mirror: "size=\(size)&seed=80&fault=no-validator", isUsed: false),
+                name: "one that gives no validator shares the work", mirror: "size=\(size)&seed=80&fault=no-validator",
+                isUsed: true),
             Case(name: "one that hangs up is dropped", mirror: "size=\(size)&seed=80&etag=b&fault=reset@0", isUsed: false),
             Case(
                 name: "one that changes in between is dropped",
@@ -55,11 +62,64 @@ struct MirrorTests {
         ])
     func oneMirror(_ rule: Case) async throws {
         let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
-        let done = try await finished(fixture, Self.origin, mirrors: [rule.mirror])
+        let checksum = try checksum(of: "size=\(Self.size)&seed=80")
+        let done = try await finished(fixture, Self.origin, mirrors: [rule.mirror], checksum: checksum)
         try expectExact(fixture, done)
         let asked = fixture.requests().filter { $0.target.contains("etag=b") || $0.target.contains("no-validator") }
         #expect(!asked.isEmpty)
         if rule.isUsed { #expect(asked.contains { $0.status == 206 }) }
+        await fixture.service.shutdown()
+    }
+
+    @Test("without a proof one file comes from one source")
+    func unproven() async throws {
+        let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
+        // The mirror has other bytes, and nothing would tell.
+        let done = try await finished(fixture, Self.origin, mirrors: ["size=\(Self.size)&seed=81&etag=b"])
+        try expectExact(fixture, done)
+        #expect(!fixture.requests().contains { $0.target.contains("etag=b") })
+        await fixture.service.shutdown()
+    }
+
+    @Test(
+        "without a proof a mirror takes the place of an origin that is gone, from the first byte on",
+        arguments: [(12_000_000, 4), (12_000_000, 1), (900_000, 4)])
+    func replaced(size: Int, segments: Int) async throws {
+        let fixture = try await ServiceFixture { $0.segments = segments }
+        let done = try await finished(
+            fixture, "size=\(size)&seed=82&etag=a&fault=reset@300000;times=1,404;from=2", mirrors: ["size=\(size)&seed=83&etag=b"]
+        )
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try fixture.file(done, is: "size=\(size)&seed=83"))
+        let asked = fixture.requests().filter { $0.target.contains("etag=b") }
+        #expect(asked.first?.range == nil)
+        // It is the source now, and may be asked over several connections.
+        #expect((asked.count > 1) == (size > 8 << 20 && segments > 1))
+        await fixture.service.shutdown()
+    }
+
+    @Test("without a proof an origin that may come back is waited for, and its bytes stay")
+    func waitedFor() async throws {
+        let fixture = try await ServiceFixture { $0.segments = 1 }
+        let done = try await finished(
+            fixture, "size=900000&seed=82&etag=a&fault=reset@300000;times=1,503;from=2;times=3",
+            mirrors: ["size=900000&seed=83&etag=b"])
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try fixture.file(done, is: "size=900000&seed=82"))
+        #expect(!fixture.requests().contains { $0.target.contains("etag=b") })
+        #expect(fixture.requests().last?.range == "bytes=300000-")
+        await fixture.service.shutdown()
+    }
+
+    @Test("without a proof a mirror takes over where the download would fail otherwise", arguments: ["503", "reset@0"])
+    func lastAttempt(fault: String) async throws {
+        let fixture = try await ServiceFixture { $0.segments = 1 }
+        let done = try await finished(
+            fixture, "size=900000&seed=82&etag=a&fault=reset@300000;times=1,\(fault);from=2",
+            mirrors: ["size=900000&seed=83&etag=b"])
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try fixture.file(done, is: "size=900000&seed=83"))
+        #expect(fixture.requests().filter { $0.target.contains("etag=b") }.map(\.range) == [nil])
         await fixture.service.shutdown()
     }
 
@@ -93,7 +153,7 @@ struct MirrorTests {
     }
 
     @Test(
-        "an origin that dies with a part delivered leaves the rest to a mirror",
+        "under a checksum an origin that dies with a part delivered leaves the rest to a mirror",
         arguments: [
             (12_000_000, 4, "reset@3000000;times=1,404;from=2"), (12_000_000, 1, "reset@3000000;times=1,404;from=2"),
             (900_000, 4, "reset@300000;times=1,404;from=2"), (900_000, 4, "truncate@300000"),
@@ -101,7 +161,8 @@ struct MirrorTests {
     func dyingOrigin(size: Int, segments: Int, fault: String) async throws {
         let fixture = try await ServiceFixture { $0.segments = segments }
         let content = "size=\(size)&seed=82"
-        let done = try await finished(fixture, "\(content)&etag=a&fault=\(fault)", mirrors: ["\(content)&etag=b"])
+        let done = try await finished(
+            fixture, "\(content)&etag=a&fault=\(fault)", mirrors: ["\(content)&etag=b"], checksum: checksum(of: content))
         #expect(done.state == .completed, "\(String(describing: done.error))")
         #expect(try fixture.file(done, is: content))
         let asked = fixture.requests().filter { $0.target.contains("etag=b") }
@@ -110,29 +171,34 @@ struct MirrorTests {
     }
 
     @Test(
-        "a mirror that has nothing leaves the rest to the next one, whatever the origin had brought",
+        "under a checksum a mirror that has nothing leaves the rest to the next one",
         arguments: [
             "size=50000&fault=404", "size=50000&fault=500", "size=50001", "size=49999", "size=50000&fault=reset@0",
-            "size=50000&fault=no-validator",
         ], [1, 4])
     func secondMirror(first: String, segments: Int) async throws {
         let fixture = try await ServiceFixture { $0.segments = segments }
         let content = "size=50000&seed=85"
         let done = try await finished(
             fixture, "\(content)&etag=a&fault=truncate@20000;times=1,404;from=2",
-            mirrors: ["\(first)&seed=85&etag=b", "\(content)&etag=c"])
+            mirrors: ["\(first)&seed=85&etag=b", "\(content)&etag=c"], checksum: checksum(of: content))
         #expect(done.state == .completed, "\(String(describing: done.error))")
         #expect(try fixture.file(done, is: content))
         #expect(fixture.requests().last?.range == "bytes=20000-49999")
         await fixture.service.shutdown()
     }
 
-    @Test("bytes of an origin that is gone when it is to go on are continued by a mirror, after a new start too")
-    func goneOrigin() async throws {
+    @Test(
+        "bytes of an origin that is gone when it is to go on are continued by a mirror only under a checksum",
+        arguments: [true, false])
+    func goneOrigin(isProven: Bool) async throws {
         let before = try await ServiceFixture { $0.segments = 1 }
         let content = "size=900000&seed=83"
+        let checksum = isProven ? try checksum(of: content) : nil
         let mirror = try before.url("\(content)&etag=b")
-        let made = try await before.add("\(content)&etag=a&fault=stall@300000;times=1,404;from=2") { $0.mirrors = [mirror] }
+        let made = try await before.add("\(content)&etag=a&fault=stall@300000;times=1,404;from=2") {
+            $0.mirrors = [mirror]
+            $0.checksum = checksum
+        }
         _ = try await before.follow(made.id) { $0.bytesReceived == 300_000 }
         _ = try await before.service.perform(.pause, on: made.id)
         await before.service.shutdown()
@@ -141,17 +207,18 @@ struct MirrorTests {
         let done = try await after.end(of: made.id)
         #expect(done.state == .completed, "\(String(describing: done.error))")
         #expect(try after.file(done, is: content))
-        #expect(after.requests().last?.range == "bytes=300000-899999")
+        #expect(after.requests().last?.range == (isProven ? "bytes=300000-899999" : nil))
         #expect(done.mediaType == "application/octet-stream")
         await after.service.shutdown()
     }
 
-    @Test("where nobody has the rest, the origin's failure is told, and its bytes stay")
-    func nobodyLeft() async throws {
+    @Test("where nobody has the rest, the origin's failure is reported, and its bytes stay", arguments: [true, false])
+    func nobodyLeft(isProven: Bool) async throws {
         let fixture = try await ServiceFixture()
         let done = try await finished(
             fixture, "size=900000&seed=84&etag=a&fault=reset@300000;times=1,404;from=2",
-            mirrors: ["size=900001&seed=84&etag=b", "size=900000&seed=84&etag=c&fault=410"])
+            mirrors: ["size=900001&seed=84&etag=b", "size=900000&seed=84&etag=c&fault=410"],
+            checksum: isProven ? checksum(of: "size=900000&seed=84") : nil)
         #expect(done.state == .failed)
         #expect(done.error?.code == .httpStatus && done.error?.httpStatus == 404)
         #expect(done.bytesReceived == 300_000)
@@ -161,8 +228,7 @@ struct MirrorTests {
     @Test("bytes of a mirror that do not match the checksum are fetched anew without it")
     func wrongBytes() async throws {
         let fixture = try await ServiceFixture { $0.stallTimeout = .seconds(1) }
-        let bytes = try #require(DemoUpstream.content(of: "/entity?size=\(Self.size)&seed=80")?.bytes)
-        let checksum = try Checksum(parsing: "sha-256:" + SHA256.hexadecimal(of: bytes))
+        let checksum = try checksum(of: "size=\(Self.size)&seed=80")
         let done = try await finished(fixture, Self.origin, mirrors: ["size=\(Self.size)&seed=81&etag=b"], checksum: checksum)
         try expectExact(fixture, done)
         await fixture.service.shutdown()
@@ -171,26 +237,30 @@ struct MirrorTests {
     @Test("connections are spread over the sources that are left")
     func spread() {
         var table = SourceTable(count: 3)
-        #expect(table.next(busy: []) == 0)
-        #expect(table.next(busy: [0]) == 1)
-        #expect(table.next(busy: [0, 1]) == 2)
+        #expect(table.next(busy: [], combining: true) == 0)
+        #expect(table.next(busy: [0], combining: true) == 1)
+        #expect(table.next(busy: [0, 1], combining: true) == 2)
+        #expect(table.next(busy: [0, 1], combining: false) == 0)
         table.drop(1)
-        #expect(table.next(busy: [0]) == 2)
-        #expect(table.next(busy: [0, 2]) == 0)
+        #expect(table.next(busy: [0], combining: true) == 2)
+        #expect(table.next(busy: [0, 2], combining: true) == 0)
         table.drop(0)
-        #expect(table.next(busy: []) == 0)
+        #expect(table.next(busy: [], combining: true) == 0)
         let replacement = table.replaceFirst()
         #expect(replacement == 2)
         #expect(table.first == 2)
         let nobody = table.replaceFirst()
         #expect(nobody == nil)
 
+        #expect(SourceTable(count: 3, excluding: [0, 2]).first == 1)
+        #expect(SourceTable(count: 2, excluding: [0, 1]).first == 0)
+
         var pair = SourceTable(count: 2)
         let isLeft = pair.retireFirst()
         #expect(isLeft)
-        #expect(pair.next(busy: [1, 1]) == 1)
+        #expect(pair.next(busy: [1, 1], combining: true) == 1)
         pair.drop(1)
-        #expect(pair.next(busy: []) == 0)
+        #expect(pair.next(busy: [], combining: true) == 0)
         let isStillLeft = pair.retireFirst()
         #expect(!isStillLeft)
     }

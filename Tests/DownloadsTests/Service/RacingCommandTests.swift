@@ -61,14 +61,14 @@ struct RacingCommandTests {
                     group.addTask { _ = try? await fixture.service.perform(command, on: made.id) }
                 }
             }
-            #expect(fixture.service.board.download(made.id) == nil)
+            #expect(fixture.service.index.download(made.id) == nil)
         }
         let last = try await fixture.end(of: fixture.add("size=1000&seed=81").id)
         #expect(last.state == .completed)
         await fixture.service.shutdown()
 
         let next = try await ServiceFixture(continuing: fixture)
-        #expect(next.service.board.page(ListQuery()).items.map(\.id) == [last.id])
+        #expect(next.service.index.page(ListQuery()).items.map(\.id) == [last.id])
         #expect(try next.names(in: "incomplete") == [])
         await next.service.shutdown()
     }
@@ -79,7 +79,7 @@ struct RacingCommandTests {
         let made = try await fixture.add("size=1000&seed=90&fault=503")
         _ = try await fixture.follow(made.id) { $0.state == .retrying }
         try await fixture.service.remove(made.id, deletingFile: false)
-        #expect(fixture.service.board.download(made.id) == nil)
+        #expect(fixture.service.index.download(made.id) == nil)
         await #expect(throws: DownloadError.notFound) { try await fixture.service.perform(.resume, on: made.id) }
         await fixture.service.shutdown()
     }

@@ -20,7 +20,7 @@ struct RecoveryTests {
         let paused = try await before.service.perform(.pause, on: made.id)
 
         let after = try await before.crash()
-        let found = try #require(after.service.board.download(made.id))
+        let found = try #require(after.service.index.download(made.id))
         #expect(found.state == .paused)
         #expect(found.bytesReceived == paused.bytesReceived)
         _ = try await after.service.perform(.resume, on: made.id)
@@ -44,7 +44,7 @@ struct RecoveryTests {
             try handle.write(contentsOf: Data(repeating: 0x55, count: 100_000))
             try handle.close()
         }
-        #expect(after.service.board.download(made.id)?.bytesReceived == paused.bytesReceived)
+        #expect(after.service.index.download(made.id)?.bytesReceived == paused.bytesReceived)
         _ = try await after.service.perform(.resume, on: made.id)
         let done = try await after.end(of: made.id)
         #expect(try after.file(done, is: Self.slow))
@@ -68,7 +68,7 @@ struct RecoveryTests {
                 try handle.truncate(atOffset: UInt64(kept))
             }
         }
-        #expect(after.service.board.download(made.id)?.bytesReceived == Int64(kept))
+        #expect(after.service.index.download(made.id)?.bytesReceived == Int64(kept))
         _ = try await after.service.perform(.resume, on: made.id)
         let done = try await after.end(of: made.id)
         #expect(try after.file(done, is: Self.slow))
@@ -82,7 +82,7 @@ struct RecoveryTests {
         let made = try await fixture.add(Self.slow)
         _ = try await fixture.follow(made.id) { $0.bytesReceived > 200_000 }
         let paused = try await fixture.service.perform(.pause, on: made.id)
-        #expect(FileSystem.status(of: fixture.part(of: made.id).path)?.size == paused.bytesReceived)
+        #expect(try Data(contentsOf: fixture.part(of: made.id)).count == Int(paused.bytesReceived))
         _ = try await fixture.service.perform(.resume, on: made.id)
         let done = try await fixture.end(of: made.id)
         #expect(try fixture.file(done, is: Self.slow))
@@ -102,7 +102,7 @@ struct RecoveryTests {
         // What the store has been told by then is written when this is.
         try await before.store.submit([.probe]).wait()
         let after = try await before.crash(starting: false)
-        let found = try #require(after.service.board.download(first.id))
+        let found = try #require(after.service.index.download(first.id))
         #expect(found.state == .queued)
         await after.service.start()
         #expect(try await after.end(of: second.id).state == .completed)
@@ -168,7 +168,7 @@ struct RecoveryTests {
         _ = try await before.follow(made.id) { $0.bytesReceived > 200_000 }
         await before.service.shutdown()
         let after = try await before.crash(starting: false)
-        let found = try #require(after.service.board.download(made.id))
+        let found = try #require(after.service.index.download(made.id))
         #expect(found.bytesReceived > 200_000)
         await after.service.shutdown()
     }

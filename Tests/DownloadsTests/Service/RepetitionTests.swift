@@ -63,7 +63,7 @@ struct RepetitionTests {
         #expect(kinds(outcomes) == ["created", "refused", "existing", "refused", "created", "refused"])
 
         let after = try await fixture.crash(starting: false)
-        #expect(after.service.board.statistics().counts[.queued] == 2)
+        #expect(after.service.index.statistics().counts[.queued] == 2)
         let again = try #require(try await after.service.claim(key))
         #expect(again.count == outcomes.count)
         for (again, outcome) in zip(again, outcomes) {

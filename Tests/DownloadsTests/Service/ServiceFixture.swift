@@ -23,7 +23,8 @@ final class ServiceFixture: Sendable {
     ///   - starting: whether transfers begin.
     init(
         directory: TemporaryDirectory? = nil, continuing earlier: ServiceFixture? = nil, starting: Bool = true,
-        allowsPrivate: Bool = true, configure: (inout DownloadsConfiguration) -> Void = { _ in }
+        allowsPrivate: Bool = true, disk: SlowDisk? = nil,
+        configure: (inout DownloadsConfiguration) -> Void = { _ in }
     ) async throws {
         self.directory = try directory ?? earlier?.directory ?? TemporaryDirectory()
         if let earlier {
@@ -42,9 +43,13 @@ final class ServiceFixture: Sendable {
         configuration.checkpointInterval = .milliseconds(20)
         configure(&configuration)
         var opened: FailingStore?
-        service = try await DownloadService(configuration: configuration, client: client, log: { _ in }) {
+        let openDepot = { (directory: DataDirectory) -> any FileDepot in
+            let depot = LocalFileDepot(directory)
+            return disk.map { SlowDepot(depot, $0) } ?? depot
+        }
+        service = try await DownloadService(configuration: configuration, client: client, log: { _ in }, openDepot: openDepot) {
             directory throws(StoreError) in
-            let store = FailingStore(try SQLiteDownloadStore(directory))
+            let store = FailingStore(try SQLiteRecordStore(directory))
             opened = store
             return store
         }

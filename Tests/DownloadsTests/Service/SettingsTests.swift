@@ -50,7 +50,7 @@ struct SettingsTests {
         let first = try await fixture.add("size=4000000&seed=90&fault=stall@1000000")
         _ = try await fixture.follow(first.id) { $0.bytesReceived > 0 }
         let second = try await fixture.add("size=1000&seed=91")
-        #expect(fixture.service.board.download(second.id)?.state == .queued)
+        #expect(fixture.service.index.download(second.id)?.state == .queued)
         let settings = try await fixture.service.change([.maxConcurrent: 2, .speedLimit: 12_345])
         #expect(settings.maxConcurrent == 2)
         #expect(settings.maxPerHost == 4)

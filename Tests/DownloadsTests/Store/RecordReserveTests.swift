@@ -1,4 +1,5 @@
 import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -61,8 +62,8 @@ struct RecordReserveTests {
     /// Some file systems cannot; there the records do without.
     private static var supportsReservation: Bool {
         guard let directory = try? TemporaryDirectory(),
-            let part = try? PartFile(path: directory.path + "/trial", truncating: true)
+            let file = try? FileDescriptor(opening: directory.path + "/trial", .creating)
         else { return false }
-        return (try? part.preallocate(4_096)) == true
+        return (try? file.preallocate(4_096)) == true
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Asking the store whether it takes writes", .timeLimit(.minutes(3)))
 struct StoreProbeTests {
     /// Answers as it is told, and counts what it is asked.
-    private final class ScriptedStore: DownloadStore {
+    private final class ScriptedStore: RecordStore {
         enum Mood {
             case works, fails, hangs
         }
@@ -30,6 +30,7 @@ struct StoreProbeTests {
             return commit
         }
 
+        func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] { [] }
         func note(_ progress: StoredProgress) {}
         func close() async {}
     }
@@ -78,7 +79,7 @@ struct StoreProbeTests {
     @Test("a real store writes when it is asked, and says so when it is closed")
     func real() async throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteDownloadStore(try DataDirectory(path: directory.path))
+        let store = try SQLiteRecordStore(try DataDirectory(path: directory.path))
         try await store.write([.probe])
         await store.close()
         #expect(await StoreProbe(store).complaint() == StoreError.closed.description)

@@ -73,7 +73,9 @@ struct StoreSchemaTests {
     @Test(arguments: [
         ("state = 'unheard-of'", "state"), ("labels = '[1]'", "labels"), ("headers = '{'", "headers"),
         ("checksum = 'md4:00'", "checksum"), ("synced_segments = '[[0]]'", "synced_segments"),
-        ("error_code = 'bad'", "error_code"),
+        ("error_code = 'bad'", "error_code"), ("file_identity = '1:2'", "file_identity"),
+        ("filename = '../pawl.sqlite'", "filename"), ("filename = '/etc/passwd'", "filename"), ("filename = '.'", "filename"),
+        ("filename = ''", "filename"), ("filename = 'a' || char(10)", "filename"),
     ])
     func `a column that holds what was never written there is reported`(_ change: String, _ column: String) async throws {
         let scene = try StoreScene()

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import System
 import TestSupport
 
 @testable import Downloads
@@ -13,8 +14,8 @@ final class StoreScene {
         temporary = try TemporaryDirectory()
     }
 
-    func open(_ options: GroupCommitter.Options = GroupCommitter.Options()) throws -> SQLiteDownloadStore {
-        try SQLiteDownloadStore(DataDirectory(path: path), options: options)
+    func open(_ options: GroupCommitter.Options = GroupCommitter.Options()) throws -> SQLiteRecordStore {
+        try SQLiteRecordStore(DataDirectory(path: path), options: options)
     }
 
     /// What the files hold at this moment, as a crash would leave them: read from a copy of the file and its log.
@@ -24,7 +25,7 @@ final class StoreScene {
         for name in ["pawl.sqlite", "pawl.sqlite-wal"] where FileManager.default.fileExists(atPath: path + "/" + name) {
             try FileManager.default.copyItem(atPath: path + "/" + name, toPath: copy + "/" + name)
         }
-        return try SQLiteDownloadStore(DataDirectory(path: copy)).load()
+        return try SQLiteRecordStore(DataDirectory(path: copy)).load()
     }
 }
 
@@ -44,6 +45,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.download.bytesTotal = .max
     record.download.resumable = true
     record.download.fileMissing = true
+    record.download.file = FileIdentity(device: 1, inode: .max, size: 123, modified: -4)
     record.download.segments = 3
     record.download.attempts = 4
     record.download.error = DownloadFailure(.httpStatus, "503 Service Unavailable", httpStatus: 503, retryable: true)
@@ -59,6 +61,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.download.updatedAt = Timestamp(millisecondsSinceEpoch: 3)
     record.download.completedAt = Timestamp(millisecondsSinceEpoch: 4)
     record.download.revision = .max
+    record.download.stamp = EventID(epoch: 1_763_717_520_000, sequence: 12)
     record.requestedFilename = "mine.bin"
     record.requestedMediaType = "audio/*"
     record.requestedSegments = 6
@@ -80,7 +83,7 @@ func portrait(_ record: DownloadRecord) -> [String: String] {
         "filename": "\(String(describing: download.filename))", "mediaType": "\(String(describing: download.mediaType))",
         "bytes": "\(download.bytesReceived)/\(String(describing: download.bytesTotal))",
         "resumable": "\(String(describing: download.resumable))", "fileMissing": "\(download.fileMissing)",
-        "segments": "\(download.segments)", "attempts": "\(download.attempts)",
+        "file": "\(String(describing: download.file))", "segments": "\(download.segments)", "attempts": "\(download.attempts)",
         "error": "\(String(describing: download.error))", "checksum": "\(String(describing: download.checksum))",
         "sha256": "\(String(describing: download.sha256))", "priority": "\(download.priority)", "labels": "\(download.labels)",
         "speedLimit": "\(download.speedLimit)",
@@ -89,7 +92,8 @@ func portrait(_ record: DownloadRecord) -> [String: String] {
         "startedAt": "\(String(describing: download.startedAt?.millisecondsSinceEpoch))",
         "updatedAt": "\(download.updatedAt.millisecondsSinceEpoch)",
         "completedAt": "\(String(describing: download.completedAt?.millisecondsSinceEpoch))",
-        "revision": "\(download.revision)", "requestedFilename": "\(String(describing: record.requestedFilename))",
+        "revision": "\(download.revision)", "stamp": "\(download.stamp)",
+        "requestedFilename": "\(String(describing: record.requestedFilename))",
         "requestedMediaType": "\(String(describing: record.requestedMediaType))",
         "requestedSegments": "\(String(describing: record.requestedSegments))",
         "headers": record.headers.map { "\($0.name)=\($0.value)" }.joined(separator: "&"), "mirrors": "\(record.mirrors)",

@@ -8,13 +8,14 @@ struct WriteGroupTests {
         case .add(let record): "add \(record.id.value & 0xFF) \(record.download.revision)"
         case .save(let record): "save \(record.id.value & 0xFF) \(record.download.revision)"
         case .progress(let progress): "progress \(progress.id.value & 0xFF) \(progress.bytesReceived)"
-        case .remove(let id): "remove \(id.value & 0xFF)"
+        case .remove(let id, _): "remove \(id.value & 0xFF)"
         case .set(let name, let value): "set \(name) \(value ?? "nil")"
         case .probe: "probe"
         case .remember(let answer): "remember \(answer.key)"
         case .forget(let key): "forget \(key)"
         case .keepDelivery(let delivery): "keep delivery \(delivery.id)"
         case .dropDelivery(let id): "drop delivery \(id)"
+        case .beginEpoch(let epoch): "begin epoch \(epoch)"
         }
     }
 
@@ -40,8 +41,8 @@ struct WriteGroupTests {
         Case(writes: [[save(1, 1)], [save(1, 2)], [save(2, 1)]], expected: ["save 1 2", "save 2 1"]),
         Case(
             writes: [[.add(sampleRecord(1)), .add(sampleRecord(2))], [save(2, 2)]], expected: ["add 1 0", "save 2 2"]),
-        Case(writes: [[save(1, 1)], [.remove(sampleRecord(1).id)]], expected: ["remove 1"]),
-        Case(writes: [[.remove(sampleRecord(1).id)], [save(1, 3)]], expected: ["save 1 3"]),
+        Case(writes: [[save(1, 1)], [.remove(sampleRecord(1).id, stamp: .none)]], expected: ["remove 1"]),
+        Case(writes: [[.remove(sampleRecord(1).id, stamp: .none)], [save(1, 3)]], expected: ["save 1 3"]),
         Case(writes: [[.progress(note(1, 5))], [save(1, 1)]], expected: ["save 1 1"]),
         Case(
             writes: [[save(1, 1)], [.progress(note(1, 5))], [.progress(note(1, 6))]],

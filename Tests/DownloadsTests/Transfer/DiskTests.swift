@@ -1,4 +1,5 @@
 import Foundation
+import System
 import TestSupport
 import Testing
 
@@ -23,37 +24,22 @@ struct DiskTests {
             (EROFS, .ioError, false), (EMFILE, .ioError, true), (ENFILE, .ioError, true), (ENOMEM, .ioError, true),
         ] as [(Int32, FailureCode, Bool)])
     func causes(code: Int32, failure: FailureCode, isRetried: Bool) {
-        let told = DownloadFailure(FileError(operation: "write", path: "/x", code: code))
+        let told = DownloadFailure(FileError("write", "/x", SystemError(code)))
         #expect(told.code == failure)
         #expect(told.retryable == isRetried)
     }
 
     @Test(
-        "what seemed written is not believed after a failed sync",
+        "what a download has to be started over for",
         arguments: [
-            ("write", ENOSPC, false), ("write", EIO, false), ("sync", ENOSPC, true), ("sync the file system of", EIO, true),
-            ("read", EIO, false), ("publish", EIO, false),
-        ] as [(String, Int32, Bool)])
-    func belief(operation: String, code: Int32, losesBytes: Bool) {
-        #expect(FileError(operation: operation, path: "/x", code: code).losesBytes == losesBytes)
-    }
-
-    @Test("room for bytes that have not come is given back, and the others stay")
-    func givenBack() throws {
-        let directory = try TemporaryDirectory()
-        let part = try PartFile(path: directory.path + "/part", truncating: true)
-        _ = try part.preallocate(8 << 20)
-        let piece = [UInt8](repeating: 7, count: 1 << 20)
-        var written = Coverage()
-        for start in [0, 3 << 20] as [Int64] {
-            try unsafe part.write(piece.span.bytes, at: start)
-            written.insert(start..<start + Int64(piece.count))
-        }
-        part.release(allBut: written)
-        #expect(try part.size() == 4 << 20)
-        #expect(try part.space().allocated < 3 << 20)
-        let content = try [UInt8](Data(contentsOf: URL(filePath: part.path)))
-        #expect(Array(content[..<piece.count]) == piece)
-        #expect(Array(content[(3 << 20)...]) == piece)
+            (ENOENT, .missing, true), (ELOOP, .notRegular, true), (EISDIR, .notRegular, true), (ENOSPC, .full, false),
+            (EMFILE, .transient, false), (EACCES, .other, false), (EEXIST, .other, false),
+        ] as [(Int32, FileError.Kind, Bool)])
+    func kinds(code: Int32, kind: FileError.Kind, meansNoBytes: Bool) {
+        let error = FileError("open", "/x", SystemError(code))
+        #expect(error.kind == kind)
+        #expect(error.meansNoBytes == meansNoBytes)
+        #expect(error.message.hasPrefix("open /x: "))
+        #expect(!error.losesBytes)
     }
 }

@@ -19,7 +19,7 @@ struct CheckSummaryTests {
         report.files = 2
         report.missing = missing
         report.faults = Array(repeating: DirectoryFault(.damagedRecords, nil, "x"), count: faults)
-        report.mended = mended
+        report.repaired = mended
         #expect(CheckCommand.summary(of: report, false) == text)
     }
 }

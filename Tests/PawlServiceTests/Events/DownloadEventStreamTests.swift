@@ -1,16 +1,19 @@
-import Downloads
+import Foundation
+import HTTPCore
 import HTTPServer
 import JSON
 import TestSupport
 import Testing
 
+@testable import Downloads
 @testable import PawlService
 
 @Suite("The text of an event stream", .timeLimit(.minutes(3)))
 struct DownloadEventStreamTests {
     private func stream(_ running: RunningService) -> DownloadEventStream {
         let stream = DownloadEventStream(
-            hub: running.service.downloads.events, scope: nil, after: nil, interval: .milliseconds(50))
+            hub: running.service.downloads.events, rendered: RenderedDownloads(), scope: nil, after: nil,
+            interval: .milliseconds(50))
         stream.subscribe {}
         return stream
     }
@@ -75,5 +78,34 @@ struct DownloadEventStreamTests {
             }
             #expect(String(decoding: text, as: UTF8.self).hasSuffix("data: []\n\n"))
         }
+    }
+
+    @Test("each change is written once, for all streams, however far behind they are")
+    func shared() {
+        let publisher = DownloadPublisher(epoch: 1, history: StoredEventHistory())
+        let rendered = RenderedDownloads()
+        let streams = (0..<3).map { _ in
+            DownloadEventStream(hub: publisher.hub, rendered: rendered, scope: nil, after: nil, interval: .seconds(1))
+        }
+        let now = ContinuousClock.now
+        func read(_ stream: DownloadEventStream) -> [UInt8] {
+            var text: [UInt8] = []
+            while case .more = stream.next(into: &text, limit: 65_536, now: now) {}
+            return text
+        }
+        for stream in streams {
+            stream.subscribe {}
+            _ = read(stream)
+        }
+        var download = Download(
+            id: DownloadID(value: 1), url: "http://a.example/", createdAt: Timestamp(millisecondsSinceEpoch: 0))
+        let versions = (1...100).map { number in
+            download.attempts = number
+            return publisher.publish(download, counters: nil).version
+        }
+        let first = read(streams[0])
+        for version in versions { #expect(version.flatMap { rendered.rendering(of: $0) } != nil) }
+        for stream in streams.dropFirst() { #expect(read(stream) == first) }
+        #expect(String(decoding: first, as: UTF8.self).components(separatedBy: "event: download").count == 101)
     }
 }

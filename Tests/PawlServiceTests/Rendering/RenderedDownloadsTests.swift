@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Resources that are kept as they were written")
 struct RenderedDownloadsTests {
-    private let board = DownloadBoard()
+    private let index = SnapshotIndex()
     private let rendered = RenderedDownloads()
 
     private func publish(_ id: UInt128, counters: TransferCounters? = nil, _ change: (inout Download) -> Void = { _ in }) {
@@ -14,19 +14,18 @@ struct RenderedDownloadsTests {
             id: DownloadID(value: id), url: "http://a.example/\(id)", state: .downloading,
             createdAt: Timestamp(millisecondsSinceEpoch: 0))
         change(&download)
-        board.publish(download, counters: counters, sequence: 1)
+        index.publish(download, counters: counters)
     }
 
-    /// What an answer shows now: as it is kept, if it is, and otherwise as it is written.
+    /// What a response shows now, and whether that was written for another one.
     private func shown(_ id: UInt128) throws -> (bytes: [UInt8], etag: EntityTag, wasKept: Bool) {
         let id = DownloadID(value: id)
-        let version = try #require(board.version(of: id))
-        if let found = rendered.rendering(of: id, version) { return (found.bytes, found.etag, true) }
-        let made = rendered.rendering(of: try #require(board.download(id)))
-        return (made.bytes, made.etag, false)
+        let wasKept = rendered.rendering(of: try #require(index.version(of: id))) != nil
+        let made = try #require(rendered.rendering(of: id, in: index))
+        return (made.bytes, made.etag, wasKept)
     }
 
-    private func fresh(_ id: UInt128) throws -> [UInt8] { try #require(board.download(DownloadID(value: id))).encoded }
+    private func fresh(_ id: UInt128) throws -> [UInt8] { try #require(index.download(DownloadID(value: id))).encoded }
 
     @Test("what has not changed is written once")
     func unchanged() throws {
@@ -61,37 +60,42 @@ struct RenderedDownloadsTests {
         publish(1) { $0.labels = ["x"] }
         #expect(try !shown(1).wasKept)
         #expect(try shown(1).bytes == fresh(1))
-        _ = board.remove(DownloadID(value: 1))
+        _ = index.remove(DownloadID(value: 1))
         publish(1)
         #expect(try !shown(1).wasKept)
         #expect(try shown(1).bytes == fresh(1))
     }
 
-    @Test("of five that share four places the last four are kept, and none is ever taken for another")
-    func collisions() throws {
-        let ids: [UInt128] = [7, 7 + 256, 7 + 1024, 7 + 4096, 7 + 65536]
-        for id in ids { publish(id) }
-        for id in ids { #expect(try shown(id).bytes == fresh(id)) }
-        for id in ids.dropFirst() {
-            #expect(try shown(id).wasKept)
-            #expect(try shown(id).bytes == fresh(id))
-        }
-        #expect(try !shown(ids[0]).wasKept)
-        #expect(try shown(ids[0]).bytes == fresh(ids[0]))
-    }
-
-    @Test("a long one takes no place")
-    func long() throws {
-        publish(1) { $0.labels = [String(repeating: "x", count: 3000)] }
+    @Test("versions of one download are kept side by side, for readers that are behind")
+    func versions() throws {
+        publish(1)
+        let first = try #require(index.download(DownloadID(value: 1)))
+        _ = rendered.rendering(of: first)
+        publish(1) { $0.labels = ["x"] }
         _ = try shown(1)
-        #expect(try !shown(1).wasKept)
-        #expect(try shown(1).bytes == fresh(1))
+        #expect(try shown(1).wasKept)
+        #expect(rendered.rendering(of: try #require(first.version)) != nil)
+        #expect(rendered.rendering(of: first).bytes == first.encoded)
     }
 
-    @Test("one that is not the board's is written each time")
+    @Test("the oldest gives way when the room is used up, and a very long one takes none")
+    func bounded() throws {
+        publish(0) { $0.labels = [String(repeating: "x", count: 300_000)] }
+        _ = try shown(0)
+        #expect(try !shown(0).wasKept)
+        for id in 1...4_000 {
+            publish(UInt128(id))
+            _ = try shown(UInt128(id))
+        }
+        #expect(try !shown(1).wasKept)
+        #expect(try shown(3_999).wasKept)
+        #expect(try shown(2).bytes == fresh(2))
+    }
+
+    @Test("one that is not the index's is written each time")
     func foreign() throws {
         publish(1)
-        var foreign = try #require(board.download(DownloadID(value: 1)))
+        var foreign = try #require(index.download(DownloadID(value: 1)))
         foreign.publication = 0
         foreign.labels = ["other"]
         #expect(rendered.rendering(of: foreign).bytes == foreign.encoded)

@@ -8,7 +8,7 @@ const mostLoaded = 20_000;
 export const activeStates = ["downloading", "queued", "retrying"];
 export const states = [...activeStates, "paused", "failed", "completed", "cancelled"];
 
-class DownloadStore extends EventTarget {
+class RecordStore extends EventTarget {
 	all = new Map();
 	/** How many the service has. */
 	total = 0;
@@ -103,4 +103,4 @@ const keysOf = ({ url, track }) => [url, track?.id].filter(Boolean);
 /** What decides where a download stands in the list. */
 const placeOf = ({ state, filename, priority, labels }) => String([state, filename, priority, labels]);
 
-export const store = new DownloadStore();
+export const store = new RecordStore();

@@ -1,0 +1,124 @@
+internal import System
+
+/// Where the bytes of downloads are: part files while they come, and finished files under their names.
+///
+/// What is not `async` deals with names only, and is quick.
+protocol FileDepot: Sendable {
+    // MARK: - Part files
+
+    /// Opens the part file of a download that counts on bytes of it.
+    /// - Parameter length: how long it must be at least.
+    /// - Throws: `.missing`, `.short` or `.notRegular` if there is nothing to continue from. It is never created here.
+    func openPart(_ id: DownloadID, holding length: Int64) throws(FileError) -> PartFile
+
+    /// Makes an empty part file in place of whatever bears its name.
+    /// - Parameter replacement: whether it is made beside the part file, which stays until ``promoteReplacement(_:)``.
+    func createPart(_ id: DownloadID, replacement: Bool) throws(FileError) -> PartFile
+
+    /// Puts the replacement in the part file's place, durably. Not before the record has given up the old bytes, and nothing may
+    /// count on the new ones before this returns.
+    func promoteReplacement(_ id: DownloadID) async throws(FileError)
+
+    /// Removes the replacement.
+    func removeReplacement(_ id: DownloadID) throws(FileError) -> RemovedFiles
+
+    /// Removes everything that belongs to an unfinished download.
+    func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles
+
+    // MARK: - Finishing
+
+    /// Hashes a whole part file, compares it with what it must match, and flushes it.
+    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile
+
+    /// Gives a verified file its name, or the next free one if somebody put a file there; durable when it returns.
+    func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile
+
+    /// Forgets what only a crash before the record's commit would have needed. Called once the record tells of the publication.
+    func finishPublishing(_ id: DownloadID) throws(FileError)
+
+    // MARK: - Finished files
+
+    /// Whether anything bears a name.
+    func isTaken(_ name: String) -> Bool
+
+    /// Which file bears a name; `nil`: none, or nothing that is a regular file.
+    func identify(_ name: String) throws(FileError) -> FileIdentity?
+
+    /// Opens a finished file to be read.
+    /// - Throws: `.missing` if another file bears the name, too.
+    func open(_ name: String, as identity: FileIdentity) throws(FileError) -> FileDescriptor
+
+    /// The same if it needs no disk, so that an event loop may do it; `nil` if it does, or fails in any way.
+    func openCached(_ name: String, as identity: FileIdentity) -> FileDescriptor?
+
+    /// Removes a finished file. One that is not there is fine, and so is another that bears its name: that stays.
+    func remove(_ name: String, as identity: FileIdentity) throws(FileError) -> RemovedFiles
+
+    /// Looks whether a finished file is still the one that was published. One with another identity is hashed: files that were
+    /// restored from a backup, or whose file system was moved, are the same.
+    func recognise(_ file: PublishedFile) async throws(FileError) -> FileRecognition
+
+    // MARK: - The start
+
+    /// What an earlier run has left of an unfinished download.
+    /// - Parameter likelyName: the name that its record tells. The file may have got another.
+    func recover(_ id: DownloadID, likelyName: String?) throws(FileError) -> RecoveredPart
+
+    /// Opens a file that has its name already, to be verified.
+    func openPublished(_ name: String, as identity: FileIdentity) throws(FileError) -> PartFile
+
+    /// Removes what no record counts on from among the part files.
+    /// - Parameter isKept: whether a download's own are kept, but for a replacement.
+    func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError)
+}
+
+/// Why a file could not be finished.
+enum FinishingFailure: Error, Sendable, Equatable {
+    /// It was given up meanwhile.
+    case abandoned
+    /// Its bytes are not those that were promised.
+    case checksum(expected: String, actual: String)
+    case file(FileError)
+}
+
+/// A part file whose bytes are what they should be.
+struct VerifiedFile: Sendable {
+    let part: PartFile
+    /// Bytes.
+    let length: Int64
+    let sha256: [UInt8]
+    /// Whether its bytes are on the disk: small files are flushed together, when they are published.
+    let isFlushed: Bool
+}
+
+/// A finished file as its record tells of it.
+struct PublishedFile: Sendable, Equatable {
+    let name: String
+    /// Bytes.
+    let length: Int64
+    let sha256: [UInt8]
+    /// `nil` in records of releases that did not keep it.
+    let identity: FileIdentity?
+}
+
+/// Whether a finished file is the one that its record tells of.
+enum FileRecognition: Sendable, Equatable {
+    /// It is.
+    case identical
+    /// It is, by length and SHA-256, and has another identity by now.
+    case adopted(FileIdentity)
+    /// Another file bears its name.
+    case different
+    /// Nothing bears its name.
+    case missing
+}
+
+/// What an earlier run has left of an unfinished download.
+enum RecoveredPart: Sendable, Equatable {
+    case missing
+    /// A part file of that many bytes.
+    case part(size: Int64)
+    /// It had its name already when the run ended, and the record does not tell. To be verified again, against this digest, too, and
+    /// published under this name.
+    case published(name: String, identity: FileIdentity, sha256: [UInt8]?)
+}

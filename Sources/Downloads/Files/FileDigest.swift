@@ -1,0 +1,26 @@
+/// The digests of a file's first bytes: SHA-256, which every finished file is shown with, and those that it has to match.
+struct FileDigest: Sendable {
+    private var state = SHA256()
+    private var others: [Checksum.Algorithm: MessageDigest] = [:]
+
+    init(_ algorithms: some Sequence<Checksum.Algorithm> = []) {
+        for algorithm in algorithms { others[algorithm] = MessageDigest(algorithm) }
+    }
+
+    /// Bytes fed so far.
+    var length: Int64 { state.length }
+
+    /// The SHA-256.
+    var sha256: [UInt8] { state.digest() }
+
+    mutating func update(_ bytes: RawSpan) {
+        state.update(bytes)
+        for algorithm in others.keys { others[algorithm]?.update(bytes) }
+    }
+
+    /// One of the digests; nil if it was not computed.
+    func checksum(_ algorithm: Checksum.Algorithm) -> Checksum? {
+        let bytes = algorithm == .sha256 ? state.digest() : others[algorithm]?.digest()
+        return bytes.flatMap { Checksum(algorithm, bytes: $0) }
+    }
+}

@@ -1,0 +1,105 @@
+internal import System
+
+/// A part file that is to be verified.
+final class Verification: Sendable {
+    let part: PartFile
+    /// Bound to the part file; what it lacks is read back.
+    let hasher: StreamingHasher
+    /// Bytes of the whole file.
+    let length: Int64
+    /// What it must match: what the client said, and the origin.
+    let expected: [Checksum]
+    let outcome = AbandonableOutcome<VerifiedFile>()
+
+    init(part: PartFile, hasher: StreamingHasher, length: Int64, expected: [Checksum]) {
+        self.part = part
+        self.hasher = hasher
+        self.length = length
+        self.expected = expected
+    }
+
+    /// Gives it up: whoever waits is told at once, whatever the disk does. From any thread, at any time.
+    func abandon() {
+        hasher.stop()
+        outcome.abandon()
+    }
+}
+
+/// A verified file that is to get its name.
+final class Publication: Sendable {
+    let id: DownloadID
+    let file: VerifiedFile
+    /// The name that was reserved.
+    let name: String
+    let outcome = AbandonableOutcome<PublishedFile>()
+
+    init(id: DownloadID, file: VerifiedFile, name: String) {
+        self.id = id
+        self.file = file
+        self.name = name
+    }
+
+    /// Gives it up, from any thread. Returns whether it does not have the name and will not get it: then whoever waits is told at
+    /// once. If not, the outcome is to be waited for.
+    func abandon() -> Bool {
+        outcome.abandon()
+    }
+}
+
+/// The outcome of work that one task waits for, and that can be given up until it has begun what is not undone.
+final class AbandonableOutcome<Value: Sendable>: Sendable {
+    private enum Phase {
+        case open, committed, over
+    }
+
+    private struct State {
+        var phase = Phase.open
+        var waiter: CheckedContinuation<Result<Value, FinishingFailure>, Never>?
+    }
+
+    private let state = Locked(State())
+
+    /// Calls `start`, and waits until there is an outcome. Once only.
+    func wait(_ start: () -> Void) async throws(FinishingFailure) -> Value {
+        let result: Result<Value, FinishingFailure> = await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if state.phase == .open { state.waiter = continuation }
+                return state.phase == .open
+            }
+            if isOpen { start() } else { continuation.resume(returning: .failure(.abandoned)) }
+        }
+        return try result.get()
+    }
+
+    /// What comes now is not undone. Returns false if the work has been given up.
+    func commit() -> Bool {
+        state.withLock { state in
+            if state.phase == .open { state.phase = .committed }
+            return state.phase == .committed
+        }
+    }
+
+    /// There is an outcome; nobody hears of it once the work has been given up.
+    func resolve(_ result: Result<Value, FinishingFailure>) {
+        let waiter = state.withLock { state in
+            if state.phase == .open { state.phase = .over }
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: result)
+    }
+
+    /// Gives the work up. Returns false if it has committed.
+    @discardableResult
+    func abandon() -> Bool {
+        let (isAbandoned, waiter) = state.withLock {
+            state -> (Bool, CheckedContinuation<Result<Value, FinishingFailure>, Never>?) in
+            if state.phase == .committed { return (false, nil) }
+            state.phase = .over
+            defer { state.waiter = nil }
+            return (true, state.waiter)
+        }
+        waiter?.resume(returning: .failure(.abandoned))
+        return isAbandoned
+    }
+}

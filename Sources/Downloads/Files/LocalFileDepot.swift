@@ -1,0 +1,377 @@
+internal import System
+
+/// Part files and finished files in two directories of this machine.
+///
+/// A finished file gets its name by a hard link, which is made in one step and never over another file. Until the record tells of it
+/// the part file keeps its own name, too, so that a crash in between is recognised by both names leading to one file. Where there
+/// are no hard links, it is renamed, and a note beside it tells of that.
+final class LocalFileDepot: FileDepot {
+    /// From so many files on, one flush of the file system costs less than one for each.
+    static let sharedFlushThreshold = 5
+
+    /// Gives a file a second name in another directory: `Directory.link`, but for tests.
+    typealias Linking = @Sendable (Directory, String, Directory, String) throws(SystemError) -> Void
+
+    private struct Waiting {
+        var publications: [Publication] = []
+        var isRunning = false
+    }
+
+    private let incomplete: Directory
+    private let files: Directory
+    /// Where they are, for messages.
+    private let incompletePath: String
+    private let filesPath: String
+    private let link: Linking
+    private let waiting = Locked(Waiting())
+    /// What finished files that were not recognised at once hash to: whoever asks for one again does not have it read again.
+    private let hashes = Locked<[FileIdentity: [UInt8]]>([:])
+    private static let mostHashes = 1000
+
+    init(
+        _ directory: DataDirectory,
+        link: @escaping Linking = { (from, name, to, newName) throws(SystemError) in try from.link(name, to: to, as: newName) }
+    ) {
+        incomplete = directory.incomplete
+        files = directory.files
+        incompletePath = directory.incompletePath
+        filesPath = directory.filesPath
+        self.link = link
+    }
+
+    private static func part(_ id: DownloadID) -> String { "\(id).part" }
+    private static func replacement(_ id: DownloadID) -> String { "\(id).part.next" }
+    private static func note(_ id: DownloadID) -> String { "\(id).publishing" }
+
+    private func path(_ part: String) -> String { "\(incompletePath)/\(part)" }
+    private func file(_ name: String) -> String { "\(filesPath)/\(name)" }
+
+    // MARK: - Part files
+
+    func openPart(_ id: DownloadID, holding length: Int64) throws(FileError) -> PartFile {
+        let path = path(Self.part(id))
+        let (descriptor, status) = try open(Self.part(id), in: incomplete, .writing, path)
+        guard status.identity.size >= length else {
+            throw FileError(.short, "\(path) has \(status.identity.size) bytes, and should have \(length)")
+        }
+        return PartFile(descriptor, in: incomplete, path: path)
+    }
+
+    func createPart(_ id: DownloadID, replacement: Bool) throws(FileError) -> PartFile {
+        let name = replacement ? Self.replacement(id) : Self.part(id)
+        let path = path(name)
+        do throws(SystemError) {
+            var removed = RemovedFiles()
+            try removed.remove(name, from: incomplete)
+            return PartFile(try incomplete.open(name, .creating), in: incomplete, path: path)
+        } catch {
+            // To start over would not help against a directory of that name.
+            throw error.kind == .notRegular ? FileError(.other, "create \(path): \(error)") : FileError("create", path, error)
+        }
+    }
+
+    func promoteReplacement(_ id: DownloadID) async throws(FileError) {
+        try await BlockingExecutor.disk.run { () throws(FileError) in
+            try describing("rename", self.path(Self.replacement(id))) { () throws(SystemError) in
+                try self.incomplete.rename(Self.replacement(id), to: Self.part(id))
+                // Before the new name is on the disk, power loss would bring back the old bytes.
+                try self.incomplete.synchronize()
+            }
+        }
+    }
+
+    func removeReplacement(_ id: DownloadID) throws(FileError) -> RemovedFiles {
+        try remove([Self.replacement(id)])
+    }
+
+    func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles {
+        try remove([Self.part(id), Self.replacement(id), Self.note(id)])
+    }
+
+    private func remove(_ names: [String]) throws(FileError) -> RemovedFiles {
+        var removed = RemovedFiles()
+        for name in names {
+            do throws(SystemError) { try removed.remove(name, from: incomplete) } catch {
+                throw FileError("remove", path(name), error)
+            }
+        }
+        return removed
+    }
+
+    /// Opens an entry that must be a regular file.
+    private func open(
+        _ name: String, in directory: Directory, _ access: FileAccess, _ path: String
+    ) throws(FileError) -> (FileDescriptor, FileStatus) {
+        let (descriptor, status) = try describing("open", path) { () throws(SystemError) in
+            let descriptor = try directory.open(name, access)
+            return (descriptor, try descriptor.status())
+        }
+        guard status.kind == .regular else { throw FileError(.notRegular, "\(path) is no regular file") }
+        return (descriptor, status)
+    }
+
+    // MARK: - Verifying
+
+    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
+        try await verification.outcome.wait {
+            // A task of its own: the disk may still keep it when whoever waits has been told to go on.
+            Task { verification.outcome.resolve(await self.check(verification)) }
+        }
+    }
+
+    private func check(_ verification: Verification) async -> Result<VerifiedFile, FinishingFailure> {
+        let (part, length) = (verification.part, verification.length)
+        // Large files are written back here, while they are hashed, so that those behind them do not wait for them.
+        let isLarge = length > StreamingHasher.smallFile
+        async let flushing = isLarge ? Self.flush(part, length) : nil
+        do throws(FileError) {
+            let digest = try await verification.hasher.complete(upTo: length)
+            for expected in verification.expected {
+                var actual = digest.checksum(expected.algorithm)
+                if actual == nil { actual = try await Self.checksum(expected.algorithm, of: part, length) }
+                guard actual == expected else {
+                    return .failure(.checksum(expected: "\(expected)", actual: actual?.description ?? "unknown"))
+                }
+            }
+            if let failure = await flushing { return .failure(.file(failure)) }
+            return .success(VerifiedFile(part: part, length: length, sha256: digest.sha256, isFlushed: isLarge))
+        } catch {
+            return .failure(.file(error))
+        }
+    }
+
+    private static func flush(_ part: PartFile, _ length: Int64) async -> FileError? {
+        await BlockingExecutor.disk.run {
+            do throws(FileError) {
+                try part.cut(to: length)
+                try part.synchronizeBytes()
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    /// A digest that was not computed as the bytes came.
+    private static func checksum(
+        _ algorithm: Checksum.Algorithm, of part: PartFile, _ length: Int64
+    ) async throws(FileError) -> Checksum? {
+        let hasher = StreamingHasher([algorithm])
+        hasher.bind(to: part, holding: length)
+        return try await hasher.complete(upTo: length).checksum(algorithm)
+    }
+
+    // MARK: - Publishing
+
+    func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
+        try await publication.outcome.wait {
+            let starts = waiting.withLock { waiting in
+                waiting.publications.append(publication)
+                defer { waiting.isRunning = true }
+                return !waiting.isRunning
+            }
+            if starts { BlockingExecutor.publishing.submit { self.publishAllWaiting() } }
+        }
+    }
+
+    /// One thread takes everything that waits, so that many small files share one flush of the file system and one of the directory.
+    private func publishAllWaiting() {
+        while true {
+            let batch = waiting.withLock { waiting in
+                defer { waiting.publications = [] }
+                if waiting.publications.isEmpty { waiting.isRunning = false }
+                return waiting.publications
+            }
+            if batch.isEmpty { return }
+            publish(batch)
+        }
+    }
+
+    private func publish(_ batch: [Publication]) {
+        var named: [(Publication, PublishedFile)] = []
+        for publication in flush(batch) where publication.outcome.commit() {
+            do throws(FileError) {
+                named.append((publication, try name(publication)))
+            } catch {
+                publication.outcome.resolve(.failure(.file(error)))
+            }
+        }
+        if named.isEmpty { return }
+        do throws(SystemError) {
+            try files.synchronize()
+            for (publication, file) in named { publication.outcome.resolve(.success(file)) }
+        } catch {
+            let failure = FileError("flush", filesPath, error)
+            for (publication, _) in named { publication.outcome.resolve(.failure(.file(failure))) }
+        }
+    }
+
+    /// Has the bytes of all files on the disk; returns the publications that can go on.
+    private func flush(_ batch: [Publication]) -> [Publication] {
+        let unflushed = batch.count { !$0.file.isFlushed }
+        // What it says is said of all the file system, and where something went wrong before, of nothing: so each file is asked, too.
+        let sharesFlush = unflushed >= Self.sharedFlushThreshold && (try? files.synchronizeFileSystem()) != nil
+        return batch.filter { publication in
+            let file = publication.file
+            do throws(FileError) {
+                try file.part.cut(to: file.length)
+                if sharesFlush {
+                    try file.part.awaitWriteBack()
+                } else if !file.isFlushed {
+                    try file.part.synchronizeBytes()
+                }
+                return true
+            } catch {
+                publication.outcome.resolve(.failure(.file(error)))
+                return false
+            }
+        }
+    }
+
+    /// Gives a file the name it was promised, or the next free one.
+    private func name(_ publication: Publication) throws(FileError) -> PublishedFile {
+        let identity = try publication.file.part.identity()
+        func published(_ name: String) -> PublishedFile {
+            PublishedFile(
+                name: name, length: publication.file.length, sha256: publication.file.sha256, identity: identity)
+        }
+        let part = Self.part(publication.id)
+        // Already published by a run that ended before its record said so.
+        if try identify(publication.name) == identity { return published(publication.name) }
+        let status = try describing("examine", path(part)) { () throws(SystemError) in try incomplete.status(of: part) }
+        guard status?.identity == identity else { throw FileError(.missing, "\(path(part)) is not the file that was written") }
+        var name = publication.name
+        var number = 2
+        while try !give(name, to: publication, identity) {
+            name = FileNaming.numbered(publication.name, number)
+            number += 1
+        }
+        return published(name)
+    }
+
+    /// Returns whether the name was free.
+    private func give(_ name: String, to publication: Publication, _ identity: FileIdentity) throws(FileError) -> Bool {
+        let part = Self.part(publication.id)
+        do throws(SystemError) {
+            do throws(SystemError) {
+                try link(incomplete, part, files, name)
+            } catch {
+                guard error.meansNoLinks else { throw error }
+                let note = PublicationNote(name: name, identity: identity, sha256: publication.file.sha256)
+                try note.write(Self.note(publication.id), in: incomplete)
+                try incomplete.renameExclusively(part, to: files, as: name)
+            }
+            return true
+        } catch {
+            if error.kind == .alreadyExists { return false }
+            throw FileError("publish", file(name), error)
+        }
+    }
+
+    func finishPublishing(_ id: DownloadID) throws(FileError) {
+        for name in [Self.part(id), Self.note(id)] {
+            do throws(SystemError) { try incomplete.remove(name) } catch { throw FileError("remove", path(name), error) }
+        }
+    }
+
+    // MARK: - Finished files
+
+    func isTaken(_ name: String) -> Bool {
+        (try? files.status(of: name)) != nil
+    }
+
+    func identify(_ name: String) throws(FileError) -> FileIdentity? {
+        let status = try describing("examine", file(name)) { () throws(SystemError) in try files.status(of: name) }
+        return status?.kind == .regular ? status?.identity : nil
+    }
+
+    func open(_ name: String, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
+        let (descriptor, status) = try open(name, in: files, .reading, file(name))
+        guard status.identity == identity else { throw FileError(.missing, "\(file(name)) is another file") }
+        return descriptor
+    }
+
+    func openCached(_ name: String, as identity: FileIdentity) -> FileDescriptor? {
+        guard let descriptor = files.openCached(name), let status = try? descriptor.status(), status.kind == .regular,
+            status.identity == identity
+        else { return nil }
+        return descriptor
+    }
+
+    func remove(_ name: String, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
+        var removed = RemovedFiles()
+        guard try identify(name) == identity else { return removed }
+        do throws(SystemError) { try removed.remove(name, from: files) } catch { throw FileError("remove", file(name), error) }
+        removed.flush(files)
+        return removed
+    }
+
+    func recognise(_ published: PublishedFile) async throws(FileError) -> FileRecognition {
+        let found = try await BlockingExecutor.disk.run { () throws(FileError) in try self.identify(published.name) }
+        guard let found else { return .missing }
+        if found == published.identity { return .identical }
+        guard found.size == published.length else { return .different }
+        let sha256 = try await BlockingExecutor.hashing.run { () throws(FileError) in try self.hash(published.name, found) }
+        return sha256 == published.sha256 ? .adopted(found) : .different
+    }
+
+    /// The SHA-256 of a file; `nil` if somebody has written to it meanwhile.
+    private func hash(_ name: String, _ identity: FileIdentity) throws(FileError) -> [UInt8]? {
+        if let known = hashes.withLock({ $0[identity] }) { return known }
+        var digest = FileDigest()
+        let file = try openPublished(name, as: identity)
+        try file.hash(upTo: identity.size, into: &digest)
+        guard try file.identity() == identity else { return nil }
+        hashes.withLock { hashes in
+            if hashes.count >= Self.mostHashes { hashes = [:] }
+            hashes[identity] = digest.sha256
+        }
+        return digest.sha256
+    }
+
+    // MARK: - The start
+
+    func recover(_ id: DownloadID, likelyName: String?) throws(FileError) -> RecoveredPart {
+        let part = path(Self.part(id))
+        guard let status = try describing("examine", part, { () throws(SystemError) in try incomplete.status(of: Self.part(id)) })
+        else {
+            guard let note = PublicationNote(reading: Self.note(id), in: incomplete), let found = try identify(note.name),
+                found == note.identity || found.size == note.identity.size
+            else { return .missing }
+            return .published(name: note.name, identity: found, sha256: note.sha256)
+        }
+        guard status.kind == .regular else { return .missing }
+        if status.links > 1, let name = try name(of: status.identity, likely: likelyName) {
+            return .published(name: name, identity: status.identity, sha256: nil)
+        }
+        return .part(size: status.identity.size)
+    }
+
+    /// The name of a finished file. The record may be behind: another may have been free when the file was published.
+    private func name(of identity: FileIdentity, likely: String?) throws(FileError) -> String? {
+        if let likely, try identify(likely) == identity { return likely }
+        for name in try entries(of: files, filesPath) where try identify(name) == identity { return name }
+        return nil
+    }
+
+    func openPublished(_ name: String, as identity: FileIdentity) throws(FileError) -> PartFile {
+        PartFile(try open(name, as: identity), in: files, path: file(name))
+    }
+
+    func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) {
+        _ = try remove(orphans(keeping: isKept))
+    }
+
+    /// The names of part files, replacements and notes that are not of a download whose own are kept.
+    func orphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) -> [String] {
+        let names = try entries(of: incomplete, incompletePath)
+        return names.filter { name in
+            let stem = [".part", ".publishing"].first(where: name.hasSuffix).map { String(name.dropLast($0.count)) }
+            return stem.flatMap { DownloadID($0) }.map(isKept) != true
+        }
+    }
+
+    private func entries(of directory: Directory, _ path: String) throws(FileError) -> [String] {
+        try describing("list", path) { () throws(SystemError) in try directory.entries() }
+    }
+}

@@ -1,0 +1,48 @@
+internal import System
+
+/// What is written beside a part file before it is renamed to its final name, where a file system has no hard links: after a crash
+/// nothing else would tell that the file under that name is this download's.
+struct PublicationNote: Equatable {
+    let name: String
+    let identity: FileIdentity
+    let sha256: [UInt8]
+
+    /// The most bytes a note has; names are at most 255.
+    private static let mostBytes = 1024
+
+    /// Three lines: identity, digest, name.
+    var text: String { "\(identity)\n\(Hexadecimal.encode(sha256))\n\(name)" }
+
+    init(name: String, identity: FileIdentity, sha256: [UInt8]) {
+        self.name = name
+        self.identity = identity
+        self.sha256 = sha256
+    }
+
+    /// Reads what ``text`` writes; `nil` for anything else, as a crash may leave it.
+    init?(_ text: String) {
+        let lines = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
+        guard lines.count == 3, let identity = FileIdentity(String(lines[0])), let sha256 = Hexadecimal.decode(lines[1].utf8),
+            sha256.count == 32, FileNaming.isSafe(String(lines[2]))
+        else { return nil }
+        self.init(name: String(lines[2]), identity: identity, sha256: sha256)
+    }
+
+    /// Reads a note; `nil` if there is none that can be read.
+    init?(reading file: String, in directory: Directory) {
+        var buffer = [UInt8](repeating: 0, count: Self.mostBytes)
+        guard let descriptor = try? directory.open(file, .reading), (try? descriptor.status().kind) == .regular,
+            let count = try? descriptor.read(into: &buffer, count: buffer.count, at: 0)
+        else { return nil }
+        self.init(String(decoding: buffer.prefix(count), as: UTF8.self))
+    }
+
+    /// Writes the note in place of an older one; it is on the disk when this returns.
+    func write(_ file: String, in directory: Directory) throws(SystemError) {
+        try directory.remove(file)
+        let descriptor = try directory.open(file, .creating)
+        unsafe try descriptor.write(Array(text.utf8).span.bytes, at: 0)
+        try descriptor.synchronizeData()
+        try directory.synchronize()
+    }
+}

@@ -1,0 +1,71 @@
+/// One download as the index holds it. It never changes: what happens to the download replaces it, so whoever has taken it reads it
+/// without a lock.
+final class IndexEntry: Sendable {
+    let download: Download
+    /// The counters of its transfer; `nil` while it has none.
+    let counters: TransferCounters?
+
+    init(_ download: Download, counters: TransferCounters?) {
+        self.download = download
+        self.counters = counters
+    }
+
+    /// The version of ``current``, for less than the value itself costs.
+    var version: DownloadVersion {
+        DownloadVersion(
+            publication: download.publication, bytesReceived: counters?.received ?? download.bytesReceived,
+            bytesPerSecond: counters?.bytesPerSecond ?? download.bytesPerSecond,
+            stalled: counters?.isStalled ?? download.stalled, segments: segments)
+    }
+
+    private var segments: Int {
+        guard let connections = counters?.connections, connections > 0 else { return download.segments }
+        return connections
+    }
+
+    /// The download with the live counters laid over it.
+    var current: Download {
+        guard let counters else { return download }
+        var current = download
+        current.bytesReceived = counters.received
+        current.bytesPerSecond = counters.bytesPerSecond
+        current.stalled = counters.isStalled
+        current.segments = segments
+        if let written = counters.written { current.receivedRanges = written.outline(atMost: Download.rangeLimit) }
+        return current
+    }
+}
+
+/// Where an entry lies in the index; 32 bits are enough for what memory can hold, and there are many of them.
+typealias Place = UInt32
+
+/// The entries by place, in chunks: a copy of it shares them all, and a change after that copies one chunk and the list of chunks.
+struct IndexEntries: Sendable {
+    /// How many entries a chunk has, as a power of two.
+    static let chunkBits: Place = 8
+    private static let mask: Place = 1 << chunkBits - 1
+
+    private var chunks: [[IndexEntry?]] = []
+    private var last = 0
+
+    /// How many places there are, with an entry or without.
+    var count: Int { last }
+
+    /// The entry at a place below `count`; `nil` where there is none.
+    subscript(place: Place) -> IndexEntry? {
+        get { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] }
+        set { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] = newValue }
+    }
+
+    /// Adds an entry at a new place.
+    mutating func append(_ entry: IndexEntry) -> Place {
+        let place = Place(clamping: last)
+        if place & Self.mask == 0 {
+            chunks.append([])
+            chunks[chunks.count - 1].reserveCapacity(1 << Int(Self.chunkBits))
+        }
+        chunks[chunks.count - 1].append(entry)
+        last += 1
+        return place
+    }
+}

@@ -1,0 +1,165 @@
+/// The entries of the index: found by identity, and walked in the order of an ``IndexView``. It belongs to whoever holds its lock.
+///
+/// Every change costs O(log n).
+struct IndexTable: Sendable {
+    /// What readers walk.
+    private(set) var view: IndexView
+    private var places: [DownloadID: Place] = [:]
+    /// The newest download of each URL, and the earlier ones where there are any, by creation.
+    private var newest: [String: Place] = [:]
+    private var earlier: [String: OrderedPlaces] = [:]
+    /// Places of removed downloads, to be used again.
+    private var free: [Place] = []
+    /// The downloads that carry each label, by creation. Not part of the view: there may be as many labels as downloads.
+    private var byLabel: [String: OrderedPlaces] = [:]
+
+    /// An empty one.
+    /// - Parameter eventID: what a reader has been sent that knows of it.
+    init(eventID: EventID) {
+        view = IndexView(eventID: eventID)
+    }
+
+    /// The entry of a download.
+    subscript(id: DownloadID) -> IndexEntry? {
+        places[id].flatMap { view.entries[$0] }
+    }
+
+    /// The newest download of a URL.
+    func newest(ofURL url: String) -> IndexEntry? {
+        newest[url].flatMap { view.entries[$0] }
+    }
+
+    /// All downloads of a URL, newest first.
+    func entries(ofURL url: String) -> [IndexEntry] {
+        guard let newest = newest(ofURL: url) else { return [] }
+        var found = [newest]
+        var walk = earlier[url]?.walk(descending: true, in: view.entries)
+        while let place = walk?.next() { if let entry = view.entries[place] { found.append(entry) } }
+        return found
+    }
+
+    /// The downloads that carry a label, by creation.
+    func places(labelled label: String) -> OrderedPlaces {
+        byLabel[label] ?? OrderedPlaces(by: .identity)
+    }
+
+    mutating func reserveCapacity(_ count: Int) {
+        places.reserveCapacity(count)
+        newest.reserveCapacity(count)
+    }
+
+    /// Puts a download's new version in the place of the one before, as the next publication.
+    /// - Parameter eventID: what readers of the index have been sent once they have read this.
+    mutating func publish(_ download: Download, counters: TransferCounters?, eventID: EventID) -> IndexEntry {
+        view.publications += 1
+        view.eventID = eventID
+        var published = download
+        published.publication = view.publications
+        let entry = IndexEntry(published, counters: counters)
+        if let place = places[download.id], let before = view.entries[place] {
+            replace(before, with: entry, at: place)
+        } else {
+            insert(entry)
+        }
+        return entry
+    }
+
+    /// Takes a download away, as the next publication; returns whether it was there.
+    mutating func remove(_ id: DownloadID, eventID: EventID) -> Bool {
+        guard let place = places.removeValue(forKey: id), let entry = view.entries[place] else { return false }
+        view.publications += 1
+        view.eventID = eventID
+        view.all.remove(place, in: view.entries)
+        view.byStamp.remove(place, in: view.entries)
+        view.byState[entry.download.state]?.remove(place, in: view.entries)
+        if entry.counters != nil { view.transferring.remove(place, in: view.entries) }
+        removeLabels(of: entry.download, at: place)
+        removeURL(of: entry.download, at: place)
+        view.texts.remove(at: place)
+        view.entries[place] = nil
+        free.append(place)
+        return true
+    }
+
+    private mutating func insert(_ entry: IndexEntry) {
+        let download = entry.download
+        let place: Place
+        if let reused = free.popLast() {
+            place = reused
+            view.entries[place] = entry
+        } else {
+            place = view.entries.append(entry)
+        }
+        places[download.id] = place
+        view.all.insert(place, in: view.entries)
+        view.byStamp.insert(place, in: view.entries)
+        view.byState[download.state, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+        if entry.counters != nil { view.transferring.insert(place, in: view.entries) }
+        insertLabels(of: download, at: place)
+        insertURL(of: download, at: place)
+        view.texts.set(download, at: place)
+    }
+
+    private mutating func replace(_ old: IndexEntry, with entry: IndexEntry, at place: Place) {
+        let (before, now) = (old.download, entry.download)
+        // Where it is found by its stamp, it is found only as long as it has it.
+        view.byStamp.remove(place, in: view.entries)
+        view.entries[place] = entry
+        view.byStamp.insert(place, in: view.entries)
+        if before.state != now.state {
+            view.byState[before.state]?.remove(place, in: view.entries)
+            view.byState[now.state, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+        }
+        if (old.counters == nil) != (entry.counters == nil) {
+            if entry.counters == nil {
+                view.transferring.remove(place, in: view.entries)
+            } else {
+                view.transferring.insert(place, in: view.entries)
+            }
+        }
+        if before.labels != now.labels {
+            removeLabels(of: before, at: place)
+            insertLabels(of: now, at: place)
+        }
+        if before.url != now.url {
+            removeURL(of: before, at: place)
+            insertURL(of: now, at: place)
+        }
+        if before.url != now.url || before.filename != now.filename || before.trackName != now.trackName {
+            view.texts.set(now, at: place)
+        }
+    }
+
+    private mutating func insertLabels(of download: Download, at place: Place) {
+        for label in Set(download.labels) {
+            byLabel[label, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+        }
+    }
+
+    private mutating func removeLabels(of download: Download, at place: Place) {
+        for label in Set(download.labels) {
+            byLabel[label]?.remove(place, in: view.entries)
+            if byLabel[label]?.count == 0 { byLabel[label] = nil }
+        }
+    }
+
+    private mutating func insertURL(of download: Download, at place: Place) {
+        guard let known = newest.updateValue(place, forKey: download.url), let entry = view.entries[known] else { return }
+        let isNewest = entry.download.id < download.id
+        if !isNewest { newest[download.url] = known }
+        earlier[download.url, default: OrderedPlaces(by: .identity)].insert(isNewest ? known : place, in: view.entries)
+    }
+
+    private mutating func removeURL(of download: Download, at place: Place) {
+        let url = download.url
+        if newest[url] == place {
+            var walk = earlier[url]?.walk(descending: true, in: view.entries)
+            let next = walk?.next()
+            newest[url] = next
+            if let next { earlier[url]?.remove(next, in: view.entries) }
+        } else {
+            earlier[url]?.remove(place, in: view.entries)
+        }
+        if earlier[url]?.count == 0 { earlier[url] = nil }
+    }
+}

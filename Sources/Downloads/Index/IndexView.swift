@@ -1,0 +1,99 @@
+/// All downloads at one moment, for readers to walk without a lock: taking one costs a few references, and what happens afterwards
+/// leaves it as it is.
+struct IndexView: Sendable {
+    var entries = IndexEntries()
+    /// All downloads, by creation.
+    var all = OrderedPlaces(by: .identity)
+    /// The same for those in each state; a state without any may be missing.
+    var byState: [DownloadState: OrderedPlaces] = [:]
+    /// The same for those that transfer.
+    var transferring = OrderedPlaces(by: .identity)
+    /// All downloads, by the stamp of the last change.
+    var byStamp = OrderedPlaces(by: .stamp)
+    var texts = SearchTexts()
+    /// Changes published so far.
+    var publications: UInt64 = 0
+    /// What a reader has been sent that knows all this.
+    var eventID: EventID
+
+    init(eventID: EventID) {
+        self.eventID = eventID
+    }
+
+    /// The entries that transfer, by creation.
+    var transferringEntries: [IndexEntry] {
+        var walk = transferring.walk(in: entries)
+        var found: [IndexEntry] = []
+        found.reserveCapacity(transferring.count)
+        while let place = walk.next() { if let entry = entries[place] { found.append(entry) } }
+        return found
+    }
+
+    /// The downloads in any of some states, by creation.
+    func walk(_ states: some Sequence<DownloadState>) -> MergedWalk {
+        MergedWalk(states.compactMap { byState[$0] }, .oldest, after: nil, entries)
+    }
+}
+
+// MARK: - Pages
+
+extension IndexView {
+    /// One page of the list.
+    /// - Parameter labelled: the downloads with the query's label, if it has one.
+    func page(_ query: ListQuery, labelled: OrderedPlaces?) -> DownloadPage {
+        let lists = lists(query, labelled)
+        var page = DownloadPage(items: [], next: nil, total: lists.reduce(0) { $0 + $1.count })
+        var walk = MergedWalk(lists, query.order, after: query.after, entries)
+        while let entry = walk.next() {
+            guard page.items.count < query.limit else {
+                page.next = page.items.last?.id
+                break
+            }
+            page.items.append(entry.current)
+        }
+        return page
+    }
+
+    /// Lists of all that match, each of them once.
+    private func lists(_ query: ListQuery, _ labelled: OrderedPlaces?) -> [OrderedPlaces] {
+        let lists = labelled.map { [$0] } ?? (query.states.isEmpty ? [all] : query.states.compactMap { byState[$0] })
+        guard let wanted = filter(query) else { return lists }
+        return lists.map { $0.filtered(wanted) }
+    }
+
+    /// Those among which the lists' members have to be; nil: all are.
+    private func filter(_ query: ListQuery) -> PlaceSet? {
+        var filter: PlaceSet?
+        if let text = query.foldedText, !text.isEmpty { filter = texts.places(containing: text) }
+        guard query.label != nil, !query.states.isEmpty else { return filter }
+        var places = PlaceSet()
+        for state in query.states { byState[state]?.insert(into: &places) }
+        filter?.formIntersection(places)
+        return filter ?? places
+    }
+}
+
+/// Goes through several lists at once, in order of creation.
+struct MergedWalk: Sendable, IteratorProtocol {
+    private let entries: IndexEntries
+    private let order: ListQuery.Order
+    private var walks: [OrderedPlaces.Walk]
+
+    init(_ lists: [OrderedPlaces], _ order: ListQuery.Order, after: DownloadID?, _ entries: IndexEntries) {
+        self.entries = entries
+        self.order = order
+        walks = lists.map { $0.walk(descending: order == .newest, after: after?.value, in: entries) }
+    }
+
+    mutating func next() -> IndexEntry? {
+        var best: (walk: Int, entry: IndexEntry)?
+        for number in walks.indices {
+            guard let entry = walks[number].peek.flatMap({ entries[$0] }) else { continue }
+            if let known = best, (entry.download.id > known.entry.download.id) != (order == .newest) { continue }
+            best = (number, entry)
+        }
+        guard let best else { return nil }
+        _ = walks[best.walk].next()
+        return best.entry
+    }
+}

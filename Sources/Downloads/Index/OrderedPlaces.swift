@@ -1,0 +1,168 @@
+/// Places of entries in ascending order of a key, and those with the same key in order of place.
+///
+/// They lie in chunks, so a change moves at most one chunk's worth of them however many there are, and a copy shares all chunks: a
+/// change after that copies one chunk and the list of chunks. Every change costs O(log n).
+struct OrderedPlaces: Sendable {
+    /// What the places are ordered by.
+    enum Key {
+        /// The download's identity, that is its creation.
+        case identity
+        /// The stamp of its last change.
+        case stamp
+    }
+
+    /// Two KiB each.
+    private static let chunkSize = 512
+
+    private let key: Key
+    /// None of them is empty.
+    private var chunks: [[Place]] = []
+    private(set) var count = 0
+
+    init(by key: Key) {
+        self.key = key
+    }
+
+    /// Inserts a place whose entry is in `entries`.
+    mutating func insert(_ place: Place, in entries: IndexEntries) {
+        guard let added = rank(of: place, in: entries) else { return }
+        count += 1
+        // Nearly always the greatest.
+        guard let greatest = chunks.last?.last, !isBelow(greatest, added, in: entries) else {
+            if let last = chunks.indices.last, chunks[last].count < Self.chunkSize {
+                chunks[last].append(place)
+            } else {
+                chunks.append([place])
+            }
+            return
+        }
+        let chunk = chunk(of: added, in: entries)
+        chunks[chunk].insert(place, at: offset(of: added, inChunk: chunk, in: entries))
+        if chunks[chunk].count > Self.chunkSize {
+            let half = Self.chunkSize / 2
+            chunks.insert(Array(chunks[chunk][half...]), at: chunk + 1)
+            chunks[chunk].removeSubrange(half...)
+        }
+    }
+
+    /// Removes a place whose entry is still in `entries`; nothing happens if it is not among them.
+    mutating func remove(_ place: Place, in entries: IndexEntries) {
+        guard let removed = rank(of: place, in: entries), !chunks.isEmpty else { return }
+        let chunk = chunk(of: removed, in: entries)
+        let offset = offset(of: removed, inChunk: chunk, in: entries)
+        guard offset < chunks[chunk].count, chunks[chunk][offset] == place else { return }
+        count -= 1
+        chunks[chunk].remove(at: offset)
+        if chunks[chunk].isEmpty {
+            chunks.remove(at: chunk)
+        } else if chunk + 1 < chunks.count, chunks[chunk].count + chunks[chunk + 1].count <= Self.chunkSize / 2 {
+            chunks[chunk].append(contentsOf: chunks.remove(at: chunk + 1))
+        }
+    }
+
+    /// Those among them that are in a set, too.
+    func filtered(_ wanted: PlaceSet) -> OrderedPlaces {
+        var result = OrderedPlaces(by: key)
+        for chunk in chunks {
+            let left = chunk.filter(wanted.contains)
+            if left.isEmpty { continue }
+            result.chunks.append(left)
+            result.count += left.count
+        }
+        return result
+    }
+
+    /// All of them in a set.
+    func insert(into set: inout PlaceSet) {
+        for chunk in chunks { for place in chunk { set.insert(place) } }
+    }
+
+    /// The places from one end to the other.
+    /// - Parameters:
+    ///   - isDescending: from the greatest key to the least.
+    ///   - bound: only those behind this key, in that direction; `nil` for all.
+    func walk(descending isDescending: Bool = false, after bound: UInt128? = nil, in entries: IndexEntries) -> Walk {
+        guard let bound, !chunks.isEmpty else {
+            return Walk(chunks, isDescending, chunk: isDescending ? chunks.count - 1 : 0, passed: 0)
+        }
+        let edge: Rank = (bound, isDescending ? .min : .max)
+        let chunk = chunk(of: edge, in: entries)
+        let offset = offset(of: edge, inChunk: chunk, in: entries)
+        return Walk(chunks, isDescending, chunk: chunk, passed: isDescending ? chunks[chunk].count - offset : offset)
+    }
+
+    /// One way through the places.
+    struct Walk: Sendable, IteratorProtocol {
+        private let chunks: [[Place]]
+        private let isDescending: Bool
+        private var chunk: Int
+        /// Places of that chunk that have been passed, from the end where the walk began.
+        private var passed: Int
+
+        fileprivate init(_ chunks: [[Place]], _ isDescending: Bool, chunk: Int, passed: Int) {
+            self.chunks = chunks
+            self.isDescending = isDescending
+            self.chunk = chunk
+            self.passed = passed
+            skipPassed()
+        }
+
+        /// The place that comes next.
+        var peek: Place? {
+            guard chunks.indices.contains(chunk) else { return nil }
+            return isDescending ? chunks[chunk][chunks[chunk].count - 1 - passed] : chunks[chunk][passed]
+        }
+
+        mutating func next() -> Place? {
+            guard let place = peek else { return nil }
+            passed += 1
+            skipPassed()
+            return place
+        }
+
+        private mutating func skipPassed() {
+            while chunks.indices.contains(chunk), passed >= chunks[chunk].count {
+                chunk += isDescending ? -1 : 1
+                passed = 0
+            }
+        }
+    }
+
+    /// Where a place belongs.
+    private typealias Rank = (key: UInt128, place: Place)
+
+    private func rank(of place: Place, in entries: IndexEntries) -> Rank? {
+        guard let download = entries[place]?.download else { return nil }
+        return switch key {
+        case .identity: (download.id.value, place)
+        case .stamp: (download.stamp.value, place)
+        }
+    }
+
+    private func isBelow(_ place: Place, _ bound: Rank, in entries: IndexEntries) -> Bool {
+        rank(of: place, in: entries).map { $0 < bound } ?? false
+    }
+
+    /// The last chunk that begins at or below the bound, or the first; there is one.
+    private func chunk(of bound: Rank, in entries: IndexEntries) -> Int {
+        var low = 0
+        var high = chunks.count
+        while low < high {
+            let middle = (low + high) / 2
+            let isAbove = rank(of: chunks[middle][0], in: entries).map { $0 > bound } ?? false
+            if isAbove { high = middle } else { low = middle + 1 }
+        }
+        return max(0, low - 1)
+    }
+
+    /// Where in a chunk the bound is, or would be inserted.
+    private func offset(of bound: Rank, inChunk chunk: Int, in entries: IndexEntries) -> Int {
+        var low = 0
+        var high = chunks[chunk].count
+        while low < high {
+            let middle = (low + high) / 2
+            if isBelow(chunks[chunk][middle], bound, in: entries) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,157 @@
+internal import CSystem
+
+/// The texts that downloads are searched for by, by place: URL, file name and track name, folded to lower case.
+///
+/// They lie in chunks, as the entries do: a change after a copy copies one chunk and the list of chunks.
+struct SearchTexts: Sendable {
+    private var chunks: [Chunk] = []
+
+    /// Gives a place the texts of its download.
+    mutating func set(_ download: Download, at place: Place) {
+        set([download.url, download.filename, download.trackName], at: place)
+    }
+
+    /// Gives a place its texts.
+    mutating func set(_ texts: [String?], at place: Place) {
+        let (chunk, member) = Self.position(of: place)
+        while chunks.count <= chunk { chunks.append(Chunk()) }
+        chunks[chunk].set(texts, at: member)
+    }
+
+    /// A place has no texts any more.
+    mutating func remove(at place: Place) {
+        let (chunk, member) = Self.position(of: place)
+        if chunk < chunks.count { chunks[chunk].remove(at: member) }
+    }
+
+    /// The places one of whose texts contains `needle`, 1 byte or more that are folded.
+    func places(containing needle: [UInt8]) -> PlaceSet {
+        var places = PlaceSet()
+        for (number, chunk) in chunks.enumerated() {
+            chunk.find(needle) { places.insert(Place(clamping: number) << IndexEntries.chunkBits | Place($0)) }
+        }
+        return places
+    }
+
+    private static func position(of place: Place) -> (chunk: Int, member: UInt16) {
+        (Int(place >> IndexEntries.chunkBits), UInt16(truncatingIfNeeded: place & (1 << IndexEntries.chunkBits - 1)))
+    }
+
+    /// The text as it is searched: lower case, in UTF-8.
+    static func fold(_ text: String) -> [UInt8] {
+        var folded: [UInt8] = []
+        append(text, to: &folded)
+        return folded
+    }
+
+    fileprivate static func append(_ text: String, to bytes: inout [UInt8]) {
+        // Nearly all URLs and names are ASCII, for which no new string has to be made.
+        let span = text.utf8.span
+        var all: UInt8 = 0
+        for index in span.indices { all |= span[index] }
+        if all < 0x80 {
+            bytes.append(addingCapacity: span.count) { output in
+                for index in span.indices { output.append(span[index] &- 0x41 < 26 ? span[index] | 0x20 : span[index]) }
+            }
+        } else {
+            bytes.append(contentsOf: text.lowercased().utf8)
+        }
+    }
+}
+
+/// The texts of a few places, one behind the other in one piece of memory: so a search runs through them at the speed of memory, and
+/// does not ask a hundred thousand strings.
+private struct Chunk: Sendable {
+    /// Stands between texts, and where there was one. UTF-8 has no such byte, so nothing is found across it.
+    private static let blank: UInt8 = 0xFF
+    /// As long as this much is unused, nothing is moved.
+    private static let leastWaste = 4 << 10
+    /// How much room for more is made at once.
+    private static let growth = 2 << 10
+
+    private var bytes: [UInt8] = []
+    /// Where each text begins, ascending, and the member that it is of.
+    private var starts: [(offset: UInt32, member: UInt16)] = []
+    /// Which of those is the text of a member, plus one; 0: it has none.
+    private var indexes: [UInt16] = []
+    private var blankBytes = 0
+
+    mutating func set(_ texts: [String?], at member: UInt16) {
+        remove(at: member)
+        // Whatever is behind the last index would be out of its reach.
+        if starts.count >= Int(UInt16.max) { compact() }
+        while indexes.count <= Int(member) { indexes.append(0) }
+        starts.append((UInt32(clamping: bytes.count), member))
+        indexes[Int(member)] = UInt16(clamping: starts.count)
+        let needed = bytes.count + texts.reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) }
+        // Left to itself, the array would double.
+        if needed > bytes.capacity { bytes.reserveCapacity(needed + Self.growth) }
+        for case let text? in texts {
+            SearchTexts.append(text, to: &bytes)
+            bytes.append(Self.blank)
+        }
+    }
+
+    mutating func remove(at member: UInt16) {
+        guard Int(member) < indexes.count, indexes[Int(member)] > 0 else { return }
+        let index = Int(indexes[Int(member)]) - 1
+        let range = Int(starts[index].offset)..<end(of: index)
+        indexes[Int(member)] = 0
+        for position in range { bytes[position] = Self.blank }
+        blankBytes += range.count
+        if blankBytes > max(Self.leastWaste, bytes.count / 2) { compact() }
+    }
+
+    /// Calls `found` with each member one of whose texts contains `needle`.
+    func find(_ needle: [UInt8], found: (UInt16) -> Void) {
+        unsafe bytes.withUnsafeBufferPointer { text in
+            unsafe needle.withUnsafeBufferPointer { needle in
+                guard let start = text.baseAddress, let wanted = needle.baseAddress else { return }
+                var index = 0
+                var from = 0
+                while case let position = unsafe pawl_find(start, text.count, from, wanted, needle.count), position >= 0 {
+                    while end(of: index) <= position { index += 1 }
+                    found(starts[index].member)
+                    from = end(of: index)
+                }
+            }
+        }
+    }
+
+    private func end(of index: Int) -> Int { index + 1 < starts.count ? Int(starts[index + 1].offset) : bytes.count }
+
+    /// Moves the texts together.
+    private mutating func compact() {
+        var kept = Chunk()
+        kept.indexes = indexes
+        for (index, start) in starts.enumerated() where indexes[Int(start.member)] == UInt16(clamping: index + 1) {
+            kept.starts.append((UInt32(clamping: kept.bytes.count), start.member))
+            kept.indexes[Int(start.member)] = UInt16(clamping: kept.starts.count)
+            kept.bytes.append(contentsOf: bytes[Int(start.offset)..<end(of: index)])
+        }
+        self = kept
+    }
+}
+
+/// Some of a table's places, a bit for each.
+struct PlaceSet: Sendable {
+    private var words: [UInt64] = []
+
+    /// Whether a place is one of them.
+    func contains(_ place: UInt32) -> Bool {
+        let word = Int(place >> 6)
+        return word < words.count && words[word] & 1 << UInt64(place & 63) != 0
+    }
+
+    /// Adds a place.
+    mutating func insert(_ place: UInt32) {
+        let word = Int(place >> 6)
+        if word >= words.count { words.append(contentsOf: repeatElement(0, count: word + 1 - words.count)) }
+        words[word] |= 1 << UInt64(place & 63)
+    }
+
+    /// Leaves those that are in the other set, too.
+    mutating func formIntersection(_ other: PlaceSet) {
+        for word in words.indices { words[word] &= word < other.words.count ? other.words[word] : 0 }
+    }
+}

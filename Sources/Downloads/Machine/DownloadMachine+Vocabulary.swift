@@ -1,0 +1,234 @@
+internal import HTTPCore
+internal import System
+
+/// What a download's machine can be in, is told, and asks for.
+extension DownloadMachine {
+    /// What goes on for the download.
+    enum Phase: Sendable, Equatable {
+        /// Nothing: it is paused or has ended; or the service is stopping.
+        case resting
+        /// In the queue.
+        case waiting
+        /// Waits for its next attempt.
+        case delayed(Operation)
+        /// The bytes that it gives up are still counted on by the store; they go once that has been told.
+        case clearing(Operation, enqueues: Bool)
+        /// Has a turn; the part file is being opened.
+        case opening(Operation)
+        /// Has a turn and a transfer.
+        case transferring(Transfer)
+        /// Has a turn, and a transfer that was told to stop.
+        case stopping(Transfer, because: StopReason)
+        /// The bytes of a transfer that was stopped are made durable.
+        case flushing(Operation)
+        /// Every byte is there; they are hashed, compared and flushed.
+        case verifying(Operation)
+        /// The file gets its name.
+        case publishing(Operation, isWithdrawn: Bool)
+        /// The file has its name; the store is being told.
+        case completing(Operation, PublishedFile)
+        /// The store is removing the record.
+        case removing(Operation, Removal)
+        /// The record is gone.
+        case removed
+    }
+
+    /// A transfer that runs or is being stopped.
+    struct Transfer: Sendable, Equatable {
+        /// The attempt.
+        let number: Operation
+        /// Whether a response was accepted, so that there is a part file which bytes are placed in.
+        var isPlacing = false
+        /// Set while the bytes of a new version wait to take the place of those that the store counts on.
+        var replacement: Replacement?
+        /// The bytes that it brings are none of the record's.
+        var isDisowned = false
+    }
+
+    /// A new version's bytes lie beside the part file until the store knows that the old ones are given up.
+    struct Replacement: Sendable, Equatable {
+        /// The commit, or then the renaming, that is waited for.
+        var step: Operation
+        var isRecorded = false
+        /// The end of the transfer, if it came meanwhile.
+        var ending: Ending?
+    }
+
+    enum StopReason: Sendable, Equatable {
+        /// Commands wait for it.
+        case commands
+        /// The service is stopping.
+        case shutdown
+        /// What it brings cannot be kept.
+        case failure(DownloadFailure)
+    }
+
+    /// The name of a file whose record does not say yet that it is finished.
+    struct PublishedName: Sendable, Equatable {
+        let name: String
+        let identity: FileIdentity
+        /// What it hashes to, if that is known.
+        let sha256: [UInt8]?
+    }
+
+    /// The removal of a record.
+    struct Removal: Sendable, Equatable {
+        let waiter: Waiter
+        let deletesFile: Bool
+        /// Whether its bytes have gone first, as a full disk does not take the removal otherwise.
+        var hasMadeRoom = false
+    }
+
+    /// Names somebody who waits for the answer to a command.
+    typealias Waiter = UInt64
+
+    /// A command on its way.
+    struct Command: Sendable {
+        /// What is asked for.
+        enum Request: Sendable {
+            case pause, resume, cancel, retry
+            /// Change these.
+            case change(DownloadChange)
+            /// Remove the record, and the finished file if that is asked for.
+            case remove(deletingFile: Bool)
+            /// The finished file was found to be gone, or to be this one.
+            case noteFile(FileIdentity?)
+        }
+
+        let waiter: Waiter
+        let request: Request
+        /// Whether the download, as it stands when the command's turn comes, is the one that is meant.
+        var isExpected: @Sendable () -> Bool = { true }
+    }
+
+    /// The end of a transfer.
+    struct Ending: Sendable, Equatable {
+        let outcome: TransferReport.Outcome
+        let written: Coverage
+        let resume: ResumeDecision
+        let hasMixedSources: Bool
+        let mirrorDigests: [Checksum]
+    }
+
+    /// What a response that was accepted says.
+    struct Acceptance: Sendable {
+        let body: ResumeDecision.Body
+        let written: Coverage
+        let startedOver: Bool
+        let isReplacement: Bool
+        let mediaType: String?
+        let contentDisposition: String?
+    }
+
+    /// What can happen.
+    enum Event: Sendable {
+        /// The record is durable, or was there when the service started: the download may begin.
+        case admitted
+        case command(Command)
+        /// The queue gave it a turn.
+        case turnGiven
+        /// The part file is open.
+        case partOpened(Operation)
+        /// It is not there, or not as long as it has to be; or it cannot be opened, for this reason.
+        case partUnusable(Operation, DownloadFailure?)
+        case accepted(Operation, Acceptance)
+        case ended(Operation, Ending)
+        /// Bytes should be made durable.
+        case checkpointDue(Coverage)
+        /// These bytes are on the disk, or nobody knows whether they are.
+        case flushed(Operation, Coverage, FileError?)
+        /// The replacement has, or has not, taken the part file's place.
+        case promoted(Operation, FileError?)
+        case committed(Operation, StoreError?)
+        case verified(Operation, VerificationOutcome)
+        case published(Operation, Result<PublishedFile, FileError>)
+        /// The publication was called off in time.
+        case withdrawn(Operation)
+        case timer(Timer)
+        /// The service is stopping.
+        case shutdown
+    }
+
+    /// What became of verifying the bytes.
+    enum VerificationOutcome: Sendable, Equatable {
+        case matches
+        case differs(expected: String, actual: String)
+        case failed(FileError)
+    }
+
+    /// A point in time that is waited for.
+    enum Timer: Sendable, Hashable {
+        /// The next attempt.
+        case retry(Operation)
+        /// The end of patience with whatever commands wait for.
+        case patience(Operation)
+        /// The next try to save.
+        case save
+    }
+
+    /// What has to be done, in this order.
+    enum Action: Sendable {
+        /// Enter the queue, at the place it had or at the end.
+        case enqueue(keepingPlace: Bool)
+        /// Leave the queue, or give the turn back.
+        case leaveQueue
+        case reprioritise
+        /// Open the part file, which has to hold so many bytes.
+        case openPart(Operation, holding: Int64, publishedAs: PublishedName?)
+        /// Begin a transfer.
+        case start(Operation, ResumeDecision.Ask)
+        /// Tell the transfer to stop.
+        case stop
+        /// Nothing is to be heard of the transfer any more.
+        case forgetTransfer
+        /// The bytes that the part file has are given up: their hash, too.
+        case forgetBytes
+        /// Make these bytes of the part file durable; `trims`: and give back the room of others.
+        case flush(Operation, Coverage, trims: Bool)
+        case promoteReplacement(Operation)
+        case discardReplacement
+        /// Hash, compare and flush so many bytes.
+        case verify(Operation, length: Int64, expected: [Checksum])
+        case abandonVerification
+        case publish(Operation, name: String)
+        /// Call the publication off if its file has no name yet.
+        case withdraw(Operation)
+        /// Drop the part file's name: the file has another, and the record says so.
+        case finishPublishing
+        /// Save the record; `announcesEnd`: with the message to its webhook.
+        case save(Operation, DownloadRecord, announcesEnd: Bool)
+        /// Save the record of a finished file, which is shown once it is durable.
+        case saveCompletion(Operation, DownloadRecord)
+        case saveRemoval(Operation, DownloadRecord)
+        /// The record stays after all.
+        case abandonRemoval
+        /// Save how many bytes are on the disk, some time soon.
+        case saveProgress(StoredProgress)
+        /// Show readers the download like this.
+        case show(Download)
+        case showRemoval
+        /// Remove the part file, and its replacement.
+        case discardPart
+        /// Remove the finished file, if it is this one.
+        case removeFile(String, FileIdentity)
+        /// Another record had this name before: its file is gone.
+        case claimName(String)
+        case setSpeedLimit(Int64)
+        case setTimer(Timer, after: Duration)
+        case cancelTimer(Timer)
+        case answer(Waiter, Result<Download, DownloadError>)
+        case log(DownloadLogEvent)
+    }
+
+    /// What is passed in with an event.
+    struct Context {
+        /// The time on the wall.
+        var now: Timestamp
+        var random: any RandomNumberGenerator
+        /// The names under `files`.
+        var names: FileNames
+        var retryPolicy: RetryPolicy
+        /// The actions that the event calls for are appended here.
+        var actions: [Action] = []
+    }
+}

@@ -1,0 +1,1277 @@
+internal import HTTPCore
+internal import System
+
+/// The life of one download, as a value: it takes events, and returns the actions that they call for.
+///
+/// It decides everything about the download and does nothing itself. Time, names and chance are passed in. What must not be cannot be
+/// said: each phase has exactly the data that it needs, and everything that happens outside (a transfer, a flush, a commit) has a
+/// number, so that a late result of something that was given up is recognised and changes nothing.
+///
+///     waiting ─→ opening ─→ transferring ─→ verifying ─→ publishing ─→ completing ─→ resting
+///        ↑  ↖        └────────→ ↓   ↘             ↘ (abandoned)
+///     delayed └─── resting ←─ stopping ─→ flushing ─→ the commands that wait
+///
+/// Commands are carried out one after another in the order in which they came. One that needs the transfer to end waits in `commands`
+/// until it has ended, or until patience does; each is answered with the download as that command made it, once that is durable.
+struct DownloadMachine: Sendable {
+    /// The number of something that was begun outside and has a result.
+    typealias Operation = UInt64
+
+    /// The longest that a command waits for a transfer, a flush or a publication to end before it goes on without, or is refused.
+    static let patience: Duration = .seconds(4)
+    /// Delays between attempts to save what the store has not taken.
+    static let firstSaveDelay: Duration = .milliseconds(500)
+    static let longestSaveDelay: Duration = .seconds(30)
+
+    private(set) var record: DownloadRecord
+    /// The record's URL.
+    private(set) var url: HTTPURL
+    private(set) var phase = Phase.resting
+    /// Bytes of the part file that belong to the record's entity, whether durable or not.
+    private(set) var written = Coverage()
+    /// Changes whenever bytes are given up, so that a flush that began before says nothing of those that came after.
+    private var bytesSince: Operation = 0
+    /// The flushes under way.
+    private var flushes: [Operation] = []
+    /// Whether mirrors have brought some of the bytes, and what they say that the whole file hashes to.
+    private var hasMixedSources = false
+    private var mirrorDigests: [Checksum] = []
+    /// What mirrors brought did not match the checksum.
+    private(set) var distrustsMirrors = false
+    /// The name under `files` that a run which ended too early has given the part file.
+    private var publishedName: PublishedName?
+    /// The store counts on bytes that were given up: they are not overwritten in place.
+    private var isCountedOn = false
+    /// Whether the store knows what the bytes are of.
+    private var entity = EntityStanding.saved
+    private var budget = RetryBudget()
+    private var resume = ResumeDecision()
+    private(set) var reservedName: String?
+    /// A transfer, or the renaming of its file, that did not end in time: no other transfer begins before it has.
+    private var lingering: [Operation] = []
+    /// Those that wait for their turn, in order.
+    private var commands: [Command] = []
+    /// What the store has been told and has not confirmed, oldest first.
+    private var commits: [Commit] = []
+    /// How often saving the present state has failed.
+    private var failedSaves = 0
+    /// Whether bytes that were given up have gone before the store was told, as a full disk does not take that otherwise.
+    private var hasMadeRoom = false
+    /// The end of patience with whatever commands wait for.
+    private var patience: Operation?
+    private var isShuttingDown = false
+    private var lastOperation: Operation = 0
+
+    private enum EntityStanding: Sendable, Equatable {
+        case unsaved
+        case saving(Operation)
+        case saved
+    }
+
+    private struct Commit: Sendable {
+        let number: Operation
+        /// The revision that it makes durable.
+        let revision: UInt64
+        /// Whether it tells the store to count on no bytes.
+        let countsOnNothing: Bool
+        var answers: [(waiter: Waiter, download: Download)] = []
+    }
+
+    /// The machine of a record.
+    /// - Parameters:
+    ///   - record: as the store has it.
+    ///   - url: its URL.
+    ///   - written: the bytes of the part file that can be trusted.
+    ///   - publishedName: the name under `files` that the part file has already.
+    init(_ record: DownloadRecord, url: HTTPURL, written: Coverage = Coverage(), publishedName: PublishedName? = nil) {
+        self.record = record
+        self.url = url
+        self.written = written
+        self.publishedName = publishedName
+        // Which source brought which bytes is not recorded.
+        hasMixedSources = !written.ranges.isEmpty && !record.mirrors.isEmpty
+        budget = RetryBudget(furthest: written.byteCount)
+        if record.download.state != .cancelled, record.download.state != .completed { reservedName = record.download.filename }
+    }
+
+    var id: DownloadID { record.id }
+    private var state: DownloadState { record.download.state }
+}
+
+// MARK: - What is shown
+
+extension DownloadMachine {
+    /// The download as readers see it, but for what a transfer counts.
+    var shown: Download {
+        var shown = record.download
+        if written.byteCount == shown.bytesReceived { shown.receivedRanges = written.outline(atMost: Download.rangeLimit) }
+        return shown
+    }
+
+    /// Whether a transfer's counters go on from what is shown. Before a response was accepted nobody could say of what its bytes are.
+    var isPlacing: Bool {
+        switch phase {
+        case .transferring(let transfer), .stopping(let transfer, _): transfer.isPlacing && !transfer.isDisowned
+        default: false
+        }
+    }
+
+    /// The transfer that runs or is being stopped.
+    var transfer: Operation? {
+        switch phase {
+        case .transferring(let transfer), .stopping(let transfer, _): transfer.number
+        default: nil
+        }
+    }
+
+    /// Whether it holds a turn.
+    var holdsTurn: Bool {
+        switch phase {
+        case .opening, .transferring, .stopping: true
+        default: false
+        }
+    }
+
+    /// Whether its file is being verified or published.
+    var isFinishing: Bool {
+        switch phase {
+        case .verifying, .publishing, .completing: true
+        default: false
+        }
+    }
+
+    /// Whether nothing is under way outside, and nobody waits.
+    var isQuiet: Bool {
+        switch phase {
+        case .resting, .waiting, .delayed, .removed: commits.isEmpty && commands.isEmpty && flushes.isEmpty
+        default: false
+        }
+    }
+
+    /// Whether nothing of it has to be remembered beyond its record, which is durable.
+    var isDone: Bool {
+        guard isQuiet, lingering.isEmpty, failedSaves == 0 else { return false }
+        return phase == .removed || (phase == .resting && !state.isLive)
+    }
+
+    /// Whether the record, as it is now, is known to nobody but this run.
+    var isUnsaved: Bool { failedSaves > 0 }
+
+    /// Where the queue counts it: host and port of its origin.
+    var host: String { "\(url.host):\(url.port)" }
+
+    /// Whether no open file is needed.
+    var needsNoFile: Bool {
+        switch phase {
+        case .resting, .waiting, .delayed, .removed: flushes.isEmpty
+        default: false
+        }
+    }
+
+    /// Keeps the number of connections, for when there are none any more.
+    mutating func noteConnections(_ count: Int) {
+        if count > 0 { record.download.segments = count }
+    }
+
+    /// The end of patience with whatever commands wait for.
+    var patienceTimer: Timer? { patience.map { .patience($0) } }
+
+    /// Whether the download fails if the transfer that is to begin does and brings nothing.
+    func isLastAttempt(_ policy: RetryPolicy) -> Bool { budget.isLastAttempt(policy) }
+
+    /// What the transfer that is to begin goes on from.
+    var start: (written: Coverage, resume: ResumeDecision, hasRecordedBytes: Bool) {
+        (written, resume, record.syncedBytes > 0 || isCountedOn)
+    }
+
+    /// What the whole file has to match: what the client said, and those who sent it.
+    var expectedDigests: [Checksum] {
+        let asked = [record.download.checksum].compactMap(\.self)
+        // What has been published has been checked, and the record may be behind: of a version before.
+        if let publishedName { return asked + [publishedName.sha256.flatMap { Checksum(.sha256, bytes: $0) }].compactMap(\.self) }
+        return asked + [record.entity?.digest].compactMap(\.self) + mirrorDigests
+    }
+}
+
+// MARK: - Events
+
+extension DownloadMachine {
+    /// Takes an event; what it calls for is appended to the context's actions.
+    mutating func handle(_ event: Event, _ context: inout Context) {
+        switch event {
+        case .admitted: admit(&context)
+        case .command(let command): take(command, &context)
+        case .turnGiven: turnGiven(&context)
+        case .partOpened(let operation):
+            if phase == .opening(operation) { ask(&context) }
+        case .partUnusable(let operation, let failure):
+            if phase == .opening(operation) { partUnusable(failure, &context) }
+        case .accepted(let operation, let acceptance): accepted(operation, acceptance, &context)
+        case .ended(let operation, let ending): ended(operation, ending, &context)
+        case .checkpointDue(let written): checkpoint(written, &context)
+        case .flushed(let operation, let written, let error): flushed(operation, written, error, &context)
+        case .promoted(let operation, let error): promoted(operation, error, &context)
+        case .committed(let operation, let error): committed(operation, error, &context)
+        case .verified(let operation, let outcome):
+            if phase == .verifying(operation) { verified(outcome, &context) }
+        case .published(let operation, let result):
+            if case .publishing(operation, _) = phase { published(result, &context) }
+        case .withdrawn(let operation):
+            if case .publishing(operation, _) = phase { withdrawn(&context) }
+        case .timer(let timer): timerFired(timer, &context)
+        case .shutdown: shutDown(&context)
+        }
+    }
+
+    private mutating func nextOperation() -> Operation {
+        lastOperation += 1
+        return lastOperation
+    }
+
+    private mutating func admit(_ context: inout Context) {
+        guard phase == .resting, !isShuttingDown else { return }
+        switch state {
+        case .queued: enqueue(keepingPlace: true, &context)
+        case .retrying: delay(until: record.retryAt ?? context.now, &context)
+        case .downloading, .paused, .completed, .failed, .cancelled: break
+        }
+    }
+
+    private mutating func enqueue(keepingPlace: Bool, _ context: inout Context) {
+        phase = .waiting
+        // A transfer that has not ended yet comes first; and a service that stops gives no turns.
+        if lingering.isEmpty, !isShuttingDown { context.actions.append(.enqueue(keepingPlace: keepingPlace)) }
+    }
+
+    private mutating func delay(until due: Timestamp, _ context: inout Context) {
+        let wait = max(
+            0, due.millisecondsSinceEpoch.subtractingReportingOverflow(context.now.millisecondsSinceEpoch).partialValue)
+        let operation = nextOperation()
+        phase = .delayed(operation)
+        // A clock that was set must not park a download for years.
+        let longest = context.retryPolicy.longestRetryAfter
+        context.actions.append(.setTimer(.retry(operation), after: min(.milliseconds(wait), longest)))
+    }
+
+    // MARK: - Changing the record
+
+    /// Changes the record in one step, which has one revision, and shows it.
+    private mutating func change(_ context: inout Context, _ body: (inout Download) -> Void) {
+        let before = state
+        body(&record.download)
+        if state != .downloading {
+            record.download.bytesPerSecond = 0
+            record.download.stalled = false
+        }
+        record.download.updatedAt = context.now
+        record.download.revision += 1
+        context.actions.append(.show(shown))
+        if state != before { context.actions.append(.log(.transition(record.download))) }
+    }
+
+    /// Saves the record as it is now. Whoever waits is answered with it once it is durable.
+    @discardableResult
+    private mutating func save(
+        answering waiter: Waiter? = nil, announcingEnd: Bool = false, _ context: inout Context
+    ) -> Operation {
+        let operation = nextOperation()
+        var commit = Commit(
+            number: operation, revision: record.download.revision, countsOnNothing: record.segments.isEmpty)
+        if let waiter { commit.answers.append((waiter, shown)) }
+        commits.append(commit)
+        if entity == .unsaved { entity = .saving(operation) }
+        context.actions.append(.save(operation, record, announcesEnd: announcingEnd))
+        return operation
+    }
+
+    /// Gives up the partial bytes and what was learnt of what they are of.
+    private mutating func giveUpBytes(_ context: inout Context) {
+        loseBytes(&context)
+        publishedName = nil
+        record.entity = nil
+        giveUpDurableBytes()
+        record.download.bytesReceived = 0
+        record.download.bytesTotal = nil
+        record.download.mediaType = nil
+        record.download.resumable = nil
+        record.download.filename = record.requestedFilename
+    }
+
+    /// The record counts on no bytes any more; the store still does until it has been told.
+    private mutating func giveUpDurableBytes() {
+        if !record.segments.isEmpty { isCountedOn = true }
+        record.segments = []
+    }
+
+    /// The bytes there are count no more; the record still tells what it did.
+    private mutating func loseBytes(_ context: inout Context) {
+        written = Coverage()
+        mirrorDigests = []
+        hasMixedSources = false
+        bytesSince = lastOperation + 1
+        context.actions.append(.forgetBytes)
+    }
+
+    /// Counts only on bytes that are known to be on the disk.
+    private mutating func trustOnlyDurable(_ context: inout Context) {
+        written = Coverage(record.segments)
+        bytesSince = lastOperation + 1
+        context.actions.append(.forgetBytes)
+    }
+
+    private mutating func releaseName(_ context: inout Context) {
+        if let reservedName { context.names.release(reservedName, of: id) }
+        reservedName = nil
+    }
+
+    private func refusal(_ command: String) -> DownloadError { .illegalTransition(from: state, command: command) }
+
+    // MARK: - A turn
+
+    private mutating func turnGiven(_ context: inout Context) {
+        guard phase == .waiting, state == .queued, !isShuttingDown else {
+            context.actions.append(.leaveQueue)
+            return
+        }
+        // What the origin asked for holds whatever the user did in between.
+        if let due = record.retryAt, due > context.now {
+            context.actions.append(.leaveQueue)
+            change(&context) { $0.state = .retrying }
+            delay(until: due, &context)
+            return
+        }
+        let count = written.byteCount
+        let now = context.now
+        change(&context) { download in
+            download.state = .downloading
+            download.attempts += 1
+            download.segments = max(1, download.segments)
+            download.startedAt = download.startedAt ?? now
+            download.bytesReceived = count
+        }
+        if written.byteCount > 0 {
+            let operation = nextOperation()
+            phase = .opening(operation)
+            context.actions.append(.openPart(operation, holding: written.end, publishedAs: publishedName))
+        } else {
+            ask(&context)
+        }
+    }
+
+    /// Asks the origin, unless every byte is there.
+    private mutating func ask(_ context: inout Context) {
+        if publishedName != nil { return verify(&context) }
+        // Who sent the bytes may have been replaced by a URL that has not been asked yet.
+        let isVouchedFor = record.entity?.source.map(record.mirrors.contains) ?? true
+        switch resume.begin(
+            entity: record.entity, offset: written.prefix, hasLaterBytes: written.end > written.prefix, isVouchedFor: isVouchedFor
+        )
+        {
+        case .complete: verify(&context)
+        case .ask(let ask): transfer(ask, &context)
+        }
+    }
+
+    private mutating func partUnusable(_ failure: DownloadFailure?, _ context: inout Context) {
+        if let failure { return fail(failure, retryAfter: nil, &context) }
+        context.actions.append(.log(.startedOver(id, "its part file is not there, or shorter than it was")))
+        giveUpBytes(&context)
+        isCountedOn = true
+        record.download.filename = reservedName ?? record.requestedFilename
+        resume = ResumeDecision()
+        ask(&context)
+    }
+
+    private mutating func transfer(_ ask: ResumeDecision.Ask, _ context: inout Context) {
+        // Bytes that are not asked to be continued are not counted any more. The store still counts on them until others have taken
+        // their place, so they stay where they are.
+        if ask.discardsBytes || ask.range == nil {
+            if written.byteCount > 0 {
+                context.actions.append(.log(.startedOver(id, "\(written.byteCount) bytes cannot be continued")))
+            }
+            loseBytes(&context)
+        }
+        let operation = nextOperation()
+        phase = .transferring(Transfer(number: operation))
+        context.actions.append(.start(operation, ask))
+    }
+
+    // MARK: - A transfer
+
+    private mutating func accepted(_ operation: Operation, _ accepted: Acceptance, _ context: inout Context) {
+        switch phase {
+        case .transferring(var transfer) where transfer.number == operation && !transfer.isDisowned:
+            accept(accepted, &transfer, &context)
+            phase = .transferring(transfer)
+        case .stopping(var transfer, let reason) where transfer.number == operation && !transfer.isDisowned:
+            if accepted.isReplacement {
+                // The bytes of another version would make those go that the commands are about.
+                transfer.isDisowned = true
+                context.actions.append(.discardReplacement)
+            } else {
+                accept(accepted, &transfer, &context)
+            }
+            phase = .stopping(transfer, because: reason)
+        default:
+            if accepted.isReplacement, lingering.contains(operation) { context.actions.append(.discardReplacement) }
+        }
+    }
+
+    private mutating func accept(_ accepted: Acceptance, _ transfer: inout Transfer, _ context: inout Context) {
+        if accepted.startedOver { context.actions.append(.log(.startedOver(id, "the origin has another version, or no ranges"))) }
+        // A name once chosen stays, also when the download starts over.
+        let name =
+            reservedName
+            ?? context.names.reserve(
+                FileNaming.name(
+                    requested: record.requestedFilename, contentDisposition: accepted.contentDisposition, url: url),
+                for: id)
+        reservedName = name
+        let isNew = accepted.written.byteCount == 0
+        // A small file is there before it is worth telling the store of it.
+        let isSmall = accepted.body.entity.total.map { $0 <= StreamingHasher.smallFile } ?? false
+        let waits = isSmall && isNew && record.syncedBytes == 0 && !isCountedOn
+        transfer.isPlacing = true
+        if record.entity != accepted.body.entity { entity = .unsaved }
+        record.entity = accepted.body.entity
+        if isNew {
+            if accepted.isReplacement || written.byteCount > 0 { bytesSince = lastOperation + 1 }
+            giveUpDurableBytes()
+        }
+        written = accepted.written
+        change(&context) { download in
+            download.filename = name
+            download.mediaType = accepted.mediaType ?? (isNew ? nil : download.mediaType)
+            download.bytesTotal = accepted.body.entity.total
+            download.resumable = accepted.body.isResumable
+            download.bytesReceived = accepted.written.byteCount
+        }
+        if waits { return }
+        let commit = save(&context)
+        if accepted.isReplacement { transfer.replacement = Replacement(step: commit) }
+    }
+
+    /// The store has, or has not, been told that the old bytes are given up.
+    private mutating func replacementRecorded(
+        _ error: StoreError?, _ transfer: Transfer, _ reason: StopReason?, _ context: inout Context
+    ) {
+        if let error {
+            isCountedOn = true
+            return resumeAfterReplacement(transfer, reason, DownloadFailure(error), &context)
+        }
+        var transfer = transfer
+        let operation = nextOperation()
+        transfer.replacement?.step = operation
+        transfer.replacement?.isRecorded = true
+        phase = reason.map { .stopping(transfer, because: $0) } ?? .transferring(transfer)
+        context.actions.append(.promoteReplacement(operation))
+    }
+
+    private mutating func promoted(_ operation: Operation, _ error: FileError?, _ context: inout Context) {
+        if stopsLingering(operation, &context) { return }
+        guard let (transfer, reason) = current, transfer.replacement?.step == operation else { return }
+        resumeAfterReplacement(transfer, reason, error.map { DownloadFailure($0) }, &context)
+    }
+
+    /// The transfer that runs or is being stopped, and why.
+    private var current: (Transfer, StopReason?)? {
+        switch phase {
+        case .transferring(let transfer): (transfer, nil)
+        case .stopping(let transfer, let reason): (transfer, reason)
+        default: nil
+        }
+    }
+
+    /// The new bytes are in place, or will not be; what had to wait for that goes on.
+    private mutating func resumeAfterReplacement(
+        _ transfer: Transfer, _ reason: StopReason?, _ failure: DownloadFailure?, _ context: inout Context
+    ) {
+        var transfer = transfer
+        var reason = reason
+        let ending = transfer.replacement?.ending
+        transfer.replacement = nil
+        if let failure {
+            // The old bytes are still in place: nothing that is known of the new ones is true of them.
+            transfer.isDisowned = true
+            loseBytes(&context)
+            context.actions.append(.discardReplacement)
+            if reason == nil {
+                reason = .failure(failure)
+                if ending == nil { context.actions.append(.stop) }
+            }
+        }
+        phase = reason.map { .stopping(transfer, because: $0) } ?? .transferring(transfer)
+        if let ending { ended(transfer.number, ending, &context) }
+    }
+
+    private mutating func checkpoint(_ written: Coverage, _ context: inout Context) {
+        guard case .transferring(let transfer) = phase, transfer.isPlacing, transfer.replacement == nil, !transfer.isDisowned,
+            flushes.isEmpty, written.byteCount > record.syncedBytes
+        else { return }
+        flush(written, trims: false, &context)
+    }
+
+    @discardableResult
+    private mutating func flush(_ written: Coverage, trims: Bool, _ context: inout Context) -> Operation {
+        let operation = nextOperation()
+        flushes.append(operation)
+        context.actions.append(.flush(operation, written, trims: trims))
+        return operation
+    }
+
+    private mutating func flushed(
+        _ operation: Operation, _ flushed: Coverage, _ error: FileError?, _ context: inout Context
+    ) {
+        guard let index = flushes.firstIndex(of: operation) else { return }
+        flushes.remove(at: index)
+        let isCurrent = operation >= bytesSince
+        if let error {
+            context.actions.append(.log(.warning(error.message)))
+            // The system reports such a failure once and then forgets it, so that a later flush would seem to succeed.
+            if isCurrent { flushFailed(DownloadFailure(error), &context) }
+        } else if isCurrent {
+            durable(flushed, &context)
+        }
+        switch phase {
+        case .flushing(operation): interrupted(&context)
+        case .resting, .delayed, .waiting: flushRest(&context)
+        default: break
+        }
+    }
+
+    /// Makes durable what a transfer that has ended has left.
+    private mutating func flushRest(_ context: inout Context) {
+        guard written.byteCount > record.syncedBytes, flushes.isEmpty else { return }
+        flush(written, trims: state == .failed && !isCountedOn, &context)
+    }
+
+    /// Records bytes that are on the disk.
+    private mutating func durable(_ flushed: Coverage, _ context: inout Context) {
+        guard flushed.byteCount > record.syncedBytes else { return }
+        switch phase {
+        // The record of its end may be on its way to the disk, and this would come after it.
+        case .completing, .removing, .removed, .clearing: return
+        default: break
+        }
+        record.segments = flushed.segments(total: record.download.bytesTotal)
+        if entity == .saved {
+            context.actions.append(
+                .saveProgress(StoredProgress(id: id, bytesReceived: flushed.byteCount, segments: record.segments)))
+        } else {
+            // It would be about bytes of something that the store may not know.
+            record.download.bytesReceived = flushed.byteCount
+            save(&context)
+        }
+    }
+
+    private mutating func flushFailed(_ failure: DownloadFailure, _ context: inout Context) {
+        switch phase {
+        case .transferring(let transfer): stop(transfer, because: .failure(failure), &context)
+        case .stopping(let transfer, _):
+            phase = .stopping(transfer, because: .failure(failure))
+        default:
+            trustOnlyDurable(&context)
+        }
+    }
+
+    // MARK: - A transfer ends
+
+    private mutating func ended(_ operation: Operation, _ ending: Ending, _ context: inout Context) {
+        if stopsLingering(operation, &context) { return }
+        guard case (var transfer, let reason)? = current, transfer.number == operation else { return }
+        if transfer.replacement != nil {
+            transfer.replacement?.ending = ending
+            phase = reason.map { .stopping(transfer, because: $0) } ?? .transferring(transfer)
+            return
+        }
+        if !transfer.isDisowned {
+            written = ending.written
+            resume = ending.resume
+            if ending.hasMixedSources { hasMixedSources = true }
+            mirrorDigests += ending.mirrorDigests.filter { !mirrorDigests.contains($0) }
+        }
+        switch reason {
+        case nil: finish(ending.outcome, &context)
+        case .failure(let failure):
+            if !transfer.isDisowned { trustOnlyDurable(&context) }
+            fail(failure, retryAfter: nil, &context)
+            drain(&context)
+        case .commands, .shutdown:
+            context.actions.append(.leaveQueue)
+            context.actions.append(.forgetTransfer)
+            stopped(keepsBytes: !transfer.isDisowned, &context)
+        }
+    }
+
+    /// Whether this is the late end of something that another transfer may have waited for.
+    private mutating func stopsLingering(_ operation: Operation, _ context: inout Context) -> Bool {
+        guard let index = lingering.firstIndex(of: operation) else { return false }
+        lingering.remove(at: index)
+        guard lingering.isEmpty else { return true }
+        context.actions.append(.forgetTransfer)
+        if phase == .waiting { enqueue(keepingPlace: true, &context) }
+        return true
+    }
+
+    private mutating func finish(_ outcome: TransferReport.Outcome, _ context: inout Context) {
+        switch outcome {
+        case .whole: verify(&context)
+        case .askAgain(let ask):
+            context.actions.append(.forgetTransfer)
+            phase = .resting
+            let count = written.byteCount
+            change(&context) { $0.bytesReceived = count }
+            transfer(ask, &context)
+        case .cancelled:
+            // Nobody asked for it: as if the connection had broken.
+            fail(DownloadFailure(.transferBroken, "the transfer was interrupted"), retryAfter: nil, &context)
+        case .failed(let failure, let retryAfter): fail(failure, retryAfter: retryAfter, &context)
+        }
+    }
+
+    /// A transfer was stopped and has ended: its bytes are made durable, unless they are not wanted any more.
+    private mutating func stopped(keepsBytes: Bool, _ context: inout Context) {
+        let wantsBytes =
+            switch commands.first?.request {
+            case .cancel, .remove: false
+            default: true
+            }
+        let isPausing = if case .pause = commands.first?.request { true } else { false }
+        guard keepsBytes, wantsBytes, written.byteCount > record.syncedBytes || (isPausing && written.byteCount > 0) else {
+            return interrupted(&context)
+        }
+        phase = .flushing(flush(written, trims: isPausing && !isCountedOn, &context))
+    }
+
+    /// Ends an attempt that failed: tries again later, or gives up. Valid bytes are kept either way.
+    private mutating func fail(_ failure: DownloadFailure, retryAfter: Duration?, _ context: inout Context) {
+        context.actions.append(.leaveQueue)
+        context.actions.append(.forgetTransfer)
+        let verdict = budget.verdict(
+            on: failure, bytesReceived: written.byteCount, retryAfter: retryAfter, policy: context.retryPolicy,
+            using: &context.random)
+        switch verdict {
+        case .retry(let delay):
+            record.retryAt = retryAfter == nil ? nil : context.now.advanced(by: delay)
+            let count = written.byteCount
+            change(&context) { download in
+                download.state = .retrying
+                download.error = failure
+                download.bytesReceived = count
+            }
+            let operation = nextOperation()
+            phase = .delayed(operation)
+            context.actions.append(.setTimer(.retry(operation), after: delay))
+            context.actions.append(.log(.retry(record.download, after: delay)))
+            save(&context)
+        case .giveUp:
+            record.retryAt = nil
+            let count = written.byteCount
+            change(&context) { download in
+                download.state = .failed
+                download.error = failure
+                download.bytesReceived = count
+            }
+            phase = .resting
+            save(announcingEnd: true, &context)
+        }
+        flushRest(&context)
+    }
+
+    // MARK: - Finishing
+
+    private mutating func verify(_ context: inout Context) {
+        context.actions.append(.leaveQueue)
+        context.actions.append(.forgetTransfer)
+        let operation = nextOperation()
+        phase = .verifying(operation)
+        context.actions.append(.verify(operation, length: written.prefix, expected: expectedDigests))
+    }
+
+    private mutating func verified(_ outcome: VerificationOutcome, _ context: inout Context) {
+        switch outcome {
+        case .matches:
+            let name =
+                reservedName
+                ?? context.names.reserve(
+                    record.download.filename
+                        ?? FileNaming.name(requested: record.requestedFilename, contentDisposition: nil, url: url),
+                    for: id)
+            reservedName = name
+            let operation = nextOperation()
+            phase = .publishing(operation, isWithdrawn: false)
+            context.actions.append(.publish(operation, name: name))
+        case .differs(let expected, let actual) where hasMixedSources && !distrustsMirrors:
+            context.actions.append(.log(.mirrorDropped(id, "the file is \(actual) and should be \(expected)")))
+            distrustsMirrors = true
+            startOver(&context)
+        case .differs(let expected, let actual):
+            // Bytes that are known to be wrong are of no use to a later attempt.
+            giveUpBytes(&context)
+            context.actions.append(.discardPart)
+            fail(
+                DownloadFailure(.checksumMismatch, "the file is \(actual), and should be \(expected)"), retryAfter: nil, &context)
+        case .failed(let error): finishingFailed(error, &context)
+        }
+    }
+
+    /// Fetches the file anew from its own URL alone, at its old place in the queue.
+    private mutating func startOver(_ context: inout Context) {
+        giveUpBytes(&context)
+        isCountedOn = true
+        resume = ResumeDecision()
+        record.download.filename = reservedName ?? record.requestedFilename
+        change(&context) { $0.state = .queued }
+        enqueue(keepingPlace: true, &context)
+    }
+
+    private mutating func finishingFailed(_ error: FileError, _ context: inout Context) {
+        if error.meansNoBytes {
+            giveUpBytes(&context)
+            context.actions.append(.discardPart)
+            return fail(DownloadFailure(.ioError, error.message, retryable: true), retryAfter: nil, &context)
+        }
+        if error.losesBytes { trustOnlyDurable(&context) }
+        fail(DownloadFailure(error), retryAfter: nil, &context)
+    }
+
+    private mutating func published(_ result: Result<PublishedFile, FileError>, _ context: inout Context) {
+        switch result {
+        case .failure(let error):
+            finishingFailed(error, &context)
+            drain(&context)
+        case .success(let file):
+            let operation = nextOperation()
+            commits.append(Commit(number: operation, revision: record.download.revision + 1, countsOnNothing: true))
+            phase = .completing(operation, file)
+            context.actions.append(.saveCompletion(operation, completed(file, context.now)))
+        }
+    }
+
+    /// The file has no name, and gets none; its bytes are on the disk.
+    private mutating func withdrawn(_ context: inout Context) {
+        record.segments = written.segments(total: record.download.bytesTotal)
+        interrupted(&context)
+    }
+
+    /// The record as it is once the file has its name.
+    private func completed(_ file: PublishedFile, _ now: Timestamp) -> DownloadRecord {
+        var record = record
+        let length = written.prefix
+        record.download.state = .completed
+        record.download.filename = file.name
+        record.download.sha256Bytes = file.sha256
+        record.download.file = file.identity
+        record.download.fileMissing = false
+        record.download.bytesReceived = length
+        record.download.bytesTotal = length
+        record.download.bytesPerSecond = 0
+        record.download.stalled = false
+        record.download.error = nil
+        record.download.completedAt = now
+        record.download.updatedAt = now
+        record.download.revision += 1
+        record.forgetTransfer()
+        return record
+    }
+
+    /// The store knows that the file is there, or does not: the file is there, whole, so it is shown; a start finds it under both its names.
+    private mutating func completionCommitted(_ file: PublishedFile, _ error: StoreError?, _ context: inout Context) {
+        record = completed(file, context.now)
+        loseBytes(&context)
+        phase = .resting
+        context.actions.append(.claimName(file.name))
+        releaseName(&context)
+        if let error { saveLater(error, &context) } else { context.actions.append(.finishPublishing) }
+        context.actions.append(.show(record.download))
+        context.actions.append(.log(.transition(record.download)))
+        drain(&context)
+    }
+
+    // MARK: - Time
+
+    private mutating func timerFired(_ timer: Timer, _ context: inout Context) {
+        switch timer {
+        case .retry(let operation):
+            guard phase == .delayed(operation), !isShuttingDown else { return }
+            record.retryAt = nil
+            change(&context) { $0.state = .queued }
+            save(&context)
+            enqueue(keepingPlace: true, &context)
+        case .patience(let operation):
+            if patience == operation { patienceEnded(&context) }
+        case .save:
+            guard failedSaves > 0, !isShuttingDown, phase != .removed else { return }
+            if case .removing = phase { return }
+            save(announcingEnd: !state.isLive, &context)
+        }
+    }
+
+    /// Whatever the commands wait for takes too long.
+    private mutating func patienceEnded(_ context: inout Context) {
+        patience = nil
+        switch phase {
+        case .stopping(let transfer, _):
+            if transfer.replacement?.ending == nil { lingering.append(transfer.number) }
+            if let replacement = transfer.replacement, replacement.isRecorded { lingering.append(replacement.step) }
+            context.actions.append(.leaveQueue)
+            trustOnlyDurable(&context)
+            interrupted(&context)
+        case .flushing: interrupted(&context)
+        case .publishing, .completing, .clearing, .removing:
+            // The file has its name, or the store its task: that can't be taken back, nor does anybody know when it ends.
+            let waiting = commands
+            commands = []
+            for command in waiting { context.actions.append(.answer(command.waiter, .failure(.overloaded))) }
+        case .resting, .waiting, .delayed, .opening, .transferring, .verifying, .removed: break
+        }
+    }
+
+    private mutating func shutDown(_ context: inout Context) {
+        isShuttingDown = true
+        switch phase {
+        case .waiting: context.actions.append(.leaveQueue)
+        case .delayed(let operation): context.actions.append(.cancelTimer(.retry(operation)))
+        case .opening:
+            context.actions.append(.leaveQueue)
+            phase = .resting
+        case .transferring(let transfer): stop(transfer, because: .shutdown, &context)
+        case .verifying:
+            context.actions.append(.abandonVerification)
+            stopped(keepsBytes: true, &context)
+        case .resting, .clearing, .stopping, .flushing, .publishing, .completing, .removing, .removed: break
+        }
+        if failedSaves > 0, commits.isEmpty, phase != .removed { save(&context) }
+    }
+}
+
+// MARK: - Commands
+
+extension DownloadMachine {
+    private mutating func take(_ command: Command, _ context: inout Context) {
+        if isShuttingDown { return answer(command, .failure(.shuttingDown), &context) }
+        commands.append(command)
+        drain(&context)
+    }
+
+    private func answer(_ command: Command, _ result: Result<Download, DownloadError>, _ context: inout Context) {
+        context.actions.append(.answer(command.waiter, result))
+    }
+
+    /// Whether commands have to wait for something that is under way.
+    private var isBlocked: Bool {
+        switch phase {
+        case .stopping, .flushing, .clearing, .completing, .removing: true
+        case .publishing(_, let isWithdrawn): isWithdrawn
+        case .resting, .waiting, .delayed, .opening, .transferring, .verifying, .removed: false
+        }
+    }
+
+    /// Carries out the commands that wait, one after another, until one has to wait.
+    private mutating func drain(_ context: inout Context) {
+        while let command = commands.first, !isBlocked {
+            if phase == .removed {
+                commands.removeFirst()
+                answer(command, .failure(.notFound), &context)
+            } else if !command.isExpected() {
+                commands.removeFirst()
+                answer(command, .failure(.preconditionFailed), &context)
+            } else if needsStop(command.request) {
+                stop(&context)
+            } else {
+                commands.removeFirst()
+                carryOut(command, &context)
+            }
+        }
+        if commands.isEmpty {
+            if let patience { context.actions.append(.cancelTimer(.patience(patience))) }
+            patience = nil
+        } else if patience == nil {
+            let operation = nextOperation()
+            patience = operation
+            context.actions.append(.setTimer(.patience(operation), after: Self.patience))
+        }
+    }
+
+    /// Whether whatever is under way has to end before the command can be carried out.
+    private func needsStop(_ request: Command.Request) -> Bool {
+        guard holdsTurn || isFinishing else { return false }
+        return switch request {
+        case .pause, .cancel, .remove: true
+        case .change(let change): isRelinking(change) || (change.filename != nil && isPublishing)
+        case .resume, .retry, .noteFile: false
+        }
+    }
+
+    private var isPublishing: Bool {
+        if case .publishing = phase { true } else { false }
+    }
+
+    private func isRelinking(_ change: DownloadChange) -> Bool {
+        change.url.map { $0.string != record.download.url || change.authorization != nil } ?? false
+    }
+
+    private mutating func stop(_ context: inout Context) {
+        switch phase {
+        case .opening:
+            context.actions.append(.leaveQueue)
+            phase = .resting
+        case .transferring(let transfer): stop(transfer, because: .commands, &context)
+        case .verifying:
+            context.actions.append(.abandonVerification)
+            stopped(keepsBytes: true, &context)
+        case .publishing(let operation, _):
+            phase = .publishing(operation, isWithdrawn: true)
+            context.actions.append(.withdraw(operation))
+        case .resting, .waiting, .delayed, .clearing, .stopping, .flushing, .completing, .removing, .removed: break
+        }
+    }
+
+    /// Tells a transfer to stop, unless it has ended already and just that of its bytes has to be seen to.
+    private mutating func stop(_ transfer: Transfer, because reason: StopReason, _ context: inout Context) {
+        phase = .stopping(transfer, because: reason)
+        if transfer.replacement?.ending == nil { context.actions.append(.stop) }
+    }
+
+    /// Nothing runs any more, though the state says so: the commands that waited for that are carried out. If none of them has changed
+    /// that, the download goes on.
+    private mutating func interrupted(_ context: inout Context) {
+        phase = .resting
+        drain(&context)
+        guard phase == .resting, state == .downloading else { return }
+        if isShuttingDown {
+            save(&context)
+        } else {
+            change(&context) { $0.state = .queued }
+            enqueue(keepingPlace: true, &context)
+        }
+    }
+
+    private mutating func carryOut(_ command: Command, _ context: inout Context) {
+        switch command.request {
+        case .pause: pause(command, &context)
+        case .resume: resume(command, &context)
+        case .cancel: cancel(command, &context)
+        case .retry: retry(command, &context)
+        case .change(let wanted): change(command, wanted, &context)
+        case .remove(let deletesFile): remove(command, deletesFile, &context)
+        case .noteFile(let identity): noteFile(command, identity, &context)
+        }
+    }
+
+    /// It already is as the command wants it: that is said once it is durable.
+    private mutating func leave(_ command: Command, _ context: inout Context) {
+        if let last = commits.indices.last {
+            commits[last].answers.append((command.waiter, shown))
+        } else if failedSaves > 0 {
+            save(answering: command.waiter, &context)
+        } else {
+            answer(command, .success(shown), &context)
+        }
+    }
+
+    /// Leaves the queue, or does not wait for the next attempt any more.
+    private mutating func leavePhase(_ context: inout Context) {
+        switch phase {
+        case .waiting: context.actions.append(.leaveQueue)
+        case .delayed(let operation): context.actions.append(.cancelTimer(.retry(operation)))
+        default: break
+        }
+        phase = .resting
+    }
+
+    private mutating func pause(_ command: Command, _ context: inout Context) {
+        switch state {
+        case .paused: leave(command, &context)
+        case .completed, .failed, .cancelled: answer(command, .failure(refusal("pause")), &context)
+        case .queued, .downloading, .retrying:
+            leavePhase(&context)
+            let count = written.byteCount
+            change(&context) { download in
+                download.state = .paused
+                download.bytesReceived = count
+            }
+            save(answering: command.waiter, &context)
+        }
+    }
+
+    private mutating func resume(_ command: Command, _ context: inout Context) {
+        switch state {
+        case .queued, .downloading, .retrying: leave(command, &context)
+        case .completed, .cancelled: answer(command, .failure(refusal("resume")), &context)
+        case .paused, .failed:
+            forgetFailures()
+            change(&context) { download in
+                download.state = .queued
+                download.error = nil
+            }
+            save(answering: command.waiter, &context)
+            enqueue(keepingPlace: false, &context)
+        }
+    }
+
+    private mutating func cancel(_ command: Command, _ context: inout Context) {
+        switch state {
+        case .cancelled: leave(command, &context)
+        case .completed: answer(command, .failure(refusal("cancel")), &context)
+        case .queued, .downloading, .retrying, .paused, .failed:
+            leavePhase(&context)
+            startAfresh(command, as: .cancelled, &context)
+        }
+    }
+
+    private mutating func retry(_ command: Command, _ context: inout Context) {
+        switch state {
+        case .failed, .cancelled: startAfresh(command, as: .queued, &context)
+        case .queued, .downloading, .paused, .retrying, .completed: answer(command, .failure(refusal("retry")), &context)
+        }
+    }
+
+    /// Gives up everything that has come, to end or to begin again. The bytes go once the store knows: had it still counted on them when
+    /// their file was gone, a crash in between would have lost them.
+    private mutating func startAfresh(_ command: Command, as next: DownloadState, _ context: inout Context) {
+        let mayHavePart = !written.ranges.isEmpty || record.entity != nil || !record.segments.isEmpty || isCountedOn
+        giveUpBytes(&context)
+        forgetFailures()
+        record.retryAt = nil
+        change(&context) { download in
+            download.state = next
+            download.error = nil
+            download.attempts = 0
+        }
+        releaseName(&context)
+        let operation = save(answering: command.waiter, announcingEnd: next == .cancelled, &context)
+        if mayHavePart {
+            phase = .clearing(operation, enqueues: next == .queued)
+        } else if next == .queued {
+            enqueue(keepingPlace: false, &context)
+        }
+    }
+
+    /// A user has asked: attempts are counted anew.
+    private mutating func forgetFailures() {
+        budget = RetryBudget(furthest: written.byteCount)
+        resume = ResumeDecision()
+        distrustsMirrors = false
+    }
+
+    // MARK: - Changing and removing
+
+    private mutating func change(_ command: Command, _ wanted: DownloadChange, _ context: inout Context) {
+        if let part = wanted.partBeforeCompletion, state == .completed || publishedName != nil {
+            return answer(command, .failure(refusal("new \(part)")), &context)
+        }
+        let relinks = isRelinking(wanted)
+        let goesOn = relinks && [.queued, .downloading, .retrying].contains(state)
+        if goesOn { leavePhase(&context) }
+        var name: String?
+        if let filename = wanted.filename.map(FileNaming.normalised) { name = rename(to: filename, &context) }
+        if relinks, let url = wanted.url { relink(to: url, authorization: wanted.authorization) }
+        let count = written.byteCount
+        change(&context) { download in
+            wanted.apply(to: &download)
+            if let name { download.filename = name }
+            if goesOn {
+                if download.state != .queued { download.error = nil }
+                download.state = .queued
+                download.bytesReceived = count
+            }
+        }
+        if wanted.speedLimit != nil { context.actions.append(.setSpeedLimit(record.download.speedLimit)) }
+        save(answering: command.waiter, &context)
+        if goesOn {
+            enqueue(keepingPlace: true, &context)
+        } else if phase == .waiting, wanted.priority != nil {
+            context.actions.append(.reprioritise)
+        }
+    }
+
+    /// Reserves a new name in place of the old one. A cancelled download has none until it is tried again.
+    private mutating func rename(to wanted: String, _ context: inout Context) -> String {
+        record.requestedFilename = wanted
+        guard state != .cancelled else { return wanted }
+        let name = context.names.reserve(wanted, for: id)
+        if let reservedName, !FileNames.areSame(reservedName, name) { context.names.release(reservedName, of: id) }
+        reservedName = name
+        return name
+    }
+
+    /// Takes another URL for the same content. Its bytes stay, and have to prove themselves to the new origin; what was learnt of the old
+    /// one is forgotten, and what was meant for it alone is not sent elsewhere.
+    private mutating func relink(to url: HTTPURL, authorization: String?) {
+        if url.origin != self.url.origin { record.headers = [] }
+        if let authorization {
+            record.headers.removeAll { $0.name.lowercased() == "authorization" }
+            record.headers.append(RequestHeader(name: "Authorization", value: authorization))
+        }
+        // Who vouched for the bytes is nobody who will be asked again.
+        let former = record.download.url
+        if record.entity != nil, record.entity?.source == nil { record.entity?.source = former }
+        self.url = url
+        record.download.url = url.string
+        record.retryAt = nil
+        forgetFailures()
+    }
+
+    private mutating func noteFile(_ command: Command, _ identity: FileIdentity?, _ context: inout Context) {
+        let download = record.download
+        guard state == .completed, download.fileMissing != (identity == nil) || (identity != nil && identity != download.file)
+        else {
+            return answer(command, .success(shown), &context)
+        }
+        change(&context) { download in
+            download.fileMissing = identity == nil
+            if let identity { download.file = identity }
+        }
+        save(answering: command.waiter, &context)
+    }
+
+    private mutating func remove(_ command: Command, _ deletesFile: Bool, _ context: inout Context) {
+        leavePhase(&context)
+        submitRemoval(Removal(waiter: command.waiter, deletesFile: deletesFile), &context)
+    }
+
+    private mutating func submitRemoval(_ removal: Removal, _ context: inout Context) {
+        let operation = nextOperation()
+        commits.append(Commit(number: operation, revision: record.download.revision, countsOnNothing: true))
+        phase = .removing(operation, removal)
+        context.actions.append(.saveRemoval(operation, record))
+    }
+
+    private mutating func removalCommitted(_ removal: Removal, _ error: StoreError?, _ context: inout Context) {
+        guard let error else {
+            releaseName(&context)
+            context.actions.append(.forgetBytes)
+            context.actions.append(.discardPart)
+            if removal.deletesFile { removeFile(&context) }
+            phase = .removed
+            failedSaves = 0
+            context.actions.append(.showRemoval)
+            context.actions.append(.log(.removed(id)))
+            context.actions.append(.answer(removal.waiter, .success(record.download)))
+            return drain(&context)
+        }
+        // Without the room of its bytes the removal cannot be recorded. A crash in between leaves a record whose bytes are gone, which
+        // shows as soon as they are wanted.
+        if error == .full, !removal.hasMadeRoom, state != .completed || removal.deletesFile {
+            makeRoom(&context)
+            var removal = removal
+            removal.hasMadeRoom = true
+            return submitRemoval(removal, &context)
+        }
+        context.actions.append(.abandonRemoval)
+        context.actions.append(.answer(removal.waiter, .failure(DownloadError(error))))
+        phase = .resting
+        switch state {
+        case .queued, .downloading, .retrying:
+            let count = written.byteCount
+            change(&context) { download in
+                download.state = .queued
+                download.bytesReceived = count
+            }
+            save(&context)
+            enqueue(keepingPlace: true, &context)
+        case .completed where !removal.hasMadeRoom: break
+        case .paused, .failed, .cancelled, .completed: save(&context)
+        }
+        drain(&context)
+    }
+
+    /// Gives back the room that the download takes, before the store knows.
+    private mutating func makeRoom(_ context: inout Context) {
+        if state == .completed {
+            removeFile(&context)
+            change(&context) { $0.fileMissing = true }
+        } else {
+            giveUpBytes(&context)
+            isCountedOn = true
+            change(&context) { _ in }
+            context.actions.append(.discardPart)
+        }
+    }
+
+    private func removeFile(_ context: inout Context) {
+        guard state == .completed, !record.download.fileMissing, let name = record.download.filename,
+            let file = record.download.file
+        else { return }
+        context.actions.append(.removeFile(name, file))
+    }
+}
+
+// MARK: - The store
+
+extension DownloadMachine {
+    private mutating func committed(_ operation: Operation, _ error: StoreError?, _ context: inout Context) {
+        guard let index = commits.firstIndex(where: { $0.number == operation }) else { return }
+        let commit = commits.remove(at: index)
+        if entity == .saving(operation) { entity = error == nil ? .saved : .unsaved }
+        if error == nil, commit.countsOnNothing, commit.number >= bytesSince { isCountedOn = false }
+        switch phase {
+        case .completing(operation, let file): return completionCommitted(file, error, &context)
+        case .removing(operation, let removal): return removalCommitted(removal, error, &context)
+        case .clearing(operation, let enqueues):
+            // Without the room of the bytes that are given up, nothing can be recorded.
+            if error == .full, !hasMadeRoom {
+                hasMadeRoom = true
+                isCountedOn = true
+                context.actions.append(.discardPart)
+                let next = save(announcingEnd: state == .cancelled, &context)
+                commits[commits.count - 1].answers = commit.answers
+                phase = .clearing(next, enqueues: enqueues)
+                return
+            }
+            cleared(error, enqueues: enqueues, &context)
+            conclude(commit, error, &context)
+            return drain(&context)
+        default: conclude(commit, error, &context)
+        }
+        if let (transfer, reason) = current, let replacement = transfer.replacement, replacement.step == operation,
+            !replacement.isRecorded
+        {
+            replacementRecorded(error, transfer, reason, &context)
+        }
+    }
+
+    /// The store has, or has not, been told that the bytes are given up.
+    private mutating func cleared(_ error: StoreError?, enqueues: Bool, _ context: inout Context) {
+        phase = .resting
+        hasMadeRoom = false
+        if error == nil {
+            context.actions.append(.discardPart)
+        } else {
+            isCountedOn = true
+        }
+        if enqueues { enqueue(keepingPlace: false, &context) }
+    }
+
+    private mutating func conclude(_ commit: Commit, _ error: StoreError?, _ context: inout Context) {
+        let isNewest = commits.allSatisfy { $0.number < commit.number } && phase != .removed
+        if let error {
+            if isNewest { saveLater(error, &context) }
+        } else if failedSaves > 0, isNewest {
+            failedSaves = 0
+            context.actions.append(.cancelTimer(.save))
+            finishLate(&context)
+        }
+        for (waiter, download) in commit.answers {
+            context.actions.append(.answer(waiter, error.map { .failure(DownloadError($0)) } ?? .success(download)))
+        }
+    }
+
+    /// What the store had not taken at first it has taken: what waited for that follows.
+    private mutating func finishLate(_ context: inout Context) {
+        switch state {
+        case .completed: context.actions.append(.finishPublishing)
+        case .cancelled where phase == .resting: context.actions.append(.discardPart)
+        default: break
+        }
+    }
+
+    /// Sees to it that a state gets to the disk: a failure that is lost would be a download that begins again, unasked, at the next start.
+    private mutating func saveLater(_ error: StoreError, _ context: inout Context) {
+        guard error != .closed else { return }
+        let delay = Self.firstSaveDelay * Double(1 << min(failedSaves, 6))
+        failedSaves += 1
+        context.actions.append(.setTimer(.save, after: min(delay, Self.longestSaveDelay)))
+    }
+}

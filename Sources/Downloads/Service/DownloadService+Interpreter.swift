@@ -1,0 +1,620 @@
+internal import HTTPClient
+internal import HTTPCore
+internal import System
+
+/// Carries out what the machines ask for, and brings them what comes of it.
+extension DownloadService {
+    /// One download as the service holds it: its machine, and what the machine's actions have made.
+    final class Entry {
+        var machine: DownloadMachine
+        /// The stamp of what was shown last.
+        var stamp = EventID(epoch: 0, sequence: 0)
+        /// That of what is shown once it is durable.
+        var reservedStamp: EventID?
+        /// Its place in the order of arrival, which it keeps while failed attempts are tried again.
+        var ticket: DownloadQueue.Ticket?
+        /// Since when it waits for a turn.
+        var queuedAt: ContinuousClock.Instant?
+        /// What only a download with bytes needs.
+        var work: Work?
+
+        init(_ machine: DownloadMachine) {
+            self.machine = machine
+        }
+    }
+
+    /// What a transfer uses, and what finishing it does.
+    final class Work {
+        var attempt: TransferAttempt?
+        var part: PartFile?
+        var hasher: StreamingHasher?
+        var verification: Verification?
+        var verified: VerifiedFile?
+        var publication: Publication?
+        var meter = ProgressMeter()
+        var lastCheckpoint = ContinuousClock.now
+        /// Holds the download's own speed limit, which all its connections share.
+        let speedLimiter: SpeedLimiter
+
+        init(speedLimit: Int64) {
+            speedLimiter = SpeedLimiter(bytesPerSecond: speedLimit)
+        }
+    }
+
+    /// What has come to its end elsewhere.
+    enum Message: Sendable {
+        case event(DownloadID, DownloadMachine.Event)
+        case report(TransferReport)
+        case partOpened(DownloadID, DownloadMachine.Operation, Result<PartFile, FileError>)
+        case verified(DownloadID, DownloadMachine.Operation, VerifiedFile)
+        /// Changes have been made durable, or could not be.
+        case committed([(DownloadID, DownloadMachine.Operation)], WebhookDelivery?, StoreError?)
+    }
+
+    /// What a timer is for.
+    enum TimerKey: Hashable, Sendable {
+        case machine(DownloadID, DownloadMachine.Timer)
+        /// Somebody has waited long enough for an answer.
+        case answer(DownloadMachine.Waiter)
+    }
+
+    /// Changes that several commands bring about, which are made durable as one.
+    struct WriteBatch {
+        var changes: [StoreChange] = []
+        var commits: [(DownloadID, DownloadMachine.Operation)] = []
+        var deliveries: [WebhookDelivery] = []
+    }
+
+    /// Somebody who waits for the answer to a command.
+    enum Asker {
+        case continuation(CheckedContinuation<Result<Download, DownloadError>, Never>)
+        case collector(AnswerCollector)
+
+        func receive(_ result: Result<Download, DownloadError>) {
+            switch self {
+            case .continuation(let continuation): continuation.resume(returning: result)
+            case .collector(let collector): collector.add(result)
+            }
+        }
+    }
+
+    /// Gathers the answers to the commands of one piece.
+    final class AnswerCollector {
+        private var results: [Result<Download, DownloadError>] = []
+        private let count: Int
+        private let continuation: CheckedContinuation<[Result<Download, DownloadError>], Never>
+
+        init(expecting count: Int, _ continuation: CheckedContinuation<[Result<Download, DownloadError>], Never>) {
+            self.count = count
+            self.continuation = continuation
+            results.reserveCapacity(count)
+        }
+
+        func add(_ result: Result<Download, DownloadError>) {
+            results.append(result)
+            if results.count == count { continuation.resume(returning: results) }
+        }
+    }
+
+    // MARK: - Events
+
+    func receive(_ message: Message) {
+        switch message {
+        case .event(let id, let event): send(event, to: id)
+        case .report(let report): receive(report)
+        case .partOpened(let id, let operation, let result): partOpened(id, operation, result)
+        case .verified(let id, let operation, let file):
+            entries[id]?.work?.verified = file
+            send(.verified(operation, .matches), to: id)
+        case .committed(let commits, let delivery, let error):
+            for (id, operation) in commits { send(.committed(operation, error), to: id) }
+            // Readers know by now what the message tells.
+            if let delivery, error == nil { Task { [webhooks] in await webhooks.post(delivery) } }
+        }
+        schedule()
+    }
+
+    func send(_ event: DownloadMachine.Event, to id: DownloadID) {
+        if let entry = entries[id] { send(event, to: entry) }
+    }
+
+    /// Has a machine handle an event and carries out its actions; then those that came of them.
+    func send(_ event: DownloadMachine.Event, to entry: Entry) {
+        if isHandling {
+            backlog.append((entry.machine.id, event))
+            return
+        }
+        isHandling = true
+        handle(event, entry)
+        while !backlog.isEmpty {
+            let (id, event) = backlog.removeFirst()
+            if let entry = entries[id] { handle(event, entry) }
+        }
+        isHandling = false
+    }
+
+    private func handle(_ event: DownloadMachine.Event, _ entry: Entry) {
+        context.now = .now()
+        entry.machine.handle(event, &context)
+        var actions: [DownloadMachine.Action] = []
+        swap(&actions, &context.actions)
+        var removed = RemovedFiles()
+        for (number, action) in actions.enumerated() {
+            if case .answer = action, removed.isPending {
+                // Who gave up much is told once the room is there.
+                answerLater(actions[number...], after: removed)
+                removed = RemovedFiles()
+                break
+            }
+            perform(action, entry, &removed)
+        }
+        if removed.isPending { Task { [removed] in await removed.finish() } }
+        actions.removeAll(keepingCapacity: true)
+        swap(&actions, &context.actions)
+        tidy(entry)
+    }
+
+    /// Answers in the order of the actions; those of other kinds that stand between are done at once.
+    private func answerLater(_ actions: ArraySlice<DownloadMachine.Action>, after removed: RemovedFiles) {
+        var answers: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
+        for case .answer(let waiter, let result) in actions { answers.append((waiter, result)) }
+        Task {
+            await removed.finish()
+            for (waiter, result) in answers { self.answer(waiter, result) }
+        }
+    }
+
+    func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
+        guard let asker = waiters.removeValue(forKey: waiter) else { return }
+        timers.remove(.answer(waiter))
+        asker.receive(result)
+    }
+
+    /// Lets go of what the machine's phase has no use for.
+    private func tidy(_ entry: Entry) {
+        let id = entry.machine.id
+        if entry.machine.isQuiet {
+            busy.remove(id)
+            if let work = entry.work, entry.machine.needsNoFile {
+                work.hasher?.rest()
+                work.part = nil
+                if work.hasher == nil || !entry.machine.record.download.state.isLive { entry.work = nil }
+            }
+            if isShuttingDown, busy.isEmpty { stopWaiting() }
+        } else {
+            busy.insert(id)
+        }
+        if entry.machine.isFinishing { finishing.insert(id) } else { finishing.remove(id) }
+        guard entry.machine.isDone else { return }
+        if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
+        if entries[id] === entry { entries[id] = nil }
+    }
+
+    // MARK: - Actions
+
+    private func perform(_ action: DownloadMachine.Action, _ entry: Entry, _ removed: inout RemovedFiles) {
+        let id = entry.machine.id
+        switch action {
+        case .enqueue(let keepsPlace):
+            if !keepsPlace { entry.ticket = nil }
+            entry.queuedAt = .now
+            entry.ticket = queue.enqueue(
+                id, host: entry.machine.host, priority: entry.machine.record.download.priority, ticket: entry.ticket)
+        case .leaveQueue: queue.remove(id)
+        case .reprioritise: queue.reprioritise(id, to: entry.machine.record.download.priority)
+        case .openPart(let operation, let length, let published):
+            blocking(.disk) { [depot] () throws(FileError) in
+                if let published { return try depot.openPublished(published.name, as: published.identity) }
+                return try depot.openPart(id, holding: length)
+            } then: {
+                .partOpened(id, operation, $0)
+            }
+        case .start(let operation, let ask): start(operation, ask, entry)
+        case .stop: entry.work?.attempt?.cancel()
+        case .forgetTransfer:
+            running.remove(id)
+            entry.work?.attempt?.counters.end()
+            entry.work?.attempt = nil
+        case .forgetBytes:
+            entry.work?.part = nil
+            entry.work?.hasher = nil
+            entry.work?.verified = nil
+        case .flush(let operation, let written, let trims): flush(operation, written, trims: trims, entry)
+        case .promoteReplacement(let operation):
+            let (depot, sender) = (depot, sender)
+            Task {
+                var failure: FileError?
+                do throws(FileError) { try await depot.promoteReplacement(id) } catch { failure = error }
+                sender.yield(.event(id, .promoted(operation, failure)))
+            }
+        case .discardReplacement:
+            remove("remove the new version of \(id)", &removed) { depot throws(FileError) in
+                try depot.removeReplacement(id)
+            }
+        case .discardPart:
+            remove("remove the partial bytes of \(id)", &removed) { depot throws(FileError) in
+                try depot.removeParts(id)
+            }
+        case .removeFile(let name, let identity):
+            context.names.forget(name, of: id)
+            remove("remove the file of \(id)", &removed) { depot throws(FileError) in
+                try depot.remove(name, as: identity)
+            }
+        case .verify(let operation, let length, let expected): verify(operation, length, expected, entry)
+        case .abandonVerification: entry.work?.verification?.abandon()
+        case .publish(let operation, let name): publish(operation, name, entry)
+        case .withdraw(let operation):
+            if entry.work?.publication?.abandon() == true { backlog.append((id, .withdrawn(operation))) }
+        case .finishPublishing:
+            do throws(FileError) { try depot.finishPublishing(id) } catch {
+                log(.warning("cannot remove the part file of \(id): \(error.message)"))
+            }
+        case .save(let operation, let record, let announcesEnd):
+            save([record], operation, stamp: entry.stamp, announcesEnd: announcesEnd)
+        case .saveCompletion(let operation, let record):
+            let stamp = publisher.reserve()
+            entry.reservedStamp = stamp
+            save([record], operation, stamp: stamp, announcesEnd: true)
+        case .saveRemoval(let operation, let record):
+            let stamp = entry.reservedStamp ?? publisher.reserve()
+            entry.reservedStamp = stamp
+            submit([.remove(id, stamp: stamp)], for: (id, operation), cancellation(of: record))
+        case .abandonRemoval:
+            if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
+            entry.reservedStamp = nil
+        case .saveProgress(let progress): store.note(progress)
+        case .show(let download): show(download, entry)
+        case .showRemoval:
+            publisher.remove(id, stamp: entry.reservedStamp ?? publisher.reserve())
+            entry.reservedStamp = nil
+        case .claimName(let name):
+            if let earlier = context.names.publish(name, by: id) { noteLoss(of: name, earlier) }
+        case .setSpeedLimit(let limit): entry.work?.speedLimiter.setLimit(bytesPerSecond: limit)
+        case .setTimer(let timer, let delay): setTimer(.machine(id, timer), at: .now + delay)
+        case .cancelTimer(let timer): timers.remove(.machine(id, timer))
+        case .answer(let waiter, let result): answer(waiter, result)
+        case .log(let event): log(event)
+        }
+    }
+
+    /// Does something that may wait for a disk, away from the actor, and sends what comes of it.
+    private func blocking<Value: Sendable>(
+        _ executor: BlockingExecutor, _ work: @escaping @Sendable () throws(FileError) -> Value,
+        then message: @escaping @Sendable (Result<Value, FileError>) -> Message
+    ) {
+        let sender = sender
+        executor.submit {
+            let result: Result<Value, FileError>
+            do throws(FileError) { result = .success(try work()) } catch { result = .failure(error) }
+            sender.yield(message(result))
+        }
+    }
+
+    /// Removes names of files, whose room is given back by and by. That it fails changes nothing but deserves a line in the log.
+    private func remove(
+        _ purpose: String, _ removed: inout RemovedFiles, _ body: (any FileDepot) throws(FileError) -> RemovedFiles
+    ) {
+        do throws(FileError) {
+            removed.add(try body(depot))
+        } catch {
+            log(.warning("cannot \(purpose): \(error.message)"))
+        }
+    }
+
+    // MARK: - Showing and saving
+
+    private func show(_ download: Download, _ entry: Entry) {
+        var download = download
+        let stamp = entry.reservedStamp ?? publisher.reserve()
+        entry.reservedStamp = nil
+        entry.stamp = stamp
+        download.stamp = stamp
+        publisher.publish(download, counters: entry.machine.isPlacing ? entry.work?.attempt?.counters : nil)
+    }
+
+    private func save(
+        _ records: [DownloadRecord], _ operation: DownloadMachine.Operation, stamp: EventID, announcesEnd: Bool
+    ) {
+        for record in records {
+            var record = record
+            record.download.stamp = stamp
+            submit([.save(record)], for: (record.id, operation), announcesEnd ? delivery(of: record) : nil)
+        }
+    }
+
+    /// Writes changes, and with them the message that one of them causes; it is sent once they are on disk and shown.
+    private func submit(
+        _ changes: [StoreChange], for commit: (DownloadID, DownloadMachine.Operation), _ delivery: WebhookDelivery?
+    ) {
+        let all = changes + (delivery.map { [StoreChange.keepDelivery($0)] } ?? [])
+        if group != nil {
+            group?.changes += all
+            group?.commits.append(commit)
+            if let delivery { group?.deliveries.append(delivery) }
+            return
+        }
+        let sender = sender
+        store.submit(all).whenDone { sender.yield(.committed([commit], delivery, $0)) }
+    }
+
+    /// Makes durable as one what commands have brought about since the group was begun.
+    func submitGroup() {
+        guard let batch = group else { return }
+        group = nil
+        if batch.changes.isEmpty { return }
+        let sender = sender
+        store.submit(batch.changes).whenDone { error in
+            sender.yield(.committed(batch.commits, nil, error))
+            for delivery in batch.deliveries { sender.yield(.committed([], delivery, error)) }
+        }
+    }
+
+    /// What the webhook of a live download is told when its record is removed.
+    private func cancellation(of record: DownloadRecord) -> WebhookDelivery? {
+        guard record.download.state.isLive else { return nil }
+        var record = record
+        record.download.state = .cancelled
+        record.download.updatedAt = .now()
+        record.download.bytesPerSecond = 0
+        record.download.stalled = false
+        return delivery(of: record)
+    }
+
+    /// Another file has the name that an earlier one had: that is gone.
+    private func noteLoss(of name: String, _ id: DownloadID) {
+        guard let download = index.download(id), download.state == .completed, download.filename == name, !download.fileMissing
+        else { return }
+        Task { _ = try? await self.currentFile(of: id) }
+    }
+
+    // MARK: - Transfers
+
+    private func work(_ entry: Entry) -> Work {
+        if let work = entry.work { return work }
+        let work = Work(speedLimit: entry.machine.record.download.speedLimit)
+        entry.work = work
+        return work
+    }
+
+    private func partOpened(_ id: DownloadID, _ operation: DownloadMachine.Operation, _ result: Result<PartFile, FileError>) {
+        guard let entry = entries[id] else { return }
+        switch result {
+        case .success(let part):
+            guard entry.machine.phase == .opening(operation) else { return }
+            work(entry).part = part
+            send(.partOpened(operation), to: entry)
+        case .failure(let error):
+            send(.partUnusable(operation, error.meansNoBytes ? nil : DownloadFailure(error)), to: entry)
+        }
+    }
+
+    private func start(_ operation: DownloadMachine.Operation, _ ask: ResumeDecision.Ask, _ entry: Entry) {
+        let id = entry.machine.id
+        let work = work(entry)
+        if let queuedAt = entry.queuedAt { log(.started(id, waited: .now - queuedAt)) }
+        entry.queuedAt = nil
+        let record = entry.machine.record
+        let (written, resume, hasRecordedBytes) = entry.machine.start
+        let hasher = work.hasher ?? StreamingHasher(entry.machine.expectedDigests.map(\.algorithm))
+        let order = TransferAttempt.Order(
+            id: id, generation: operation, depot: depot,
+            hasRecordedBytes: hasRecordedBytes, requestedMediaType: record.requestedMediaType, checksum: record.download.checksum,
+            reservations: reservations, connections: record.requestedSegments ?? configuration.segments,
+            sources: requests(for: entry, work), url: entry.machine.url.string,
+            part: written.byteCount > 0 ? work.part : nil,
+            isLastAttempt: entry.machine.isLastAttempt(context.retryPolicy))
+        let sender = sender
+        let attempt = TransferAttempt(order, client: client, resume: resume, written: written, hasher: hasher) {
+            sender.yield(.report($0))
+        }
+        work.attempt = attempt
+        work.meter = ProgressMeter()
+        work.lastCheckpoint = .now
+        running.insert(id)
+        attempt.start(ask)
+        keepPulse()
+    }
+
+    /// The requests to a download's URL and to its mirrors. Bytes that a mirror vouches for are continued there.
+    private func requests(for entry: Entry, _ work: Work) -> [ClientRequest] {
+        let machine = entry.machine
+        let mirrors = machine.distrustsMirrors ? [] : machine.record.mirrors.compactMap { HTTPURL($0) }
+        var urls = [machine.url] + mirrors
+        if machine.start.written.byteCount > 0, let source = machine.record.entity?.source,
+            let place = urls.firstIndex(where: { $0.string == source })
+        {
+            urls.insert(urls.remove(at: place), at: 0)
+        }
+        return urls.map { url in
+            var request = ClientRequest(url: url)
+            // Fields of the caller may be secrets, and are for the origin that they were given for.
+            if url.origin == machine.url.origin { request.fields = machine.record.headers.map { ($0.name, $0.value) } }
+            request.guarding = configuration.destinationGuard
+            request.connectTimeout = configuration.connectTimeout
+            request.headTimeout = configuration.headTimeout
+            request.speedLimiters = [work.speedLimiter, speedLimiter]
+            request.lowSpeedLimit = (bytesPerSecond: 1, over: configuration.stallTimeout)
+            return request
+        }
+    }
+
+    private func receive(_ report: TransferReport) {
+        guard let entry = entries[report.id] else { return }
+        switch report.event {
+        case .mirrorDropped(let reason): log(.mirrorDropped(report.id, reason))
+        case .warning(let warning): log(.warning(warning))
+        case .accepted(let accepted):
+            if entry.machine.transfer == report.generation { entry.work?.part = accepted.part }
+            send(
+                .accepted(
+                    report.generation,
+                    DownloadMachine.Acceptance(
+                        body: accepted.body, written: accepted.written, startedOver: accepted.startedOver,
+                        isReplacement: accepted.isReplacement, mediaType: accepted.mediaType,
+                        contentDisposition: accepted.contentDisposition)), to: entry)
+        case .ended(let ending):
+            if entry.machine.transfer == report.generation { entry.work?.hasher = ending.hasher }
+            send(
+                .ended(
+                    report.generation,
+                    DownloadMachine.Ending(
+                        outcome: ending.outcome, written: ending.written, resume: ending.resume,
+                        hasMixedSources: ending.hasMixedSources, mirrorDigests: ending.mirrorDigests)), to: entry)
+        }
+    }
+
+    private func flush(_ operation: DownloadMachine.Operation, _ written: Coverage, trims: Bool, _ entry: Entry) {
+        let id = entry.machine.id
+        guard let part = entry.work?.part else {
+            backlog.append((id, .flushed(operation, written, nil)))
+            return
+        }
+        blocking(.checkpoints) { () throws(FileError) in
+            if trims { part.release(allBut: written) }
+            try part.synchronize()
+        } then: {
+            .event(id, .flushed(operation, written, $0.failure))
+        }
+    }
+
+    // MARK: - Finishing
+
+    private func verify(
+        _ operation: DownloadMachine.Operation, _ length: Int64, _ expected: [Checksum], _ entry: Entry
+    ) {
+        let id = entry.machine.id
+        let work = work(entry)
+        guard let part = work.part else {
+            backlog.append((id, .verified(operation, .failed(FileError(.missing, "the part file of \(id) is not open")))))
+            return
+        }
+        let hasher = work.hasher ?? StreamingHasher(expected.map(\.algorithm))
+        hasher.bind(to: part, holding: length)
+        work.hasher = hasher
+        let verification = Verification(part: part, hasher: hasher, length: length, expected: expected)
+        work.verification = verification
+        let (depot, sender) = (depot, sender)
+        Task {
+            do throws(FinishingFailure) {
+                sender.yield(.verified(id, operation, try await depot.verify(verification)))
+            } catch {
+                switch error {
+                case .abandoned: break
+                case .checksum(let expected, let actual):
+                    sender.yield(.event(id, .verified(operation, .differs(expected: expected, actual: actual))))
+                case .file(let error): sender.yield(.event(id, .verified(operation, .failed(error))))
+                }
+            }
+        }
+    }
+
+    private func publish(_ operation: DownloadMachine.Operation, _ name: String, _ entry: Entry) {
+        let id = entry.machine.id
+        guard let file = entry.work?.verified else {
+            backlog.append((id, .published(operation, .failure(FileError(.missing, "there is no verified file of \(id)")))))
+            return
+        }
+        let publication = Publication(id: id, file: file, name: name)
+        entry.work?.publication = publication
+        let (depot, sender) = (depot, sender)
+        Task {
+            do throws(FinishingFailure) {
+                sender.yield(.event(id, .published(operation, .success(try await depot.publish(publication)))))
+            } catch {
+                if case .file(let error) = error { sender.yield(.event(id, .published(operation, .failure(error)))) }
+            }
+        }
+    }
+
+    // MARK: - Turns
+
+    /// How many files may wait to be verified and published without holding a turn. A disk that does not keep up with more holds up new
+    /// transfers.
+    private static let mostFinishing = 256
+
+    /// Gives turns to all that may start.
+    func schedule() {
+        guard isStarted, !isShuttingDown, !isHandling, group == nil else { return }
+        // One that has all its bytes gives its turn on at once.
+        while finishing.count < Self.mostFinishing, case let startable = queue.startable(), !startable.isEmpty {
+            for id in startable {
+                if entries[id] == nil { queue.remove(id) } else { send(.turnGiven, to: id) }
+            }
+        }
+    }
+
+    // MARK: - Time
+
+    func setTimer(_ key: TimerKey, at time: ContinuousClock.Instant) {
+        timers.set(key, to: time)
+        if let alarmTime, alarmTime <= time { return }
+        setAlarm()
+    }
+
+    private func setAlarm() {
+        alarm?.cancel()
+        alarm = nil
+        alarmTime = timers.first?.rank
+        guard let time = alarmTime else { return }
+        alarm = Task { [weak self] in
+            do { try await Task.sleep(until: time, clock: .continuous) } catch { return }
+            await self?.alarmRang()
+        }
+    }
+
+    private func alarmRang() {
+        let now = ContinuousClock.now
+        while let (key, time) = timers.first, time <= now {
+            timers.remove(key)
+            switch key {
+            case .machine(let id, let timer): send(.timer(timer), to: id)
+            case .answer(let waiter): answer(waiter, .failure(.overloaded))
+            }
+        }
+        setAlarm()
+        schedule()
+    }
+
+    /// Looks at running transfers a few times a second for as long as there are any.
+    private func keepPulse() {
+        guard pulse == nil, !running.isEmpty else { return }
+        pulse = Task { [weak self, interval = configuration.pulse] in
+            while !Task.isCancelled {
+                do { try await Task.sleep(for: interval) } catch { return }
+                guard await self?.beat() == true else { return }
+            }
+        }
+    }
+
+    /// Measures speeds and begins checkpoints that are due.
+    /// - Returns: whether transfers still run.
+    private func beat() -> Bool {
+        let now = ContinuousClock.now
+        let checkpoints = CheckpointPolicy(interval: configuration.checkpointInterval)
+        for id in running {
+            guard let entry = entries[id], let work = entry.work, let attempt = work.attempt else { continue }
+            let counters = attempt.counters
+            entry.machine.noteConnections(counters.connections)
+            work.meter.sample(bytes: counters.received, at: now)
+            counters.bytesPerSecond = work.meter.bytesPerSecond(at: now)
+            // One that waits for its speed limit does what it should.
+            counters.isStalled = work.meter.isStalled(at: now) && !attempt.isHeldBack
+            let isDue = checkpoints.isDue(after: now - work.lastCheckpoint, running: running.count) {
+                attempt.written.byteCount - entry.machine.record.syncedBytes
+            }
+            guard isDue else { continue }
+            work.lastCheckpoint = now
+            send(.checkpointDue(attempt.written), to: entry)
+        }
+        guard running.isEmpty else { return true }
+        pulse = nil
+        return false
+    }
+}
+
+extension Result where Failure == FileError {
+    /// Why it failed; `nil` if it did not.
+    fileprivate var failure: FileError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

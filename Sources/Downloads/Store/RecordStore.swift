@@ -1,0 +1,86 @@
+/// Where records are kept. Implementations are safe to call from anywhere.
+protocol RecordStore: Sendable {
+    /// Everything there is, records in order of creation. Called once, before any write.
+    func load() throws(StoreError) -> StoredContents
+
+    /// The records with these identities, as they were last made durable; those that there are none of are left out.
+    func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord]
+
+    /// Takes changes in the order of its calls, without waiting. They apply together or not at all; when the commit has
+    /// succeeded they survive a crash and power loss.
+    func submit(_ changes: [StoreChange]) -> StoreCommit
+
+    /// Notes progress without waiting. A later note for the same download replaces an earlier one that has not been written
+    /// yet; it is written with the next group, at the latest when the store closes, and lost if that fails.
+    func note(_ progress: StoredProgress)
+
+    /// Whether what is submitted now would have to wait longer than a client should: the disk hangs, or does not keep up.
+    var isCongested: Bool { get }
+
+    /// Writes what is outstanding and closes. Everything after it fails with `StoreError.closed`.
+    func close() async
+}
+
+extension RecordStore {
+    var isCongested: Bool { false }
+
+    /// Makes the changes durable.
+    func write(_ changes: [StoreChange]) async throws(StoreError) {
+        try await submit(changes).wait()
+    }
+
+    /// Makes one record durable.
+    func save(_ record: DownloadRecord) async throws(StoreError) {
+        try await write([.save(record)])
+    }
+}
+
+/// What a store had kept.
+struct StoredContents: Sendable {
+    var records: [DownloadRecord] = []
+    var settings: [String: String] = [:]
+    /// Answers to requests with a key, the oldest first.
+    var answers: [KeptAnswer] = []
+    /// Messages to webhooks that have not been delivered, the oldest first.
+    var deliveries: [WebhookDelivery] = []
+    var events = StoredEventHistory()
+}
+
+/// One change to what is kept.
+enum StoreChange: Sendable {
+    /// Inserts the record of a new download; refused when there is only room left for changes to what is there.
+    case add(DownloadRecord)
+    /// Inserts the record, or replaces the one of that identity.
+    case save(DownloadRecord)
+    /// Replaces only the byte counter and the segments; nothing happens if there is no such record.
+    case progress(StoredProgress)
+    /// Deletes the record, and keeps that it was removed at this stamp.
+    case remove(DownloadID, stamp: EventID)
+    /// Sets or, with `nil`, deletes a setting.
+    case set(name: String, value: String?)
+    /// Changes nothing that is ever read, but has to be written: it shows whether the store takes new records.
+    case probe
+    /// Keeps the answer to a request with a key, in place of an earlier one.
+    case remember(KeptAnswer)
+    /// Deletes the answer to the request with this key.
+    case forget(String)
+    /// Keeps a message to a webhook until it is delivered, in place of what was known of it before.
+    case keepDelivery(WebhookDelivery)
+    /// Deletes a message that has been delivered or given up.
+    case dropDelivery(DownloadID)
+    /// Keeps that a run of the service has begun, which this names.
+    case beginEpoch(UInt64)
+}
+
+/// How far a download has come, as far as it is on disk.
+struct StoredProgress: Sendable, Equatable {
+    var id: DownloadID
+    var bytesReceived: Int64
+    var segments: [SyncedSegment]
+
+    init(id: DownloadID, bytesReceived: Int64, segments: [SyncedSegment]) {
+        self.id = id
+        self.bytesReceived = bytesReceived
+        self.segments = segments
+    }
+}

@@ -1,0 +1,44 @@
+import HTTPCore
+
+/// What earlier runs have saved of their events.
+struct StoredEventHistory: Sendable {
+    /// The newest stamp of a saved change.
+    var newest = EventID.none
+    /// All removals with a later stamp are known; `nil`: none is.
+    var knownSince: EventID?
+    /// In order of their stamps.
+    var removals: [RemovalHistory.Removal] = []
+
+    /// What names the next run: more than any run before, also if the clock was set back.
+    func nextEpoch(now: Timestamp) -> UInt64 {
+        max(newest.epoch + 1, UInt64(clamping: now.millisecondsSinceEpoch))
+    }
+}
+
+/// A run's beginning or a removal as a row of the table, and back.
+enum EventHistoryRow {
+    static let insertStatement = "INSERT INTO event_history (epoch, sequence, removed_id) VALUES (?1, ?2, ?3)"
+    /// As many as are kept in memory stay.
+    static let trimStatement =
+        "DELETE FROM event_history WHERE number <= (SELECT max(number) FROM event_history) - \(RemovalHistory.capacity)"
+    static let loadStatement = "SELECT epoch, sequence, removed_id FROM event_history ORDER BY number"
+
+    /// Binds a row to `insertStatement`.
+    static func bind(_ stamp: EventID, removed: DownloadID?, to statement: SQLiteStatement) throws(SQLiteError) {
+        try statement.bind(1, Int64(bitPattern: stamp.epoch))
+        try statement.bind(2, Int64(bitPattern: stamp.sequence))
+        try statement.bind(3, removed?.description)
+    }
+
+    /// Adds the current row of `loadStatement`.
+    ///
+    /// - Throws: `StoreError.damaged` if a column holds what was never written there.
+    static func read(_ row: SQLiteStatement, into history: inout StoredEventHistory) throws(StoreError) {
+        let stamp = EventID(epoch: UInt64(bitPattern: row.integer(0)), sequence: UInt64(bitPattern: row.integer(1)))
+        history.newest = max(history.newest, stamp)
+        if history.knownSince == nil { history.knownSince = stamp }
+        guard let identifier = row.text(2) else { return }
+        guard let id = DownloadID(identifier) else { throw .damaged("'\(identifier)' is not a download's id") }
+        history.removals.append(RemovalHistory.Removal(stamp: stamp, id: id))
+    }
+}

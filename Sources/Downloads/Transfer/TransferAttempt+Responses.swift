@@ -1,0 +1,185 @@
+internal import HTTPClient
+internal import HTTPCore
+internal import System
+
+extension TransferAttempt {
+    /// The head of a connection's response.
+    func received(_ head: ClientResponseHead, on connection: SegmentConnection) -> SinkDecision {
+        let response = OriginResponse(status: head.status, fields: head.fields, contentLength: head.contentLength)
+        let (decision, opened) = state.withLock { state -> (SinkDecision, [SegmentConnection]) in
+            if state.isCancelled || state.decided != nil { return (.stop, []) }
+            if !head.status.isSuccessful, let delay = response.retryDelay(now: .now()) {
+                let time = ContinuousClock.now + delay
+                state.retryTimes[connection.source] = max(state.retryTimes[connection.source] ?? time, time)
+            }
+            if let range = connection.range {
+                return connection.source == state.sources.first
+                    ? (evaluate(response, of: connection.number, range, &state), [])
+                    : (evaluateMirror(response, of: connection, range, &state), [])
+            }
+            return evaluateFirst(head, response, &state)
+        }
+        start(opened)
+        return decision
+    }
+
+    // MARK: - The first response
+
+    private func evaluateFirst(
+        _ head: ClientResponseHead, _ response: OriginResponse, _ state: inout State
+    ) -> (SinkDecision, [SegmentConnection]) {
+        let source = order.sources[state.sources.first].url.string
+        switch state.resume.evaluate(response, from: source == order.url ? nil : source) {
+        case .append(let body):
+            return accept(head, body, &state)
+        case .restart(let body):
+            let kept = (plan: state.plan, hasher: state.hasher)
+            let startedOver = kept.plan.written.byteCount > 0
+            // One that takes another's place is said to have the same file: bytes are not given up for what is another one by its length.
+            if startedOver, state.sources.first != expectedSource, let total = body.entity.total, let known = saved.total,
+                total != known
+            {
+                state.fail(DownloadFailure(.entityChanged, "its file has \(total) bytes and not \(known)"))
+                break
+            }
+            state.plan = SegmentPlan(limits: state.plan.limits)
+            state.hasher = StreamingHasher([order.checksum, body.entity.digest].compactMap { $0?.algorithm })
+            let accepted = accept(head, body, startedOver: startedOver, &state)
+            // What is not taken, a page instead of the file or one that the disk has no room for, costs nothing of what is there.
+            if state.part == nil { (state.plan, state.hasher) = kept }
+            return accepted
+        case .complete:
+            state.decided = .whole
+        case .askAgain(let ask):
+            state.decided = .askAgain(ask)
+        case .fail(let failure):
+            state.fail(failure)
+        }
+        return (.stop, [])
+    }
+
+    private func accept(
+        _ head: ClientResponseHead, _ body: ResumeDecision.Body, startedOver: Bool = false, _ state: inout State
+    ) -> (SinkDecision, [SegmentConnection]) {
+        let mediaType = head.fields[.contentType].flatMap { MediaType(parsing: $0)?.essence }
+        if let failure = mediaTypeFailure(mediaType, httpStatus: head.status.code) ?? digestFailure(body.entity.digest) {
+            state.fail(failure)
+            return (.stop, [])
+        }
+        let openings = state.plan.begin(
+            at: body.offset, end: body.end, total: body.entity.total,
+            dividing: body.isResumable && !state.resume.usesOneStream)
+        let written = state.plan.written
+        let isReplacement = written.byteCount == 0 && (order.hasRecordedBytes || startedOver)
+        do throws(FileError) {
+            let part = try openPart(continuing: written.byteCount > 0, isReplacement: isReplacement)
+            state.hasher.bind(to: part, holding: written.prefix)
+            if let total = body.entity.total {
+                try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
+            }
+            state.part = part
+            state.entity = body.entity
+            state.firstFailure = nil
+            state.sources.note(body.entity, of: state.sources.first)
+            counters.received = written.byteCount
+            report(
+                .accepted(
+                    TransferReport.Accepted(
+                        body: body, written: written, startedOver: startedOver, part: part, isReplacement: isReplacement,
+                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition])))
+            if written.byteCount > 0, state.plan.isWhole {
+                state.decided = .whole
+                return (.stop, [])
+            }
+            return (.proceed, prepare(openings, &state))
+        } catch {
+            state.fail(DownloadFailure(error))
+            return (.stop, [])
+        }
+    }
+
+    /// Opens the file that the bytes go to. Bytes that somebody may count on are not overwritten: those of a new version go elsewhere.
+    func openPart(continuing: Bool, isReplacement: Bool = false) throws(FileError) -> PartFile {
+        guard continuing else { return try order.depot.createPart(order.id, replacement: isReplacement) }
+        guard let part = order.part else { throw FileError(.transient, "the part file of \(order.id) is not open") }
+        return part
+    }
+
+    private func digestFailure(_ digest: Checksum?) -> DownloadFailure? {
+        guard let digest, let checksum = order.checksum, digest.algorithm == checksum.algorithm, digest != checksum else {
+            return nil
+        }
+        return DownloadFailure(.checksumMismatch, "the origin says that the file is \(digest), and it should be \(checksum)")
+    }
+
+    private func mediaTypeFailure(_ mediaType: String?, httpStatus: Int) -> DownloadFailure? {
+        guard let requested = order.requestedMediaType,
+            mediaType.flatMap({ MediaType(parsing: $0)?.matches(pattern: requested) }) != true
+        else { return nil }
+        let found = mediaType ?? "no media type"
+        return DownloadFailure(
+            .mediaTypeMismatch, "the origin sent \(found), and \(requested) was asked for", httpStatus: httpStatus)
+    }
+
+    // MARK: - Responses for segments
+
+    private func evaluate(
+        _ response: OriginResponse, of number: Int, _ range: Range<Int64>, _ state: inout State
+    ) -> SinkDecision {
+        guard let entity = state.entity else { return .stop }
+        switch SegmentResponse(response, range: range, entity: entity) {
+        case .part(let end):
+            state.plan.accepted(number, end: end)
+            return .proceed
+        case .refusal(let failure):
+            state.refusals[number] = failure
+        case .whole:
+            guard let superseded = state.plan.takeWhole(number) else {
+                state.refusals[number] = DownloadFailure(.transferBroken, "the origin sends no ranges now")
+                return .stop
+            }
+            for number in superseded { state.connections[number]?.cancel() }
+            return .proceed
+        case .contradiction(let reason):
+            restartAsOneStream(because: reason, httpStatus: response.status, &state)
+        }
+        return .stop
+    }
+
+    /// A mirror's response: what is wrong with it is the mirror's fault, and the others go on.
+    private func evaluateMirror(
+        _ response: OriginResponse, of connection: SegmentConnection, _ range: Range<Int64>, _ state: inout State
+    ) -> SinkDecision {
+        let expected = state.sources.expectation(of: connection.source, response, total: state.entity?.total)
+        let failure: DownloadFailure
+        switch SegmentResponse(response, range: range, entity: expected) {
+        case .part(let end):
+            // The client's word comes before the origin's.
+            let known = [order.checksum, state.entity?.digest].compactMap(\.self)
+            if let digest = response.digest {
+                if let known = known.first(where: { $0.algorithm == digest.algorithm }), known != digest {
+                    failure = DownloadFailure(.checksumMismatch, "its file is \(digest)")
+                    break
+                }
+                state.sources.note(digest, of: connection.source)
+            }
+            state.sources.note(expected, of: connection.source)
+            state.plan.accepted(connection.number, end: end)
+            return .proceed
+        case .refusal(let refusal): failure = refusal
+        case .whole: failure = DownloadFailure(.transferBroken, "it does no ranges", retryable: false)
+        case .contradiction(let reason): failure = DownloadFailure(.entityChanged, reason)
+        }
+        state.refusals[connection.number] = failure
+        return .stop
+    }
+
+    /// Nothing tells which of the bytes belong together: all are fetched anew, over one connection.
+    private func restartAsOneStream(because reason: String, httpStatus: Int, _ state: inout State) {
+        switch state.resume.restartAsOneStream(because: reason, httpStatus: httpStatus) {
+        case .askAgain(let ask): state.decide(.askAgain(ask))
+        case .fail(let failure): state.fail(failure)
+        case .append, .restart, .complete: break
+        }
+    }
+}

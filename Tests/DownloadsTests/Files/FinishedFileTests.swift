@@ -1,0 +1,153 @@
+import Foundation
+import HTTPCore
+import System
+import Testing
+
+@testable import Downloads
+
+@Suite(.timeLimit(.minutes(1)))
+struct FinishedFileTests {
+    private let fixture: DepotFixture
+    private var depot: LocalFileDepot { fixture.depot }
+    private static let bytes = Array("the bytes of a file".utf8)
+
+    init() throws {
+        fixture = try DepotFixture()
+    }
+
+    /// What can happen to a finished file.
+    struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// What it is recognised as; `nil`: adopted.
+        let recognition: FileRecognition?
+        let happens: @Sendable (DepotFixture, String) throws -> Void
+    }
+
+    static let changes = [
+        Change(testDescription: "nothing", recognition: .identical) { _, _ in },
+        Change(testDescription: "it is removed", recognition: .missing) { _, path in
+            try FileManager.default.removeItem(atPath: path)
+        },
+        Change(testDescription: "it is moved away", recognition: .missing) { fixture, path in
+            try FileManager.default.moveItem(atPath: path, toPath: fixture.path("moved"))
+        },
+        Change(testDescription: "it is written to", recognition: .different) { _, path in
+            try unsafe FileDescriptor(opening: path, .writing).write([0].span.bytes, at: 0)
+        },
+        Change(testDescription: "another file gets its name", recognition: .different) { fixture, path in
+            try FileManager.default.moveItem(atPath: path, toPath: fixture.path("moved"))
+            try fixture.write([1, 2, 3], to: "files/a")
+        },
+        Change(testDescription: "another file of the same length gets its name", recognition: .different) { fixture, path in
+            try FileManager.default.moveItem(atPath: path, toPath: fixture.path("moved"))
+            try fixture.write(Array(bytes.reversed()), to: "files/a")
+        },
+        Change(testDescription: "it is restored from a backup", recognition: nil) { fixture, path in
+            try FileManager.default.moveItem(atPath: path, toPath: fixture.path("moved"))
+            try fixture.write(bytes, to: "files/a")
+        },
+        Change(testDescription: "a link to it gets its name", recognition: .missing) { fixture, path in
+            try FileManager.default.moveItem(atPath: path, toPath: fixture.path("moved"))
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: fixture.path("moved"))
+        },
+        Change(testDescription: "a pipe gets its name", recognition: .missing) { _, path in
+            try FileManager.default.removeItem(atPath: path)
+            #expect(unsafe mkfifo(path, 0o600) == 0)
+        },
+        Change(testDescription: "a directory gets its name", recognition: .missing) { _, path in
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        },
+    ]
+
+    @Test(arguments: changes)
+    func `only the file that was published is opened and removed`(change: Change) async throws {
+        let published = try await fixture.publish(Self.bytes, as: "a")
+        let identity = try #require(published.identity)
+        try change.happens(fixture, fixture.path("files/a"))
+        let before = try fixture.names(in: "files")
+
+        let isIdentical = change.recognition == .identical
+        #expect((try? depot.open("a", as: identity)) != nil ? isIdentical : !isIdentical)
+        #expect(isIdentical || depot.openCached("a", as: identity) == nil)
+        _ = try depot.remove("a", as: identity)
+        #expect(try fixture.names(in: "files") == (isIdentical ? [] : before))
+    }
+
+    @Test(arguments: changes)
+    func `a file is recognised by its identity, or else by its length and hash`(change: Change) async throws {
+        let published = try await fixture.publish(Self.bytes, as: "a")
+        try change.happens(fixture, fixture.path("files/a"))
+        let recognition = try await depot.recognise(published)
+        if let expected = change.recognition {
+            #expect(recognition == expected)
+        } else {
+            let found = try #require(try depot.identify("a"))
+            #expect(recognition == .adopted(found))
+        }
+    }
+
+    @Test func `a file whose identity was never kept is recognised by its hash`() async throws {
+        let published = try await fixture.publish(Self.bytes, as: "a")
+        let unknown = PublishedFile(name: "a", length: published.length, sha256: published.sha256, identity: nil)
+        #expect(try await depot.recognise(unknown) == .adopted(try #require(published.identity)))
+    }
+
+    @Test(arguments: ["../pawl.sqlite", "..", ".", "", "/etc/passwd", "a/b"])
+    func `a path is no name of a finished file`(name: String) throws {
+        let identity = FileIdentity(device: 1, inode: 2, size: 3, modified: 4)
+        #expect(throws: FileError.self) { try depot.open(name, as: identity) }
+        #expect(throws: FileError.self) { try depot.remove(name, as: identity) }
+        #expect(depot.openCached(name, as: identity) == nil)
+    }
+}
+
+struct FinishedNamesTests {
+    private func completed(_ number: Int, _ name: String, at time: Int64, state: DownloadState = .completed) -> Download {
+        var download = Download(
+            id: DepotFixture.id(number), url: "http://a.example/", state: state, createdAt: Timestamp(millisecondsSinceEpoch: 0))
+        download.filename = name
+        download.completedAt = Timestamp(millisecondsSinceEpoch: time)
+        return download
+    }
+
+    @Test func `a name belongs to the download that was completed under it last`() {
+        let names = FinishedNames([
+            completed(1, "a", at: 30), completed(2, "a", at: 20), completed(3, "b", at: 10),
+            completed(4, "a", at: 40, state: .paused),
+        ])
+        #expect(names.owner(of: "a") == DepotFixture.id(1))
+        #expect(names.owner(of: "b") == DepotFixture.id(3))
+        #expect(names.owner(of: "c") == nil)
+    }
+
+    @Test func `publishing a name says whose file can't be there any more`() {
+        var names = FinishedNames()
+        let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
+        #expect(names.publish("a", by: first) == nil)
+        #expect(names.publish("a", by: first) == nil)
+        #expect(names.publish("a", by: second) == first)
+        names.release("a", by: first)
+        #expect(names.owner(of: "a") == second)
+        names.release("a", by: second)
+        #expect(names.owner(of: "a") == nil)
+    }
+}
+
+struct PublicationNoteTests {
+    private static let note = PublicationNote(
+        name: "a (2).txt", identity: FileIdentity(device: 1, inode: 2, size: 3, modified: 4), sha256: Array(0..<32))
+
+    @Test func `a note is read as it was written`() {
+        #expect(PublicationNote(Self.note.text) == Self.note)
+    }
+
+    @Test(arguments: [
+        "", "1:2:3:4", "1:2:3:4\n00\na", String(note.text.dropLast(10)),
+        note.text.replacingOccurrences(of: "a (2).txt", with: "../a"),
+        String(note.text.dropFirst(8)), note.text + "\n", note.text.replacingOccurrences(of: "a (2).txt", with: ""),
+    ])
+    func `what a crash left of a note is none`(text: String) {
+        #expect(PublicationNote(text) == nil)
+    }
+}

@@ -1,0 +1,76 @@
+import HTTPCore
+import Testing
+
+@testable import Downloads
+
+@Suite("Places in order")
+struct OrderedPlacesTests {
+    /// Entries whose identities are these numbers, at places 0, 1, ….
+    private func entries(_ numbers: some Sequence<Int>) -> IndexEntries {
+        var entries = IndexEntries()
+        for number in numbers {
+            let id = DownloadID(value: UInt128(number))
+            _ = entries.append(IndexEntry(Download(id: id, url: "", createdAt: id.createdAt), counters: nil))
+        }
+        return entries
+    }
+
+    private func numbers(_ places: OrderedPlaces, _ entries: IndexEntries, descending: Bool = false, after: Int? = nil) -> [Int] {
+        var walk = places.walk(descending: descending, after: after.map { UInt128($0) }, in: entries)
+        var found: [Int] = []
+        while let place = walk.next() { found.append(entries[place].map { Int($0.download.id.value) } ?? -1) }
+        return found
+    }
+
+    @Test("whatever comes and goes, they are walked in order, from both ends and from anywhere", arguments: [1, 2, 3])
+    func model(_ seed: UInt64) {
+        var generator = SystemRandomNumberGenerator()
+        let all = Array(stride(from: 2, to: 8_000, by: 2)).shuffled(using: &generator)
+        let entries = entries(all)
+        var places = OrderedPlaces(by: .identity)
+        var model: Set<Int> = []
+        for step in 0..<12_000 {
+            let place = Int.random(in: all.indices, using: &generator)
+            // They grow first, and are taken away again.
+            let isAdded = Int.random(in: 0..<12_000, using: &generator) > step
+            if isAdded, model.insert(all[place]).inserted { places.insert(Place(place), in: entries) }
+            if !isAdded {
+                model.remove(all[place])
+                places.remove(Place(place), in: entries)
+            }
+            guard step % 1_000 == 0 else { continue }
+            let sorted = model.sorted()
+            #expect(places.count == sorted.count)
+            #expect(numbers(places, entries) == sorted)
+            #expect(numbers(places, entries, descending: true) == sorted.reversed())
+            let bound = Int.random(in: 0..<8_002, using: &generator)
+            #expect(numbers(places, entries, after: bound) == sorted.filter { $0 > bound })
+            #expect(numbers(places, entries, descending: true, after: bound) == sorted.filter { $0 < bound }.reversed())
+        }
+        for place in all.indices { places.remove(Place(place), in: entries) }
+        #expect(places.count == 0 && numbers(places, entries).isEmpty)
+    }
+
+    @Test("places with the same key are told apart")
+    func equal() {
+        let entries = entries(Array(repeating: 7, count: 1_500) + [3, 9])
+        var places = OrderedPlaces(by: .identity)
+        for place in (0..<1_502).shuffled() { places.insert(Place(place), in: entries) }
+        #expect(numbers(places, entries) == [3] + Array(repeating: 7, count: 1_500) + [9])
+        #expect(numbers(places, entries, after: 7) == [9])
+        #expect(numbers(places, entries, descending: true, after: 7) == [3])
+        for place in (0..<1_500).shuffled() { places.remove(Place(place), in: entries) }
+        #expect(numbers(places, entries) == [3, 9])
+    }
+
+    @Test("a copy stays as it was")
+    func copies() {
+        let entries = entries(0..<2_000)
+        var places = OrderedPlaces(by: .identity)
+        for place in 0..<2_000 { places.insert(Place(place), in: entries) }
+        let copy = places
+        for place in 0..<1_000 { places.remove(Place(place), in: entries) }
+        #expect(numbers(copy, entries) == Array(0..<2_000))
+        #expect(numbers(places, entries) == Array(1_000..<2_000))
+    }
+}

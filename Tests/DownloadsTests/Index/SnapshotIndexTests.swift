@@ -1,0 +1,150 @@
+import HTTPCore
+import Testing
+
+@testable import Downloads
+
+@Suite("The list of downloads")
+struct SnapshotIndexTests {
+    /// Six downloads, created one after another.
+    private func index() -> (SnapshotIndex, [DownloadID]) {
+        let index = SnapshotIndex()
+        var generator = DownloadIDGenerator()
+        var random = SystemRandom()
+        var ids: [DownloadID] = []
+        let states: [DownloadState] = [.completed, .paused, .completed, .failed, .queued, .completed]
+        for (number, state) in states.enumerated() {
+            let id = generator.next(now: Timestamp(millisecondsSinceEpoch: Int64(number)), using: &random)
+            var download = Download(id: id, url: "http://example.com/\(number)", state: state, createdAt: id.createdAt)
+            download.labels = number % 2 == 0 ? ["even"] : []
+            download.filename = "Straße \(number).bin"
+            download.trackName = number == 3 ? "Gymnopédie" : nil
+            index.publish(download, counters: nil)
+            ids.append(id)
+        }
+        return (index, ids)
+    }
+
+    struct Case: Sendable {
+        var query: ListQuery
+        var expected: [Int]
+        var total: Int
+        var hasNext = false
+    }
+
+    static let cases: [Case] = [
+        Case(query: ListQuery(), expected: [5, 4, 3, 2, 1, 0], total: 6),
+        Case(query: ListQuery(order: .oldest), expected: [0, 1, 2, 3, 4, 5], total: 6),
+        Case(query: ListQuery(limit: 2), expected: [5, 4], total: 6, hasNext: true),
+        Case(query: ListQuery(limit: 6), expected: [5, 4, 3, 2, 1, 0], total: 6),
+        Case(query: ListQuery(states: [.completed], limit: 2), expected: [5, 2], total: 3, hasNext: true),
+        Case(query: ListQuery(states: [.failed, .paused]), expected: [3, 1], total: 2),
+        Case(query: ListQuery(label: "even", order: .oldest), expected: [0, 2, 4], total: 3),
+        Case(query: ListQuery(text: "EXAMPLE.com/4"), expected: [4], total: 1),
+        Case(query: ListQuery(text: "straße 1"), expected: [1], total: 1),
+        Case(query: ListQuery(text: "GYMNOPÉ"), expected: [3], total: 1),
+        Case(query: ListQuery(text: "nothing"), expected: [], total: 0),
+        Case(query: ListQuery(states: [.completed], label: "even", text: "bin"), expected: [2, 0], total: 2),
+        Case(query: ListQuery(states: [.completed, .queued], label: "even", limit: 1), expected: [4], total: 3, hasNext: true),
+        Case(query: ListQuery(label: "odd"), expected: [], total: 0),
+        Case(query: ListQuery(text: ""), expected: [5, 4, 3, 2, 1, 0], total: 6),
+        Case(query: ListQuery(text: "http", limit: 2, order: .oldest), expected: [0, 1], total: 6, hasNext: true),
+    ]
+
+    @Test("filters, order and total", arguments: cases)
+    func filters(_ row: Case) {
+        let (index, ids) = index()
+        let page = index.page(row.query)
+        #expect(page.items.map(\.id) == row.expected.map { ids[$0] })
+        #expect(page.total == row.total)
+        #expect((page.next != nil) == row.hasNext)
+    }
+
+    @Test("cursors visit everything once, in both directions, though downloads come and go", arguments: ListQuery.Order.allCases)
+    func cursors(_ order: ListQuery.Order) {
+        let (index, ids) = index()
+        var query = ListQuery(limit: 2, order: order)
+        var seen: [DownloadID] = []
+        while true {
+            let page = index.page(query)
+            seen += page.items.map(\.id)
+            // The one that the cursor names goes away: the next page still starts behind its place.
+            if let next = page.next, seen.count == 2 { _ = index.remove(next) }
+            guard let next = page.next else { break }
+            query.after = next
+        }
+        #expect(seen == (order == .oldest ? ids : ids.reversed()))
+    }
+
+    @Test("labels and texts are those that a download has now")
+    func changes() {
+        let (index, ids) = index()
+        var download = Download(id: ids[2], url: "http://example.org/two", state: .completed, createdAt: ids[2].createdAt)
+        download.labels = ["odd", "odd"]
+        index.publish(download, counters: nil)
+        let found = { (query: ListQuery) in index.page(query).items.map(\.id) }
+        #expect(found(ListQuery(label: "even")) == [ids[4], ids[0]])
+        #expect(found(ListQuery(label: "odd")) == [ids[2]])
+        #expect(found(ListQuery(text: "Straße 2")) == [])
+        #expect(found(ListQuery(text: "/TWO")) == [ids[2]])
+        _ = index.remove(ids[2])
+        #expect(found(ListQuery(label: "odd")) == [])
+        #expect(found(ListQuery(text: "/two")) == [])
+    }
+
+    @Test("the newest download of a URL is the one that a search shows, and an older one after its removal")
+    func references() {
+        let (index, ids) = index()
+        var generator = DownloadIDGenerator(after: ids.last)
+        var random = SystemRandom()
+        let again = generator.next(now: Timestamp(millisecondsSinceEpoch: 9), using: &random)
+        let url = "http://example.com/0"
+        index.publish(Download(id: again, url: url, createdAt: again.createdAt), counters: nil)
+        #expect(index.reference(toURL: url)?.id == again)
+        #expect(index.downloads(ofURL: url).map(\.id) == [again, ids[0]])
+        _ = index.remove(again)
+        #expect(index.reference(toURL: url)?.id == ids[0])
+        _ = index.remove(ids[0])
+        #expect(index.reference(toURL: url) == nil)
+    }
+
+    @Test("ranges are asked of the transfer while there is one, and are the first bytes where nothing else is known")
+    func ranges() {
+        final class Source: CoverageSource {
+            let written: Coverage
+            init(_ ranges: [Range<Int64>]) {
+                var coverage = Coverage()
+                for range in ranges { coverage.insert(range) }
+                written = coverage
+            }
+        }
+        let (index, ids) = index()
+        var download = Download(id: ids[4], url: "http://example.com/4", state: .downloading, createdAt: ids[4].createdAt)
+        download.bytesReceived = 15
+        let (counters, source) = (TransferCounters(received: 15), Source([0..<10, 40..<45]))
+        counters.ask(source)
+        index.publish(download, counters: counters)
+        #expect(index.download(ids[4])?.receivedRanges == source.written.ranges)
+        download.state = .completed
+        index.publish(download, counters: nil)
+        #expect(index.download(ids[4])?.receivedRanges == [0..<15])
+        #expect(index.download(ids[0])?.receivedRanges == [])
+    }
+
+    @Test("counts follow states, and live counters are read when asked")
+    func live() {
+        let (index, ids) = index()
+        #expect(index.statistics().counts[.completed] == 3)
+        let counters = TransferCounters(received: 10)
+        var download = Download(id: ids[4], url: "http://example.com/4", state: .downloading, createdAt: ids[4].createdAt)
+        index.publish(download, counters: counters)
+        counters.received += 5
+        counters.bytesPerSecond = 7
+        #expect(index.download(ids[4])?.bytesReceived == 15)
+        #expect(index.statistics().bytesPerSecond == 7)
+        #expect(index.statistics().counts[.queued] == 0)
+        download.state = .completed
+        index.publish(download, counters: nil)
+        #expect(index.live().map(\.id) == [ids[1]])
+        #expect(index.statistics().bytesPerSecond == 0)
+    }
+}

@@ -1,0 +1,457 @@
+import HTTPCore
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// Random events in a random order, against what must hold whatever happens.
+@Suite("What holds for a download whatever happens to it", .timeLimit(.minutes(5)))
+@OffPool
+struct MachineModelTests {
+    @Test("hundreds of lives, each of hundreds of random events, keep every promise", arguments: 0..<4)
+    func lives(_ family: UInt64) throws {
+        for life in 0..<60 {
+            var model = MachineModel(seed: family &* 1_000 &+ UInt64(life))
+            for _ in 0..<300 { try model.step() }
+            try model.settle()
+        }
+    }
+}
+
+/// A simulated outside: does what the machine asks for, late, in any order, and with any result.
+struct MachineModel {
+    /// A promise that was broken, and what led to it.
+    struct Broken: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private typealias Machine = DownloadMachine
+    private typealias Operation = DownloadMachine.Operation
+
+    private var machine: DownloadMachine
+    private var context: DownloadMachine.Context
+    private var random: SeededRandom
+    private let seed: UInt64
+    private var trace: [String] = []
+
+    // What is under way outside.
+    private var transfer: (operation: Operation, isStopped: Bool, isPlacing: Bool, written: Coverage)?
+    private var stragglers: Set<Operation> = []
+    private var openings: [Operation] = []
+    private var flushes: [(operation: Operation, written: Coverage, file: Int)] = []
+    private var commits: [Pending] = []
+    private var promotions: [Operation] = []
+    private var verification: Operation?
+    private var publication: (operation: Operation, isLinked: Bool)?
+    private var timers: Set<DownloadMachine.Timer> = []
+    private var hasTurn = false
+    private var isQueued = false
+
+    // What is on the disk: which file the part is, and which of its bytes are durable.
+    private var stored: DownloadRecord
+    private var isStored = true
+    private var file = 0
+    private var synced = Coverage()
+    private var hasReplacement = false
+
+    /// What the bytes of the part file are of; nil: there are none.
+    private var fileEntity: String?
+    private var replacementEntity: String?
+
+    /// Something on its way to the store.
+    private struct Pending {
+        var operation: Operation?
+        var record: DownloadRecord?
+        var progress: StoredProgress?
+    }
+
+    // What was promised.
+    private var asked: [DownloadMachine.Waiter: String] = [:]
+    private var answered: Set<DownloadMachine.Waiter> = []
+    private var lastWaiter: DownloadMachine.Waiter = 0
+    private var shownRevision: UInt64 = 0
+    private var isRemoved = false
+    private var isShutDown = false
+
+    private static let total: Int64 = 1 << 22
+
+    init(seed: UInt64) {
+        self.seed = seed
+        random = SeededRandom(seed: seed)
+        let id = DownloadID(value: UInt128(seed + 1) << 80)
+        let record = DownloadRecord(Download(id: id, url: MachineTests.url.string, createdAt: id.createdAt))
+        stored = record
+        machine = DownloadMachine(record, url: MachineTests.url)
+        context = DownloadMachine.Context(
+            now: Timestamp(millisecondsSinceEpoch: 1_000_000), random: SeededRandom(seed: seed ^ 0xABCD),
+            names: FileNames { _ in false }, retryPolicy: RetryPolicy())
+    }
+
+    // MARK: - Events
+
+    private mutating func send(_ event: DownloadMachine.Event) throws {
+        trace.append(event.words)
+        let before = machine.record.download.revision
+        machine.handle(event, &context)
+        let actions = context.actions
+        context.actions = []
+        for action in actions { try perform(action) }
+        try check(machine.record.download.revision >= before, "revisions rise")
+        try check(machine.holdsTurn == hasTurn || transferHoldsTurn, "a turn is held just while there is something to transfer")
+        if let transfer, !transfer.isStopped { try check(machine.transfer == transfer.operation, "a transfer is its machine's") }
+        try check(
+            isRemoved || isSubset(Coverage(machine.record.segments), synced),
+            "the bytes that the record counts on have been flushed under this entity")
+        try checkCrash()
+        if isRemoved { try check(machine.phase == .removed, "what is removed stays so") }
+    }
+
+    private var transferHoldsTurn: Bool { false }
+
+    private func isSubset(_ part: Coverage, _ whole: Coverage) -> Bool {
+        part.ranges.allSatisfy { range in
+            whole.ranges.contains { $0.lowerBound <= range.lowerBound && $0.upperBound >= range.upperBound }
+        }
+    }
+
+    private func check(_ holds: Bool, _ promise: String) throws {
+        if holds { return }
+        throw Broken(
+            description:
+                "broken: \(promise); seed \(seed), \(machine.phase.words), after\n  \(trace.suffix(50).joined(separator: "\n  "))"
+        )
+    }
+
+    private mutating func perform(_ action: DownloadMachine.Action) throws {
+        if let words = action.words { trace.append("    → \(words)") }
+        try check(!isRemoved || action.isAfterRemoval, "a removed download asks for nothing more")
+        switch action {
+        case .enqueue:
+            try check(!isQueued && !hasTurn, "it is in the queue once")
+            try check(stragglers.isEmpty && transfer == nil, "nobody enters the queue with a transfer")
+            isQueued = true
+        case .leaveQueue:
+            isQueued = false
+            hasTurn = false
+        case .openPart(let operation, _, _): openings.append(operation)
+        case .start(let operation, _):
+            try check(transfer == nil && stragglers.isEmpty, "there are never two transfers")
+            try check(hasTurn, "a transfer has a turn")
+            try check(!isShutDown, "nothing is asked any more once the service stops")
+            let start = machine.start.written
+            transfer = (operation, false, false, start)
+        case .stop:
+            try check(transfer != nil, "what is stopped runs")
+            transfer?.isStopped = true
+        case .forgetTransfer, .reprioritise, .setSpeedLimit, .claimName, .log, .abandonVerification: break
+        case .saveProgress(let progress): commits.append(Pending(progress: progress))
+        case .forgetBytes: break
+        case .flush(let operation, let written, _): flushes.append((operation, written, file))
+        case .promoteReplacement(let operation): promotions.append(operation)
+        case .discardReplacement: hasReplacement = false
+        case .discardPart:
+            hasReplacement = false
+            newFile()
+        case .verify(let operation, _, _):
+            verification = operation
+        case .publish(let operation, _): publication = (operation, false)
+        case .withdraw(let operation):
+            guard let found = publication, found.operation == operation, !found.isLinked else { break }
+            publication = nil
+            try send(.withdrawn(operation))
+        case .finishPublishing: newFile()
+        case .removeFile: break
+        case .save(let operation, let record, _): commits.append(Pending(operation: operation, record: record))
+        case .saveCompletion(let operation, let record): commits.append(Pending(operation: operation, record: record))
+        case .saveRemoval(let operation, _): commits.append(Pending(operation: operation))
+        case .abandonRemoval: break
+        case .show(let download):
+            try check(download.revision > shownRevision, "each change that is shown has a revision of its own")
+            shownRevision = download.revision
+        case .showRemoval:
+            isRemoved = true
+        case .setTimer(let timer, _): timers.insert(timer)
+        case .cancelTimer(let timer): timers.remove(timer)
+        case .answer(let waiter, let result):
+            try check(asked[waiter] != nil && answered.insert(waiter).inserted, "a command is answered once")
+            guard case .success(let download) = result else { break }
+            if asked[waiter] == "remove" { return }
+            try check(
+                stored.download.revision >= download.revision || asked[waiter] == "resume" || asked[waiter] == "noteFile",
+                "nothing is answered before it is durable")
+        }
+    }
+
+    private mutating func newFile() {
+        file += 1
+        synced = Coverage()
+        fileEntity = nil
+    }
+
+    // MARK: - What comes next
+
+    mutating func step() throws {
+        context.now = Timestamp(millisecondsSinceEpoch: context.now.millisecondsSinceEpoch + Int64(random.number(below: 400)))
+        switch random.number(below: 14) {
+        case 0, 1: try command()
+        case 2, 3: try giveTurn()
+        case 4, 5, 6: try goOn()
+        case 7: if random.number(below: 3) == 0 { try endTransfer() }
+        case 8: try finishFlush()
+        case 9, 10: try finishCommit()
+        case 11: try finishFile()
+        case 12: if random.number(below: 4) == 0 { try fireTimer() }
+        default: if random.number(below: 400) == 0, !isShutDown { try shutDown() }
+        }
+    }
+
+    /// Lets everything that is under way come to its end.
+    mutating func settle() throws {
+        for _ in 0..<400 {
+            try endTransfer()
+            try finishFlush()
+            try finishCommit(failing: false)
+            try finishFile(failing: false)
+            for operation in openings { try open(operation) }
+            for timer in timers where timer != .save {
+                if case .patience = timer { try fire(timer) }
+            }
+        }
+        let open = Set(asked.keys).subtracting(answered)
+        try check(open.isEmpty, "every command is answered, \(open.map { asked[$0] ?? "" }) are not")
+    }
+
+    private mutating func command() throws {
+        lastWaiter += 1
+        let request: DownloadMachine.Command.Request
+        var name: String
+        switch random.number(below: isRemoved ? 4 : 40) {
+        case 0..<9: (request, name) = (.pause, "pause")
+        case 9..<20: (request, name) = (.resume, "resume")
+        case 20..<24: (request, name) = (.cancel, "cancel")
+        case 24..<32: (request, name) = (.retry, "retry")
+        case 32..<35:
+            var change = DownloadChange()
+            change.priority = 1
+            if random.number(below: 2) == 0 { change.filename = "name-\(random.number(below: 3))" }
+            (request, name) = (.change(change), "change")
+        case 35..<38:
+            var change = DownloadChange()
+            change.url = HTTPURL("http://127.0.0.1/other-\(random.number(below: 9))")
+            (request, name) = (.change(change), "change")
+        case 38: (request, name) = (.noteFile(nil), "noteFile")
+        default:
+            guard random.number(below: 6) == 0 else { return }
+            (request, name) = (.remove(deletingFile: random.number(below: 2) == 0), "remove")
+        }
+        asked[lastWaiter] = name
+        let isExpected = random.number(below: 12) != 0
+        try send(.command(DownloadMachine.Command(waiter: lastWaiter, request: request, isExpected: { isExpected })))
+    }
+
+    private mutating func giveTurn() throws {
+        guard isQueued else { return }
+        isQueued = false
+        hasTurn = true
+        try send(.turnGiven)
+    }
+
+    private mutating func goOn() throws {
+        if let operation = openings.first { return try open(operation) }
+        guard let running = transfer else { return }
+        if !running.isPlacing { return try accept() }
+        var written = running.written
+        let end = min(Self.total, written.prefix + Int64(random.number(below: 1 << 20)))
+        if end > written.prefix { written.insert(written.prefix..<end) }
+        transfer?.written = written
+        if random.number(below: 2) == 0 { try send(.checkpointDue(written)) }
+        if written.prefix == Self.total { try endTransfer() }
+    }
+
+    private mutating func open(_ operation: Operation) throws {
+        openings.removeAll { $0 == operation }
+        switch random.number(below: 12) {
+        case 0: try send(.partUnusable(operation, nil))
+        case 1: try send(.partUnusable(operation, DownloadFailure(.ioError, "no descriptors", retryable: true)))
+        default: try send(.partOpened(operation))
+        }
+    }
+
+    private mutating func accept() throws {
+        guard let running = transfer else { return }
+        let continues = !running.written.ranges.isEmpty && random.number(below: 4) != 0
+        let start = continues ? running.written : Coverage()
+        let isReplacement = !continues && machine.start.hasRecordedBytes
+        transfer?.isPlacing = true
+        transfer?.written = start
+        var entity = machine.record.entity ?? SavedEntity(etag: "\"\(random.next())\"", total: Self.total)
+        if !continues { entity = SavedEntity(etag: "\"\(random.next())\"", total: Self.total) }
+        if isReplacement {
+            hasReplacement = true
+            replacementEntity = entity.etag
+        } else if !continues {
+            newFile()
+            fileEntity = entity.etag
+        }
+        try send(
+            .accepted(
+                running.operation,
+                DownloadMachine.Acceptance(
+                    body: ResumeDecision.Body(offset: start.prefix, end: Self.total, entity: entity, isResumable: true),
+                    written: start, startedOver: !continues, isReplacement: isReplacement, mediaType: "audio/mp4",
+                    contentDisposition: nil)))
+    }
+
+    private mutating func endTransfer() throws {
+        guard let running = transfer else {
+            if let operation = stragglers.popFirst() {
+                try send(.ended(operation, ending(.cancelled, Coverage())))
+            }
+            return
+        }
+        // It may not end for a long time.
+        if running.isStopped, random.number(below: 6) == 0 { return }
+        transfer = nil
+        let outcome: TransferReport.Outcome
+        if running.written.prefix == Self.total, running.isPlacing {
+            outcome = .whole
+        } else if running.isStopped {
+            outcome = .cancelled
+        } else {
+            switch random.number(below: 8) {
+            case 0: outcome = .failed(DownloadFailure(.httpStatus, "404", httpStatus: 404), retryAfter: nil)
+            case 1: outcome = .failed(DownloadFailure(.httpStatus, "503", httpStatus: 503), retryAfter: .seconds(1))
+            default: outcome = .failed(DownloadFailure(.transferBroken, "broken"), retryAfter: nil)
+            }
+        }
+        try send(.ended(running.operation, ending(outcome, running.written)))
+    }
+
+    private func ending(_ outcome: TransferReport.Outcome, _ written: Coverage) -> DownloadMachine.Ending {
+        DownloadMachine.Ending(
+            outcome: outcome, written: written, resume: ResumeDecision(), hasMixedSources: false, mirrorDigests: [])
+    }
+
+    private mutating func finishFlush() throws {
+        guard !flushes.isEmpty else { return }
+        let (operation, written, flushed) = flushes.remove(at: random.number(below: flushes.count))
+        if random.number(below: 10) == 0 {
+            try send(.flushed(operation, written, FileError(.other, "sync part", losesBytes: true)))
+        } else {
+            if flushed == file { for range in written.ranges { synced.insert(range) } }
+            try send(.flushed(operation, written, nil))
+        }
+    }
+
+    private mutating func finishCommit(failing: Bool = true) throws {
+        guard !commits.isEmpty else { return }
+        let pending = commits.removeFirst()
+        guard let operation = pending.operation else {
+            if let progress = pending.progress {
+                stored.segments = progress.segments
+                stored.download.bytesReceived = progress.bytesReceived
+            }
+            return try checkCrash()
+        }
+        if failing, random.number(below: 8) == 0 {
+            try send(.committed(operation, random.number(below: 2) == 0 ? .full : .inputOutput("broken")))
+            return
+        }
+        if let record = pending.record { stored = record } else { isStored = false }
+        try checkCrash()
+        try send(.committed(operation, nil))
+    }
+
+    /// What a crash would leave now: the store never counts on bytes that are another version's.
+    private func checkCrash() throws {
+        guard isStored, !stored.segments.isEmpty, let fileEntity else { return }
+        try check(stored.entity?.etag == fileEntity, "the store counts on bytes of the version that it knows only")
+    }
+
+    private mutating func finishFile(failing: Bool = true) throws {
+        if let operation = promotions.popLast() {
+            let fails = failing && random.number(below: 6) == 0
+            if !fails {
+                hasReplacement = false
+                newFile()
+                fileEntity = replacementEntity
+            }
+            try send(.promoted(operation, fails ? FileError(.other, "rename part") : nil))
+        }
+        if let operation = verification {
+            verification = nil
+            switch failing ? random.number(below: 10) : 9 {
+            case 0: try send(.verified(operation, .differs(expected: "a", actual: "b")))
+            case 1: try send(.verified(operation, .failed(FileError(.short, "read part"))))
+            default:
+                if machine.phase == .verifying(operation) { synced = machine.start.written }
+                try send(.verified(operation, .matches))
+            }
+        } else if let found = publication {
+            if !found.isLinked {
+                publication?.isLinked = true
+            } else {
+                publication = nil
+                let fails = failing && random.number(below: 8) == 0
+                let identity = FileIdentity(device: 1, inode: UInt64(file), size: Self.total, modified: 1)
+                try send(
+                    .published(
+                        found.operation,
+                        fails
+                            ? .failure(FileError(.other, "link part"))
+                            : .success(
+                                PublishedFile(
+                                    name: "file", length: MachineWalk.total, sha256: [UInt8](repeating: 0, count: 32),
+                                    identity: identity))))
+            }
+        }
+    }
+
+    private mutating func fireTimer() throws {
+        if let timer = timers.randomElement(using: &random) { try fire(timer) }
+    }
+
+    private mutating func fire(_ timer: DownloadMachine.Timer) throws {
+        timers.remove(timer)
+        if timer == machine.patienceTimer, let running = transfer, running.isStopped {
+            // It ends later, if ever.
+            stragglers.insert(running.operation)
+            transfer = nil
+        }
+        context.now = Timestamp(millisecondsSinceEpoch: context.now.millisecondsSinceEpoch + 60_000)
+        try send(.timer(timer))
+    }
+
+    private mutating func shutDown() throws {
+        isShutDown = true
+        try send(.shutdown)
+    }
+}
+
+extension DownloadMachine.Action {
+    /// Whether it may still be asked for once the record is gone.
+    fileprivate var isAfterRemoval: Bool {
+        switch self {
+        case .answer, .log, .cancelTimer, .forgetTransfer: true
+        default: false
+        }
+    }
+}
+
+/// Numbers that are the same on every run: SplitMix64.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+
+    mutating func number(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
+}

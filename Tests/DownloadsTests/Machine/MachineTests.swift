@@ -1,0 +1,280 @@
+import Foundation
+import HTTPCore
+import System
+import Testing
+
+@testable import Downloads
+
+/// Every phase of a download's machine with every event: what it then asks for, and where it goes.
+///
+/// The table beside this file says what is expected, a line each. `PAWL_WRITE_TABLE=1 swift test --filter MachineTests` writes it anew from what
+/// the machine does, for a change to be read as a difference.
+@Suite("The machine of a download", .timeLimit(.minutes(2)))
+struct MachineTests {
+    static let url: HTTPURL = {
+        guard let url = HTTPURL("http://127.0.0.1/file") else { fatalError("a URL of the tests is none") }
+        return url
+    }()
+    private static let table = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "MachineTable.txt")
+
+    @Test("each phase answers each event as the table says")
+    func table() throws {
+        var lines: [String] = []
+        for phase in MachineWalk.phases {
+            let walk = phase.walk()
+            var idle: [String] = []
+            lines.append("# \(phase.name) (\(walk.machine.record.download.state))")
+            for event in MachineWalk.events(for: walk) {
+                var next = walk
+                let actions = next.send(event).compactMap(\.words)
+                if actions.isEmpty, next.machine.phase == walk.machine.phase {
+                    idle.append(event.words)
+                    continue
+                }
+                let to = "\(next.machine.record.download.state), \(next.machine.phase.words)"
+                lines.append("\(event.words) | \(actions.joined(separator: ", ")) | \(to)")
+            }
+            lines += ["nothing on: \(idle.joined(separator: ", "))", ""]
+        }
+        let text = lines.joined(separator: "\n")
+        if ProcessInfo.processInfo.environment["PAWL_WRITE_TABLE"] != nil { try Data(text.utf8).write(to: Self.table) }
+        let expected = String(decoding: try Data(contentsOf: Self.table), as: UTF8.self).split(
+            separator: "\n", omittingEmptySubsequences: false)
+        #expect(expected.count == lines.count)
+        for (found, wanted) in zip(lines, expected) { #expect(found == wanted) }
+    }
+
+    @Test("what comes late of something that was given up changes nothing, in any phase")
+    func late() {
+        for phase in MachineWalk.phases {
+            for event in MachineWalk.lateEvents {
+                var walk = phase.walk()
+                let before = walk.machine.phase
+                let actions = walk.send(event).compactMap(\.words)
+                #expect(actions.isEmpty, "\(phase.name), \(event.words)")
+                #expect(walk.machine.phase == before, "\(phase.name), \(event.words)")
+            }
+        }
+    }
+}
+
+/// Leads a machine to where a test wants it.
+struct MachineWalk {
+    /// A phase, and how a machine gets there.
+    struct Place: Sendable {
+        let name: String
+        let walk: @Sendable () -> MachineWalk
+
+        init(_ name: String, _ walk: @escaping @Sendable () -> MachineWalk) {
+            self.name = name
+            self.walk = walk
+        }
+    }
+
+    private(set) var machine: DownloadMachine
+    private var context: DownloadMachine.Context
+    /// What was asked for with the last event.
+    private(set) var actions: [DownloadMachine.Action] = []
+    /// The number of the last operation of each kind.
+    private(set) var operations: [String: DownloadMachine.Operation] = [:]
+    private var waiter: DownloadMachine.Waiter = 0
+
+    static let total: Int64 = 4 << 20
+    static let half = Coverage(prefix: 2 << 20)
+    static let entity = SavedEntity(etag: "\"v1\"", total: total)
+
+    init(_ state: DownloadState = .queued, _ edit: (inout DownloadRecord) -> Void = { _ in }, written: Coverage = Coverage()) {
+        let id = DownloadID(value: 1 << 100)
+        var record = DownloadRecord(Download(id: id, url: MachineTests.url.string, state: state, createdAt: id.createdAt))
+        edit(&record)
+        machine = DownloadMachine(record, url: MachineTests.url, written: written)
+        context = DownloadMachine.Context(
+            now: Timestamp(millisecondsSinceEpoch: 1_000_000), random: SeededRandom(seed: 1), names: FileNames { _ in false },
+            retryPolicy: RetryPolicy())
+    }
+
+    /// One with half of its bytes, all of them durable.
+    static func halfway(_ state: DownloadState) -> MachineWalk {
+        MachineWalk(
+            state,
+            {
+                $0.entity = entity
+                $0.segments = half.segments(total: total)
+                $0.download.filename = "file"
+                $0.download.bytesReceived = half.byteCount
+                $0.download.bytesTotal = total
+            }, written: half)
+    }
+
+    @discardableResult
+    mutating func send(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] {
+        machine.handle(event, &context)
+        actions = context.actions
+        context.actions = []
+        for action in actions {
+            switch action {
+            case .openPart(let operation, _, _): operations["open"] = operation
+            case .start(let operation, _): operations["transfer"] = operation
+            case .flush(let operation, _, _): operations["flush"] = operation
+            case .promoteReplacement(let operation): operations["promote"] = operation
+            case .verify(let operation, _, _): operations["verify"] = operation
+            case .publish(let operation, _): operations["publish"] = operation
+            case .save(let operation, _, _), .saveCompletion(let operation, _), .saveRemoval(let operation, _):
+                operations["commit"] = operation
+            case .setTimer(.retry(let operation), _): operations["retry"] = operation
+            case .setTimer(.patience(let operation), _): operations["patience"] = operation
+            default: break
+            }
+        }
+        return actions
+    }
+
+    func going(_ events: (MachineWalk) -> DownloadMachine.Event...) -> MachineWalk {
+        var walk = self
+        for event in events { walk.send(event(walk)) }
+        return walk
+    }
+
+    func number(_ kind: String) -> DownloadMachine.Operation { operations[kind] ?? 0 }
+
+    static func command(_ request: DownloadMachine.Command.Request) -> DownloadMachine.Event {
+        .command(DownloadMachine.Command(waiter: 1, request: request))
+    }
+
+    static func acceptance(_ written: Coverage = Coverage(), replacing: Bool = false) -> DownloadMachine.Acceptance {
+        let entity = replacing ? SavedEntity(etag: "\"v2\"", total: total) : entity
+        return DownloadMachine.Acceptance(
+            body: ResumeDecision.Body(offset: written.prefix, end: total, entity: entity, isResumable: true), written: written,
+            startedOver: replacing, isReplacement: replacing, mediaType: "audio/mp4", contentDisposition: nil)
+    }
+
+    static func ending(_ outcome: TransferReport.Outcome, _ written: Coverage = half) -> DownloadMachine.Ending {
+        DownloadMachine.Ending(
+            outcome: outcome, written: written, resume: ResumeDecision(), hasMixedSources: false, mirrorDigests: [])
+    }
+
+    static let whole = Coverage(prefix: total)
+    static let file = PublishedFile(
+        name: "file", length: MachineWalk.total, sha256: [UInt8](repeating: 0, count: 32),
+        identity: FileIdentity(device: 1, inode: 2, size: total, modified: 3))
+    static let lost = FileError(.other, "flush incomplete/1.part: input/output error", losesBytes: true)
+
+    // MARK: - Phases
+
+    private static func transferring() -> MachineWalk {
+        MachineWalk().going({ _ in .admitted }, { _ in .turnGiven })
+    }
+
+    private static func placing() -> MachineWalk {
+        transferring().going(
+            { .accepted($0.number("transfer"), acceptance()) }, { .committed($0.number("commit"), nil) })
+    }
+
+    private static func replacing() -> MachineWalk {
+        halfway(.queued).going(
+            { _ in .admitted }, { _ in .turnGiven }, { .partOpened($0.number("open")) },
+            { .accepted($0.number("transfer"), acceptance(replacing: true)) })
+    }
+
+    private static func verifying() -> MachineWalk {
+        placing().going({ .ended($0.number("transfer"), ending(.whole, whole)) })
+    }
+
+    private static func publishing() -> MachineWalk { verifying().going({ .verified($0.number("verify"), .matches) }) }
+
+    private static func completed() -> MachineWalk {
+        publishing().going({ .published($0.number("publish"), .success(file)) }, { .committed($0.number("commit"), nil) })
+    }
+
+    static let phases: [Place] = [
+        Place("resting, paused") { MachineWalk(.paused) },
+        Place("resting, paused halfway") { halfway(.paused) },
+        Place("resting, failed") { halfway(.failed) },
+        Place("resting, cancelled") { MachineWalk(.cancelled) },
+        Place("resting, completed") { completed() },
+        Place("waiting") { MachineWalk().going({ _ in .admitted }) },
+        Place("delayed") {
+            placing().going(
+                {
+                    .ended(
+                        $0.number("transfer"),
+                        ending(.failed(DownloadFailure(.transferBroken, "broken"), retryAfter: nil), Coverage()))
+                }, { .committed($0.number("commit"), nil) })
+        },
+        Place("clearing") { halfway(.paused).going({ _ in command(.cancel) }) },
+        Place("clearing to begin again") { halfway(.failed).going({ _ in command(.retry) }) },
+        Place("opening") { halfway(.queued).going({ _ in .admitted }, { _ in .turnGiven }) },
+        Place("transferring") { transferring() },
+        Place("transferring, placing") { placing() },
+        Place("transferring, recording a replacement") { replacing() },
+        Place("transferring, promoting") { replacing().going({ .committed($0.number("commit"), nil) }) },
+        Place("transferring, promoting, ended") {
+            replacing().going(
+                { .committed($0.number("commit"), nil) }, { .ended($0.number("transfer"), ending(.whole, whole)) })
+        },
+        Place("stopping to pause") { placing().going({ _ in command(.pause) }) },
+        Place("stopping to cancel") { placing().going({ _ in command(.cancel) }) },
+        Place("stopping for shutdown") { placing().going({ _ in .shutdown }) },
+        Place("stopping for a failure") {
+            placing().going({ _ in .checkpointDue(half) }, { .flushed($0.number("flush"), half, lost) })
+        },
+        Place("flushing") {
+            placing().going({ _ in command(.pause) }, { .ended($0.number("transfer"), ending(.cancelled)) })
+        },
+        Place("verifying") { verifying() },
+        Place("publishing") { publishing() },
+        Place("publishing, to be withdrawn") { publishing().going({ _ in command(.pause) }) },
+        Place("completing") { publishing().going({ .published($0.number("publish"), .success(file)) }) },
+        Place("removing") { halfway(.paused).going({ _ in command(.remove(deletingFile: true)) }) },
+        Place("removing after making room") {
+            halfway(.paused).going({ _ in command(.remove(deletingFile: true)) }, { .committed($0.number("commit"), .full) })
+        },
+        Place("removed") {
+            halfway(.paused).going({ _ in command(.remove(deletingFile: true)) }, { .committed($0.number("commit"), nil) })
+        },
+    ]
+
+    // MARK: - Events
+
+    /// Every event, about what is under way in the phase where there is such a thing.
+    static func events(for walk: MachineWalk) -> [DownloadMachine.Event] {
+        var url = DownloadChange()
+        url.url = HTTPURL("http://127.0.0.1/other")
+        var name = DownloadChange()
+        name.filename = "other"
+        var priority = DownloadChange()
+        priority.priority = 3
+        let transfer = walk.number("transfer")
+        let broken = DownloadFailure(.transferBroken, "broken")
+        let gone = DownloadFailure(.httpStatus, "404", httpStatus: 404)
+        return [
+            .admitted, command(.pause), command(.resume), command(.cancel), command(.retry), command(.change(url)),
+            command(.change(name)), command(.change(priority)), command(.remove(deletingFile: false)),
+            command(.remove(deletingFile: true)), command(.noteFile(nil)), .turnGiven, .partOpened(walk.number("open")),
+            .partUnusable(walk.number("open"), nil),
+            .partUnusable(walk.number("open"), DownloadFailure(.ioError, "too many open files", retryable: true)),
+            .accepted(transfer, acceptance()), .accepted(transfer, acceptance(half)),
+            .accepted(transfer, acceptance(replacing: true)),
+            .ended(transfer, ending(.whole, whole)), .ended(transfer, ending(.cancelled)),
+            .ended(transfer, ending(.askAgain(ResumeDecision.Ask()))), .ended(transfer, ending(.failed(broken, retryAfter: nil))),
+            .ended(transfer, ending(.failed(broken, retryAfter: .seconds(30)))),
+            .ended(transfer, ending(.failed(gone, retryAfter: nil))), .checkpointDue(half),
+            .flushed(walk.number("flush"), half, nil), .flushed(walk.number("flush"), half, lost),
+            .promoted(walk.number("promote"), nil), .promoted(walk.number("promote"), FileError(.other, "rename")),
+            .committed(walk.number("commit"), nil), .committed(walk.number("commit"), .full),
+            .committed(walk.number("commit"), .inputOutput("broken")), .verified(walk.number("verify"), .matches),
+            .verified(walk.number("verify"), .differs(expected: "a", actual: "b")),
+            .verified(walk.number("verify"), .failed(FileError(.short, "short"))),
+            .verified(walk.number("verify"), .failed(lost)), .published(walk.number("publish"), .success(file)),
+            .published(walk.number("publish"), .failure(FileError(.other, "link"))), .withdrawn(walk.number("publish")),
+            .timer(.retry(walk.number("retry"))), .timer(.patience(walk.number("patience"))), .timer(.save), .shutdown,
+        ]
+    }
+
+    /// Events about operations that were never begun, or are long over.
+    static let lateEvents: [DownloadMachine.Event] = [
+        .partOpened(.max), .partUnusable(.max, nil), .accepted(.max, acceptance()), .ended(.max, ending(.whole, whole)),
+        .promoted(.max, nil), .committed(.max, nil), .committed(.max, .full), .verified(.max, .matches),
+        .published(.max, .success(file)), .withdrawn(.max), .timer(.retry(.max)), .timer(.patience(.max)), .timer(.save),
+    ]
+}

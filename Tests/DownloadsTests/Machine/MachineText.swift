@@ -1,0 +1,153 @@
+@testable import Downloads
+
+/// What happens to a machine in a few words, for tables and traces. Numbers of operations are left out.
+extension DownloadMachine.Event {
+    var words: String {
+        switch self {
+        case .admitted: "admitted"
+        case .command(let command): command.request.words
+        case .turnGiven: "turn given"
+        case .partOpened: "part opened"
+        case .partUnusable(_, let failure): failure == nil ? "part gone" : "part not opened"
+        case .accepted(_, let acceptance):
+            acceptance.isReplacement
+                ? "replacement accepted" : acceptance.written.ranges.isEmpty ? "accepted" : "continuation accepted"
+        case .ended(_, let ending):
+            switch ending.outcome {
+            case .whole: "ended whole"
+            case .askAgain: "ended to ask again"
+            case .cancelled: "ended as told"
+            case .failed(let failure, let retryAfter):
+                "ended \(failure.retryable ? "retryable" : "for good")\(retryAfter == nil ? "" : " with Retry-After")"
+            }
+        case .checkpointDue: "checkpoint due"
+        case .flushed(_, _, let error): error == nil ? "flushed" : "flush failed"
+        case .promoted(_, let error): error == nil ? "promoted" : "promotion failed"
+        case .committed(_, let error): error == nil ? "committed" : error == .full ? "commit failed, full" : "commit failed"
+        case .verified(_, .matches): "verified"
+        case .verified(_, .differs): "checksum differs"
+        case .verified(_, .failed(let error)): "verification failed, \(error.kind)"
+        case .published(_, .success): "published"
+        case .published(_, .failure): "publication failed"
+        case .withdrawn: "withdrawn"
+        case .timer(.retry): "retry due"
+        case .timer(.patience): "patience over"
+        case .timer(.save): "save due"
+        case .shutdown: "shutdown"
+        }
+    }
+}
+
+extension DownloadMachine.Command.Request {
+    var words: String {
+        switch self {
+        case .pause: "pause"
+        case .resume: "resume"
+        case .cancel: "cancel"
+        case .retry: "retry"
+        case .change(let change): change.url != nil ? "new url" : change.filename != nil ? "new filename" : "change"
+        case .remove(let deletesFile): deletesFile ? "remove with file" : "remove"
+        case .noteFile(let identity): identity == nil ? "file gone" : "file there"
+        }
+    }
+}
+
+extension DownloadMachine.Action {
+    var words: String? {
+        switch self {
+        case .enqueue(let keepsPlace): keepsPlace ? "enqueue at its place" : "enqueue"
+        case .leaveQueue: "leave queue"
+        case .reprioritise: "reprioritise"
+        case .openPart: "open part"
+        case .start(_, let ask): "start \(ask.range ?? "whole")"
+        case .stop: "stop"
+        case .forgetTransfer: "forget transfer"
+        case .forgetBytes: "forget bytes"
+        case .flush(_, _, let trims): trims ? "flush and trim" : "flush"
+        case .promoteReplacement: "promote"
+        case .discardReplacement: "discard replacement"
+        case .verify: "verify"
+        case .abandonVerification: "abandon verification"
+        case .publish: "publish"
+        case .withdraw: "withdraw"
+        case .finishPublishing: "finish publishing"
+        case .save(_, let record, let announcesEnd): "save \(record.download.state)\(announcesEnd ? " and announce" : "")"
+        case .saveCompletion: "save completion"
+        case .saveRemoval: "save removal"
+        case .abandonRemoval: "abandon removal"
+        case .saveProgress: "save progress"
+        case .show(let download): "show \(download.state) \(download.revision)"
+        case .showRemoval: "show removal"
+        case .discardPart: "discard part"
+        case .removeFile: "remove file"
+        case .claimName: "claim name"
+        case .setSpeedLimit: "set speed limit"
+        case .setTimer(let timer, _): "set \(timer.words)"
+        case .cancelTimer(let timer): "cancel \(timer.words)"
+        case .answer(_, .success(let download)): "answer \(download.state)"
+        case .answer(_, .failure(let error)): "refuse, \(error.words)"
+        case .log: nil
+        }
+    }
+}
+
+extension DownloadMachine.Timer {
+    var words: String {
+        switch self {
+        case .retry: "retry timer"
+        case .patience: "patience"
+        case .save: "save timer"
+        }
+    }
+}
+
+extension DownloadError {
+    fileprivate var words: String {
+        switch self {
+        case .illegalTransition: "illegal"
+        case .preconditionFailed: "precondition"
+        case .notFound: "not found"
+        case .shuttingDown: "shutting down"
+        case .overloaded: "overloaded"
+        case .insufficientStorage: "full"
+        case .storeFailed: "store"
+        default: "\(self)"
+        }
+    }
+}
+
+extension DownloadMachine.Phase {
+    var words: String {
+        switch self {
+        case .resting: "resting"
+        case .waiting: "waiting"
+        case .delayed: "delayed"
+        case .clearing(_, let enqueues): enqueues ? "clearing to begin again" : "clearing"
+        case .opening: "opening"
+        case .transferring(let transfer): "transferring" + transfer.words
+        case .stopping(let transfer, let reason):
+            switch reason {
+            case .commands: "stopping for commands" + transfer.words
+            case .shutdown: "stopping for shutdown" + transfer.words
+            case .failure: "stopping for a failure" + transfer.words
+            }
+        case .flushing: "flushing"
+        case .verifying: "verifying"
+        case .publishing(_, let isWithdrawn): isWithdrawn ? "publishing, to be withdrawn" : "publishing"
+        case .completing: "completing"
+        case .removing(_, let removal): removal.hasMadeRoom ? "removing after making room" : "removing"
+        case .removed: "removed"
+        }
+    }
+}
+
+extension DownloadMachine.Transfer {
+    fileprivate var words: String {
+        var words = isPlacing ? ", placing" : ""
+        if let replacement {
+            words += replacement.isRecorded ? ", promoting" : ", recording a replacement"
+            if replacement.ending != nil { words += ", ended" }
+        }
+        return words + (isDisowned ? ", disowned" : "")
+    }
+}

@@ -1,0 +1,380 @@
+import DemoUpstream
+import Foundation
+import HTTPCore
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// What the service promises also where an origin, a disk or a user is careless.
+@Suite("Promises that hold whatever happens", .timeLimit(.minutes(5)))
+struct PromiseTests {
+    private static let slow = "size=4000000&seed=70&fault=stall@1500000;times=1"
+
+    // MARK: - The part file
+
+    enum Damage: CaseIterable {
+        case removed, cut, replacedByALink, replacedByADirectory
+    }
+
+    @Test("a part file that was damaged while the download was paused is not believed", arguments: Damage.allCases)
+    func damagedPart(_ damage: Damage) async throws {
+        let fixture = try await ServiceFixture()
+        let query = "size=4000000&seed=71&fault=stall@1500000;times=1"
+        let content = try #require(DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        let made = try await fixture.add(query) {
+            $0.checksum = try? Checksum(parsing: "sha-256:" + SHA256.hexadecimal(of: content))
+        }
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 200_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        let part = fixture.part(of: made.id)
+        let elsewhere = fixture.directory.path + "/elsewhere"
+        switch damage {
+        case .removed: try FileManager.default.removeItem(at: part)
+        case .cut: try FileHandle(forWritingTo: part).truncate(atOffset: 1000)
+        case .replacedByALink:
+            try FileManager.default.moveItem(atPath: part.path, toPath: elsewhere)
+            try FileManager.default.createSymbolicLink(atPath: part.path, withDestinationPath: elsewhere)
+        case .replacedByADirectory:
+            try FileManager.default.removeItem(at: part)
+            try FileManager.default.createDirectory(at: part, withIntermediateDirectories: false)
+        }
+        let untouched = try? Data(contentsOf: URL(filePath: elsewhere))
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let ended = try await fixture.end(of: made.id)
+        if damage == .replacedByADirectory {
+            #expect(ended.error?.code == .ioError)
+        } else {
+            #expect(ended.state == .completed)
+            #expect(try fixture.file(ended, is: query))
+            #expect(fixture.requests().last?.range == nil)
+        }
+        #expect((try? Data(contentsOf: URL(filePath: elsewhere))) == untouched)
+        await fixture.service.shutdown()
+    }
+
+    // MARK: - Names
+
+    @Test("a name that another download has published is not the first one's any more")
+    func takenName() async throws {
+        let fixture = try await ServiceFixture()
+        let first = try await fixture.end(of: fixture.add("size=1000&seed=72") { $0.filename = "a.bin" }.id)
+        try FileManager.default.moveItem(
+            atPath: fixture.directory.path + "/data/files/a.bin", toPath: fixture.directory.path + "/moved")
+        let second = try await fixture.end(of: fixture.add("size=1000&seed=73") { $0.filename = "a.bin" }.id)
+        #expect(second.filename == "a.bin")
+        // Its record says so, without anybody asking for the file.
+        while fixture.service.index.download(first.id)?.fileMissing != true { await Task.yield() }
+        await #expect(throws: FinishedFileError.gone) { _ = try await fixture.service.openFile(of: first.id) }
+        // The same URL again is a new download, not the one without a file.
+        let again = try await fixture.add("size=1000&seed=72")
+        #expect(again.id != first.id)
+        _ = try await fixture.end(of: again.id)
+        try await fixture.service.remove(first.id, deletingFile: true)
+        #expect(try fixture.file(second, is: "size=1000&seed=73"))
+        _ = try await fixture.service.openFile(of: second.id)
+        await fixture.service.shutdown()
+    }
+
+    @Test("the order for a URL looks at its file: one that was exchanged is none, one that was restored is")
+    func exchangedFile() async throws {
+        let fixture = try await ServiceFixture()
+        let first = try await fixture.end(of: fixture.add("size=1000&seed=74") { $0.filename = "b.bin" }.id)
+        let path = fixture.directory.path + "/data/files/b.bin"
+        let content = try Data(contentsOf: URL(filePath: path))
+        // A backup that was copied back: another file with the same bytes.
+        try FileManager.default.removeItem(atPath: path)
+        try content.write(to: URL(filePath: path))
+        #expect(try await fixture.service.add(NewDownload(url: fixture.url("size=1000&seed=74"))).download.id == first.id)
+        try Data(repeating: 1, count: 1000).write(to: URL(filePath: path))
+        #expect(try await fixture.service.add(NewDownload(url: fixture.url("size=1000&seed=74"))).download.id != first.id)
+        #expect(fixture.service.index.download(first.id)?.fileMissing == true)
+        await fixture.service.shutdown()
+    }
+
+    // MARK: - Time
+
+    @Test("an origin's Retry-After is waited out over a restart, a pause and a resumption; cancelling and retrying end it")
+    func retryAfter() async throws {
+        let before = try await ServiceFixture()
+        let query = "size=1000&seed=75&fault=503x1,retry-after=3600"
+        let made = try await before.add(query)
+        _ = try await before.follow(made.id) { $0.state == .retrying }
+        try await before.store.submit([.probe]).wait()
+        let asked = before.requests().count
+        let after = try await before.crash()
+        #expect(after.service.index.download(made.id)?.state == .retrying)
+        _ = try await after.service.perform(.pause, on: made.id)
+        #expect(try await after.service.perform(.resume, on: made.id).state == .queued)
+        _ = try await after.follow(made.id) { $0.state == .retrying }
+        #expect(after.requests().count == asked)
+        _ = try await after.service.perform(.cancel, on: made.id)
+        _ = try await after.service.perform(.retry, on: made.id)
+        #expect(try await after.end(of: made.id).state == .completed)
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
+    // MARK: - Commands
+
+    @Test("whatever the disk does while a file is verified, each command is answered in time, with what it made")
+    func slowDisk() async throws {
+        for command in ["pause", "cancel", "remove", "change", "url"] {
+            let disk = SlowDisk()
+            let fixture = try await ServiceFixture(disk: disk)
+            let made = try await fixture.add("size=3000000&seed=76")
+            try await disk.isReached.wait { $0 }
+            let begun = ContinuousClock.now
+            switch command {
+            case "pause":
+                let paused = try await fixture.service.perform(.pause, on: made.id)
+                #expect(paused.state == .paused && paused.bytesReceived == 3_000_000)
+            case "cancel": #expect(try await fixture.service.perform(.cancel, on: made.id).state == .cancelled)
+            case "remove": try await fixture.service.remove(made.id, deletingFile: true)
+            case "change":
+                var change = DownloadChange()
+                change.labels = ["new"]
+                #expect(try await fixture.service.change(made.id, change).labels == ["new"])
+            default:
+                var change = DownloadChange()
+                change.url = try fixture.url("size=3000000&seed=76&fresh=1")
+                #expect(try await fixture.service.change(made.id, change).state == .queued)
+            }
+            #expect(ContinuousClock.now - begun < .seconds(5), "\(command)")
+            disk.gate.open()
+            await fixture.service.shutdown()
+            #expect(try fixture.names(in: "files").count <= (command == "change" || command == "url" ? 1 : 0))
+        }
+    }
+
+    @Test("commands of many clients for one download have an order that explains every answer", arguments: 0..<6)
+    func linearizability(_ seed: Int) async throws {
+        let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
+        let made = try await fixture.add("size=300000&seed=\(200 + seed)&fault=stall@100000")
+        let history = await withTaskGroup(of: [Answer].self) { group in
+            for client in 0..<8 {
+                group.addTask {
+                    var random = SeededRandom(seed: UInt64(seed * 100 + client))
+                    var answers: [Answer] = []
+                    for _ in 0..<12 {
+                        let command = DownloadCommand.allCases[random.number(below: 4)]
+                        let asked = ContinuousClock.now
+                        let result = try? await fixture.service.perform(command, on: made.id)
+                        answers.append(Answer(command: command, asked: asked, answered: .now, download: result))
+                    }
+                    return answers
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        try Answer.check(history)
+        await fixture.service.shutdown()
+    }
+
+    // MARK: - What others learn
+
+    @Test("a webhook tells of an end that everybody can see by then")
+    func webhookAfterAll() async throws {
+        let service = Waiter<DownloadService?>(nil)
+        let early = Waiter(0)
+        let receiver = try ScriptedOrigin { request in
+            let id = DownloadID(String(decoding: request.body.prefix(26), as: UTF8.self))
+            if let id, let service = service.value, service.index.download(id)?.state != .completed { early.update { $0 += 1 } }
+            return [.response(204)]
+        }
+        let fixture = try await ServiceFixture { $0.resource = { Array("\($0.id)".utf8) } }
+        service.update { $0 = fixture.service }
+        let hook = try #require(HTTPURL(receiver.url("/hook")))
+        for seed in 0..<40 { _ = try await fixture.add("size=1000&seed=\(300 + seed)") { $0.webhook = hook } }
+        _ = try await receiver.requests(atLeast: 40)
+        #expect(early.value == 0)
+        service.update { $0 = nil }
+        await fixture.service.shutdown()
+    }
+
+    // MARK: - New links
+
+    @Test("a new URL is asked also when every byte is there", arguments: [true, false])
+    func newLinkForWholeFile(isSame: Bool) async throws {
+        let disk = SlowDisk()
+        let fixture = try await ServiceFixture(disk: disk)
+        let made = try await fixture.add("size=3000000&seed=77")
+        try await disk.isReached.wait { $0 }
+        let other = "size=3000000&seed=\(isSame ? 77 : 78)"
+        var change = DownloadChange()
+        change.url = try fixture.url(other + "&fresh=1")
+        _ = try await fixture.service.change(made.id, change)
+        disk.gate.open()
+        let done = try await fixture.end(of: made.id)
+        #expect(done.state == .completed)
+        #expect(try fixture.file(done, is: other))
+        let last = try #require(fixture.requests().first { $0.target.contains("fresh=1") })
+        #expect(last.range == "bytes=2999999-" && last.ifRange != nil)
+        await fixture.service.shutdown()
+    }
+
+    // MARK: - The store
+
+    @Test("a completion that could not be saved is saved before long")
+    func completionSavedLater() async throws {
+        let fixture = try await ServiceFixture()
+        fixture.store.refuse { $0.saves(.completed) }
+        let done = try await fixture.end(of: fixture.add("size=1000&seed=79").id)
+        #expect(await fixture.service.isUnsaved(done.id))
+        fixture.store.refuse(nil)
+        while await fixture.service.isUnsaved(done.id) { await Task.yield() }
+        #expect(try fixture.names(in: "incomplete") == [])
+        let after = try await fixture.crash(starting: false)
+        #expect(after.service.index.download(done.id)?.state == .completed)
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
+    @Test("a new version that the store has not heard of is not counted on")
+    func unsavedVersion() async throws {
+        let before = try await ServiceFixture()
+        let query = "size=4000000&seed=80&fault=stall@400000;times=1,change;times=1"
+        before.store.refuse { change in
+            if case .save(let record) = change { record.entity != nil } else { false }
+        }
+        let made = try await before.add(query)
+        _ = try await before.follow(made.id) { $0.bytesReceived >= 400_000 }
+        let after = try await before.crash()
+        let done = try await after.end(of: made.id)
+        #expect(try after.edition(done, of: query) != nil)
+        #expect(done.sha256 == SHA256.hexadecimal(of: try after.file(done)))
+        await after.service.shutdown()
+        before.store.refuse(nil)
+        await before.service.shutdown()
+    }
+
+    @Test(
+        "a command for very many downloads is carried out in pieces, each durable as one, and whatever has ended costs no machine"
+    )
+    func bulk() async throws {
+        let fixture = try await ServiceFixture(starting: false)
+        let entries = try (0..<1200).map { BatchEntry.new(NewDownload(url: try fixture.url("size=10&seed=\($0)"))) }
+        _ = try await fixture.service.add(entries) { _ in [] }
+        #expect(try await fixture.service.performOnAll(.cancel) == 1200)
+        #expect(fixture.service.index.statistics().counts[.cancelled] == 1200)
+        #expect(await fixture.service.machineCount == 0)
+        let after = try await fixture.crash(starting: false)
+        #expect(after.service.index.statistics().counts[.cancelled] == 1200)
+        #expect(await after.service.machineCount == 0)
+        #expect(try await after.service.performOnAll(.retry, states: [.cancelled]) == 1200)
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+}
+
+/// One answer to a command, and when it was asked for and given.
+private struct Answer: Sendable {
+    let command: DownloadCommand
+    let asked: ContinuousClock.Instant
+    let answered: ContinuousClock.Instant
+    /// Nil: it was refused.
+    let download: Download?
+
+    /// What a command makes of a download.
+    private var made: Set<DownloadState> {
+        switch command {
+        case .pause: [.paused]
+        case .cancel: [.cancelled]
+        case .retry: [.queued]
+        // Unchanged if it runs already.
+        case .resume: [.queued, .downloading, .retrying]
+        }
+    }
+
+    /// Checks that the answers can be put in one order that fits time and what each command makes. Revisions are that order: each
+    /// change of the download has its own.
+    static func check(_ history: [Answer]) throws {
+        let taken = history.filter { $0.download != nil }
+        for answer in taken {
+            guard let download = answer.download else { continue }
+            #expect(answer.made.contains(download.state), "\(answer.command) was answered with \(download.state)")
+        }
+        for earlier in taken {
+            for later in taken where earlier.answered < later.asked {
+                guard let first = earlier.download, let second = later.download else { continue }
+                #expect(first.revision <= second.revision, "\(later.command) was answered from before \(earlier.command)")
+            }
+        }
+        // Two that changed it cannot have made the same revision.
+        let changes = taken.compactMap { $0.download }
+        for (revision, same) in Dictionary(grouping: changes, by: \.revision) {
+            #expect(Set(same.map(\.state)).count == 1, "revision \(revision) was in two states")
+        }
+    }
+}
+
+/// A disk that does not get on before its gate is opened.
+final class SlowDisk: Sendable {
+    let gate = Gate()
+    /// Whether somebody waits for it.
+    let isReached = Waiter(false)
+}
+
+/// A depot on a disk that does not get on with verifying before a gate is opened.
+final class SlowDepot: FileDepot {
+    private let real: LocalFileDepot
+    private let disk: SlowDisk
+
+    init(_ real: LocalFileDepot, _ disk: SlowDisk) {
+        self.real = real
+        self.disk = disk
+    }
+
+    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
+        if !disk.gate.isOpen {
+            disk.isReached.update { $0 = true }
+            return try await verification.outcome.wait {
+                disk.gate.whenOpen {
+                    Task {
+                        let again = Verification(
+                            part: verification.part, hasher: verification.hasher, length: verification.length,
+                            expected: verification.expected)
+                        do throws(FinishingFailure) {
+                            verification.outcome.resolve(.success(try await self.real.verify(again)))
+                        } catch {
+                            verification.outcome.resolve(.failure(error))
+                        }
+                    }
+                }
+            }
+        }
+        return try await real.verify(verification)
+    }
+
+    func openPart(_ id: DownloadID, holding length: Int64) throws(FileError) -> PartFile {
+        try real.openPart(id, holding: length)
+    }
+    func createPart(_ id: DownloadID, replacement: Bool) throws(FileError) -> PartFile {
+        try real.createPart(id, replacement: replacement)
+    }
+    func promoteReplacement(_ id: DownloadID) async throws(FileError) { try await real.promoteReplacement(id) }
+    func removeReplacement(_ id: DownloadID) throws(FileError) -> RemovedFiles { try real.removeReplacement(id) }
+    func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles { try real.removeParts(id) }
+    func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
+        try await real.publish(publication)
+    }
+    func finishPublishing(_ id: DownloadID) throws(FileError) { try real.finishPublishing(id) }
+    func isTaken(_ name: String) -> Bool { real.isTaken(name) }
+    func identify(_ name: String) throws(FileError) -> FileIdentity? { try real.identify(name) }
+    func open(_ name: String, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
+        try real.open(name, as: identity)
+    }
+    func openCached(_ name: String, as identity: FileIdentity) -> FileDescriptor? { real.openCached(name, as: identity) }
+    func remove(_ name: String, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
+        try real.remove(name, as: identity)
+    }
+    func recognise(_ file: PublishedFile) async throws(FileError) -> FileRecognition { try await real.recognise(file) }
+    func recover(_ id: DownloadID, likelyName: String?) throws(FileError) -> RecoveredPart {
+        try real.recover(id, likelyName: likelyName)
+    }
+    func openPublished(_ name: String, as identity: FileIdentity) throws(FileError) -> PartFile {
+        try real.openPublished(name, as: identity)
+    }
+    func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) { try real.removeOrphans(keeping: isKept) }
+}

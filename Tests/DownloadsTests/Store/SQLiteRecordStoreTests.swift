@@ -1,0 +1,278 @@
+import Foundation
+import HTTPCore
+import TestSupport
+import Testing
+import System
+
+@testable import Downloads
+
+@Suite(.timeLimit(.minutes(3)))
+struct SQLiteRecordStoreTests {
+    @Test func `a record comes back with every member as it was`() async throws {
+        let scene = try StoreScene()
+        var bare = sampleRecord(2, state: .completed)
+        bare.entity = SavedEntity()
+        do {
+            let store = try scene.open()
+            #expect(try store.load().records.isEmpty)
+            try await store.write([.save(fullRecord(1)), .save(bare), .set(name: "maxConcurrent", value: "3")])
+            await store.close()
+        }
+        let store = try scene.open()
+        let contents = try store.load()
+        #expect(contents.records.map(portrait) == [portrait(fullRecord(1)), portrait(bare)])
+        #expect(contents.settings == ["maxConcurrent": "3"])
+        await store.close()
+    }
+
+    @Test(arguments: 1..<StoreSchema.version)
+    func `a directory of an older release opens with what it has, and takes more`(_ version: Int) async throws {
+        let scene = try StoreScene()
+        let (old, new) = (sampleRecord(1, state: .paused), fullRecord(2))
+        do {
+            let directory = try DataDirectory(path: scene.path)
+            let connection = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
+            let migrations = Array(StoreSchema.migrations.prefix(version))
+            try StoreSchema.prepare(connection, path: scene.path, migrations: migrations)
+            // What the first release had to write.
+            try connection.execute(
+                """
+                INSERT INTO downloads (id, url, state, bytes_received, file_missing, connections, attempts, priority,
+                    speed_limit, created_at, updated_at, revision, entity_known)
+                VALUES ('\(old.id)', '\(old.download.url)', 'paused', 7, 0, 0, 1, 0, 0, 1, 2, 3, 0)
+                """)
+            try connection.execute("INSERT INTO settings VALUES ('maxConcurrent', '3')")
+            withExtendedLifetime(directory) {}
+        }
+        for round in 1...2 {
+            let store = try scene.open()
+            let contents = try store.load()
+            #expect(contents.records.map(\.id) == Array([old.id, new.id].prefix(round)))
+            #expect(contents.records.first?.download.url == old.download.url)
+            #expect(contents.records.first?.download.state == .paused)
+            #expect(contents.records.first?.download.bytesReceived == 7)
+            #expect(contents.settings == ["maxConcurrent": "3"])
+            try await store.save(new)
+            await store.close()
+        }
+    }
+
+    @Test func `what was acknowledged is in the files before anything is closed`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        for number in 0..<20 {
+            try await store.save(sampleRecord(number))
+            #expect(try scene.contentsAfterCrash().records.count == number + 1)
+        }
+        try await store.write([.remove(sampleRecord(3).id, stamp: .none), .set(name: "a", value: "b")])
+        let contents = try scene.contentsAfterCrash()
+        #expect(contents.records.count == 19)
+        #expect(contents.settings == ["a": "b"])
+        await store.close()
+    }
+
+    @Test func `many writers at once all get what they wrote`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open(GroupCommitter.Options(largestGroup: 10))
+        try await withThrowingTaskGroup { group in
+            for writer in 0..<64 {
+                group.addTask {
+                    for round in 0..<10 { try await store.save(sampleRecord(writer * 10 + round)) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try scene.contentsAfterCrash().records.map(\.id) == (0..<640).map { sampleRecord($0).id })
+        await store.close()
+    }
+
+    @Test func `a write of a thousand records is durable as one`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        try await store.write((0..<1_000).map { .save(sampleRecord($0)) })
+        #expect(try scene.contentsAfterCrash().records.count == 1_000)
+        await store.close()
+    }
+
+    @Test func `a full disk fails exactly those whose changes do not fit`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open(GroupCommitter.Options(maximumPages: 12))
+        var huge = sampleRecord(1)
+        huge.download.track = Array(repeating: UInt8(ascii: "x"), count: 1_000_000)
+        let hugeRecord = huge
+        let outcomes = await withTaskGroup(of: (Int, StoreError?).self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    do throws(StoreError) {
+                        try await store.save(number == 1 ? hugeRecord : sampleRecord(number))
+                        return (number, nil)
+                    } catch {
+                        return (number, error)
+                    }
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        #expect(outcomes == [1: .full])
+        #expect(try scene.contentsAfterCrash().records.count == 7)
+        // Making room lets it write again.
+        try await store.write((0..<8).map { .remove(sampleRecord($0).id, stamp: .none) })
+        try await store.save(sampleRecord(9))
+        #expect(try scene.contentsAfterCrash().records.map(\.id) == [sampleRecord(9).id])
+        await store.close()
+    }
+
+    @Test func `without room in reserve only what is new is refused`() async throws {
+        let scene = try StoreScene()
+        let hasRoom = Locked(true)
+        let store = try scene.open(GroupCommitter.Options(reserve: { hasRoom.withLock { $0 } }))
+        try await store.write([.add(sampleRecord(1)), .add(sampleRecord(2))])
+        hasRoom.withLock { $0 = false }
+        let commits = [
+            store.submit([.add(sampleRecord(3))]), store.submit([.remove(sampleRecord(2).id, stamp: .none)]),
+            store.submit([.set(name: "a", value: "b"), .add(sampleRecord(4))]),
+            store.submit([.save(sampleRecord(1, state: .paused))]), store.submit([.probe]),
+        ]
+        await #expect(throws: StoreError.full) { try await commits[0].wait() }
+        try await commits[1].wait()
+        await #expect(throws: StoreError.full) { try await commits[2].wait() }
+        try await commits[3].wait()
+        await #expect(throws: StoreError.full) { try await commits[4].wait() }
+        var contents = try scene.contentsAfterCrash()
+        #expect(contents.records.map(\.download.state) == [.paused])
+        #expect(contents.settings.isEmpty)
+        hasRoom.withLock { $0 = true }
+        try await store.write([.add(sampleRecord(3))])
+        contents = try scene.contentsAfterCrash()
+        #expect(contents.records.count == 2)
+        await store.close()
+    }
+
+    @Test func `a write that fails in part leaves nothing of itself`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open(GroupCommitter.Options(maximumPages: 12))
+        var huge = sampleRecord(2)
+        huge.download.track = Array(repeating: UInt8(ascii: "x"), count: 1_000_000)
+        let changes: [StoreChange] = [.save(sampleRecord(1)), .save(huge)]
+        await #expect(throws: StoreError.full) { try await store.write(changes) }
+        #expect(try scene.contentsAfterCrash().records.isEmpty)
+        await store.close()
+    }
+
+    @Test func `noted progress is written with the next group, and at the latest when the store closes`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open(GroupCommitter.Options(noteDelay: .seconds(3600)))
+        try await store.save(sampleRecord(1))
+        let progress = StoredProgress(
+            id: sampleRecord(1).id, bytesReceived: 10, segments: [SyncedSegment(start: 0, end: nil, synced: 10)])
+        store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 5, segments: []))
+        store.note(progress)
+        store.note(StoredProgress(id: sampleRecord(77).id, bytesReceived: 5, segments: []))
+        try await store.save(sampleRecord(2))
+        let noted = try #require(try scene.contentsAfterCrash().records.first)
+        #expect(noted.download.bytesReceived == 10)
+        #expect(noted.segments == progress.segments)
+        #expect(try scene.contentsAfterCrash().records.count == 2)
+
+        store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 11, segments: []))
+        await store.close()
+        #expect(try scene.contentsAfterCrash().records.first?.download.bytesReceived == 11)
+    }
+
+    @Test func `noted progress does not wait for a write for ever`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open(GroupCommitter.Options(noteDelay: .milliseconds(1)))
+        try await store.save(sampleRecord(1))
+        store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 5, segments: []))
+        while try scene.contentsAfterCrash().records.first?.download.bytesReceived != 5 { await Task.yield() }
+        await store.close()
+    }
+
+    @Test func `a note older than a save of the same download does not undo it`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open(GroupCommitter.Options(noteDelay: .seconds(3600)))
+        store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 5, segments: []))
+        var record = sampleRecord(1)
+        record.download.bytesReceived = 50
+        try await store.save(record)
+        await store.close()
+        #expect(try scene.contentsAfterCrash().records.first?.download.bytesReceived == 50)
+    }
+
+    @Test func `after closing nothing is written any more`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        await store.close()
+        await store.close()
+        await #expect(throws: StoreError.closed) { try await store.save(sampleRecord(1)) }
+        #expect(throws: StoreError.closed) { try store.load() }
+        store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 5, segments: []))
+    }
+
+    @Test func `a store that is dropped without closing still lets go of its directory`() async throws {
+        let scene = try StoreScene()
+        do {
+            let store = try scene.open()
+            try await store.save(sampleRecord(1))
+        }
+        while true {
+            do {
+                let store = try scene.open()
+                #expect(try store.load().records.count == 1)
+                await store.close()
+                return
+            } catch StoreError.inUse {
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test func `records are readable by their owner only`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        try await store.save(fullRecord())
+        for (name, mode) in [("", 0o700), ("/pawl.sqlite", 0o600), ("/pawl.sqlite-wal", 0o600), ("/pawl.sqlite-shm", 0o600)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: scene.path + name)
+            #expect((attributes[.posixPermissions] as? Int) == mode, "\(name)")
+        }
+        await store.close()
+    }
+
+    @Test func `a secret never describes itself`() {
+        #expect(!"\(fullRecord())".contains("s3cret"))
+        #expect(!String(reflecting: fullRecord().headers).contains("s3cret"))
+    }
+
+    @Test func `answers to keys come back as they were, until they are forgotten`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        let id = DownloadID(value: 9)
+        let answers = [
+            KeptAnswer(
+                key: "a", digest: [1, 2],
+                outcomes: [
+                    .created(id, shown: Array(#"{"a":"\\"}"#.utf8)), .existing(id, shown: []),
+                    .refused(Array(#"{"x":"ü"}"#.utf8)),
+                ],
+                createdAt: Timestamp(millisecondsSinceEpoch: 2)),
+            KeptAnswer(key: "b", digest: [], outcomes: [], createdAt: Timestamp(millisecondsSinceEpoch: 1)),
+        ]
+        try await store.write(answers.map(StoreChange.remember))
+        #expect(try scene.contentsAfterCrash().answers == answers.reversed())
+        try await store.write([.forget("a"), .forget("unknown")])
+        #expect(try scene.contentsAfterCrash().answers.map(\.key) == ["b"])
+        await store.close()
+    }
+
+    @Test func `a transaction takes so many changes, and a larger write alone`() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open(GroupCommitter.Options(largestGroup: 3))
+        let commits = [5, 2, 2, 1].map { count in
+            store.submit((0..<count).map { .set(name: "\(count)-\($0)", value: "x") })
+        }
+        for commit in commits { try await commit.wait() }
+        #expect(try scene.contentsAfterCrash().settings.count == 8)
+        #expect(!store.isCongested)
+        await store.close()
+    }
+}

@@ -1,0 +1,70 @@
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite("What is stored of events", .timeLimit(.minutes(3)))
+struct StoredEventHistoryTests {
+    private func stamp(_ epoch: UInt64, _ sequence: UInt64) -> EventID { EventID(epoch: epoch, sequence: sequence) }
+
+    @Test("a new store knows of no removals, and one of a run those since the run began")
+    func beginning() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        let fresh = try store.load().events
+        #expect(fresh.knownSince == nil && fresh.newest == .none && fresh.removals.isEmpty)
+        try await store.write([.beginEpoch(500), .save(sampleRecord(1))])
+        try await store.write([.remove(sampleRecord(1).id, stamp: stamp(500, 3))])
+        let kept = try scene.contentsAfterCrash().events
+        #expect(kept.knownSince == stamp(500, 0))
+        #expect(kept.newest == stamp(500, 3))
+        #expect(kept.removals == [RemovalHistory.Removal(stamp: stamp(500, 3), id: sampleRecord(1).id)])
+        await store.close()
+    }
+
+    @Test("the stamp of a record counts, and a record of an earlier release has the time of its last change for one")
+    func stamps() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        var record = sampleRecord(1)
+        record.download.stamp = stamp(500, 9)
+        var old = sampleRecord(2)
+        old.download.updatedAt = Timestamp(millisecondsSinceEpoch: 77)
+        try await store.write([.beginEpoch(500), .save(record), .save(old)])
+        await store.close()
+        let path = scene.path + "/pawl.sqlite"
+        try SQLiteConnection(path: path).execute(
+            "UPDATE downloads SET event_epoch = NULL, event_sequence = NULL WHERE id = '\(old.id)'")
+        let contents = try scene.contentsAfterCrash()
+        #expect(contents.records.map(\.download.stamp) == [stamp(500, 9), stamp(77, 0)])
+        #expect(contents.events.newest == stamp(500, 9))
+    }
+
+    @Test("as many removals are kept as the bound says, and it is known from where on")
+    func bounded() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        try await store.write([.beginEpoch(1)])
+        let count = RemovalHistory.capacity + 100
+        try await store.write((1...count).map { .remove(DownloadID(value: UInt128($0)), stamp: stamp(1, UInt64($0))) })
+        let kept = try scene.contentsAfterCrash().events
+        #expect(kept.removals.count == RemovalHistory.capacity)
+        #expect(kept.knownSince == stamp(1, 101))
+        #expect(kept.newest == stamp(1, UInt64(count)))
+        await store.close()
+    }
+
+    @Test("in memory, too, the oldest removals go and it is known from where on")
+    func boundedInMemory() {
+        var history = RemovalHistory(knownSince: stamp(1, 0), capacity: 8)
+        // Not quite in the order of their stamps.
+        for number in [2, 1, 4, 3, 5, 6, 7, 8, 10, 9] as [UInt64] {
+            history.insert(RemovalHistory.Removal(stamp: stamp(1, number), id: DownloadID(value: UInt128(number))))
+        }
+        #expect(history.knownSince == stamp(1, 2))
+        #expect(history.removals(after: stamp(1, 2), atMost: 100).map(\.stamp.sequence) == [3, 4, 5, 6, 7, 8, 9, 10])
+        #expect(history.removals(after: stamp(1, 6), atMost: 2).map(\.stamp.sequence) == [7, 8])
+        #expect(history.removals(after: stamp(2, 0), atMost: 2).isEmpty)
+    }
+}

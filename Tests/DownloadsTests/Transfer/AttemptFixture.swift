@@ -1,0 +1,116 @@
+import Foundation
+import HTTPClient
+import HTTPCore
+import TestSupport
+
+@testable import Downloads
+
+/// Runs attempts at one download on real connections and files, and does what the service does between them.
+final class AttemptFixture {
+    let temporary: TemporaryDirectory
+    let depot: any FileDepot
+    /// Where the part file is.
+    var part: String { "\(temporary.path)/incomplete/\(id).part" }
+    let id: DownloadID
+    let client: HTTPClient
+    /// What the attempts have reported, in order.
+    private(set) var reports: [TransferReport.Event] = []
+    /// How many attempts there were.
+    private(set) var attempts = 0
+    private var resume = ResumeDecision()
+    private var entity: SavedEntity?
+    private var written = Coverage()
+
+    /// - Parameters:
+    ///   - entity: what the bytes there are belong to.
+    ///   - bytes: the part file, if there is one.
+    ///   - gap: bytes of it that are missing.
+    init(entity: SavedEntity? = nil, bytes: [UInt8]? = nil, gap: Range<Int64>? = nil) throws {
+        temporary = try TemporaryDirectory()
+        depot = LocalFileDepot(try DataDirectory(path: temporary.path))
+        var generator = DownloadIDGenerator()
+        var random = SystemRandom()
+        id = generator.next(now: .now(), using: &random)
+        client = try HTTPClient()
+        self.entity = entity
+        guard let bytes else { return }
+        try Data(bytes).write(to: URL(filePath: part))
+        let length = Int64(bytes.count)
+        written.insert(0..<(gap?.lowerBound ?? length))
+        if let gap { written.insert(gap.upperBound..<length) }
+    }
+
+    /// The part file's bytes.
+    func bytes() throws -> Data { try Data(contentsOf: URL(filePath: part)) }
+
+    /// Runs an attempt, and those that it asks for at once, and returns the last one's end.
+    func run(
+        _ urls: [String], part: PartFile? = nil, checksum: Checksum? = nil, connections: Int = 4, isLastAttempt: Bool = false,
+        isVouchedFor: Bool = true, isReport: @escaping @Sendable (TransferReport.Event) -> Void = { _ in }
+    ) async throws -> TransferReport.Ending {
+        let beginning = resume.begin(
+            entity: entity, offset: written.prefix, hasLaterBytes: written.end > written.prefix, isVouchedFor: isVouchedFor)
+        guard case .ask(var ask) = beginning else { throw Unexpected(what: "\(beginning)") }
+        let sources = try urls.map { text in
+            var request = ClientRequest(url: try url(text))
+            // What an origin waits for is up to the test, which may have to wait for a processor.
+            request.headTimeout = .seconds(240)
+            request.lowSpeedLimit = (bytesPerSecond: 1, over: .seconds(240))
+            return request
+        }
+        while true {
+            if ask.range == nil { written = Coverage() }
+            let (stream, reporter) = AsyncStream.makeStream(of: TransferReport.self)
+            attempts += 1
+            let order = TransferAttempt.Order(
+                id: id, generation: UInt64(attempts), depot: depot, hasRecordedBytes: written.byteCount > 0,
+                requestedMediaType: nil, checksum: checksum, reservations: DiskReservations(), connections: connections,
+                sources: sources, url: urls[0],
+                part: try part ?? (written.byteCount > 0 ? depot.openPart(id, holding: written.end) : nil),
+                isLastAttempt: isLastAttempt)
+            let attempt = TransferAttempt(
+                order, client: client, resume: resume, written: written, hasher: StreamingHasher()
+            ) {
+                reporter.yield($0)
+            }
+            attempt.start(ask)
+            var ended: TransferReport.Ending?
+            for await report in stream {
+                reports.append(report.event)
+                isReport(report.event)
+                if case .accepted(let accepted) = report.event {
+                    entity = accepted.body.entity
+                    if accepted.isReplacement { try await depot.promoteReplacement(id) }
+                }
+                if case .ended(let ending) = report.event {
+                    ended = ending
+                    reporter.finish()
+                }
+            }
+            guard let ended else { throw Unexpected(what: "no end") }
+            (resume, written) = (ended.resume, ended.written)
+            guard case .askAgain(let next) = ended.outcome else { return ended }
+            ask = next
+        }
+    }
+
+    private func url(_ text: String) throws -> HTTPURL {
+        guard let url = HTTPURL(text) else { throw Unexpected(what: text) }
+        return url
+    }
+
+    struct Unexpected: Error {
+        let what: String
+    }
+}
+
+extension TransferReport.Ending {
+    /// Whether all bytes are there.
+    var isWhole: Bool { if case .whole = outcome { true } else { false } }
+
+    /// Why it failed, if it did.
+    var failure: DownloadFailure? { if case .failed(let failure, _) = outcome { failure } else { nil } }
+
+    /// How long the origin asked not to be asked again, if the attempt failed.
+    var retryAfter: Duration? { if case .failed(_, let delay) = outcome { delay } else { nil } }
+}
