@@ -6,14 +6,20 @@ public import HTTPCore
 /// Only the canonical spelling (upper case, no look-alikes) is accepted, so that one download has one address.
 public struct DownloadID: Sendable, Hashable, Comparable, LosslessStringConvertible {
     /// The identifier as a number; a greater one was created later.
-    public let value: UInt128
+    public var value: UInt128 { UInt128(high) << 64 | UInt128(low) }
+
+    /// In two words: Swift 6.3 passes a number of 128 bits wrongly to asynchronous functions that have more arguments than registers,
+    /// and the program crashes where they suspend.
+    private let high: UInt64
+    private let low: UInt64
 
     /// How many characters the written form has.
     public static let length = 26
 
     /// Takes an identifier from its number.
     public init(value: UInt128) {
-        self.value = value
+        high = UInt64(truncatingIfNeeded: value >> 64)
+        low = UInt64(truncatingIfNeeded: value)
     }
 
     /// Parses the canonical written form; `nil` for anything else.
@@ -36,7 +42,7 @@ public struct DownloadID: Sendable, Hashable, Comparable, LosslessStringConverti
             if index == 0, digit > 7 { return nil }
             value = value << 5 | UInt128(digit)
         }
-        self.value = value
+        self.init(value: value)
     }
 
     /// The 26 characters.
@@ -49,34 +55,32 @@ public struct DownloadID: Sendable, Hashable, Comparable, LosslessStringConverti
 
     /// Appends the 26 characters.
     public func encode(into bytes: inout [UInt8]) {
-        // In two words: shifting one of 128 bits takes many steps.
-        let high = UInt64(truncatingIfNeeded: value >> 65)
-        let low = UInt64(truncatingIfNeeded: value)
+        let (first, second) = (high >> 1, low)
         bytes.append(addingCapacity: Self.length) { output in
             for digit in 0..<13 {
-                output.append(Self.character(of: UInt8(truncatingIfNeeded: high >> UInt64(60 - 5 * digit)) & 31))
+                output.append(Self.character(of: UInt8(truncatingIfNeeded: first >> UInt64(60 - 5 * digit)) & 31))
             }
             // The first of the second half has one bit in the first.
-            output.append(Self.character(of: UInt8(truncatingIfNeeded: value >> 60) & 31))
+            output.append(Self.character(of: UInt8(truncatingIfNeeded: high << 4 | second >> 60) & 31))
             for digit in 1..<13 {
-                output.append(Self.character(of: UInt8(truncatingIfNeeded: low >> UInt64(60 - 5 * digit)) & 31))
+                output.append(Self.character(of: UInt8(truncatingIfNeeded: second >> UInt64(60 - 5 * digit)) & 31))
             }
         }
     }
 
     /// When the download was created, to the millisecond.
     public var createdAt: Timestamp {
-        Timestamp(millisecondsSinceEpoch: Int64(truncatingIfNeeded: value >> 80))
+        Timestamp(millisecondsSinceEpoch: Int64(truncatingIfNeeded: high >> 16))
     }
 
     /// Hashes the random bits, of which 64 tell all identifiers apart.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(UInt64(truncatingIfNeeded: value))
+        hasher.combine(low)
     }
 
     /// The one created earlier is the lesser.
     public static func < (left: DownloadID, right: DownloadID) -> Bool {
-        left.value < right.value
+        (left.high, left.low) < (right.high, right.low)
     }
 }
 

@@ -73,7 +73,7 @@ final class GroupCommitter: Sendable {
     /// What the thread does next.
     private enum Job {
         case commit([Write], notes: [StoredProgress])
-        case read([Read])
+        case read([Read], notes: [StoredProgress])
         case close
     }
 
@@ -170,7 +170,8 @@ extension GroupCommitter {
             case .commit(let writes, let notes):
                 commit(writes, notes: notes)
                 _ = hasReserve()
-            case .read(let reads):
+            case .read(let reads, let notes):
+                commit([], notes: notes)
                 for read in reads { read.reader.resume(returning: records(read.ids)) }
             case .close: break work
             }
@@ -198,7 +199,9 @@ extension GroupCommitter {
             backlog.begun = nil
             if !backlog.reads.isEmpty {
                 defer { backlog.reads = [] }
-                return .done(.read(backlog.reads))
+                // What has been noted of them belongs to what is read.
+                let notes = backlog.reads.flatMap(\.ids).compactMap { backlog.notes.removeValue(forKey: $0) }
+                return .done(.read(backlog.reads, notes: notes))
             }
             if !backlog.writes.isEmpty {
                 let writes = takeWrites(&backlog)
