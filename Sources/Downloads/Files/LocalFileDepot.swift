@@ -188,8 +188,17 @@ final class LocalFileDepot: FileDepot {
     }
 
     private func publish(_ batch: [Publication]) {
+        let flushed = flush(batch)
+        do throws(SystemError) {
+            // By the part file's own name a start recognises a file whose record does not tell of it yet.
+            try incomplete.synchronize()
+        } catch {
+            let failure = FileError("flush", incompletePath, error)
+            for publication in flushed { publication.outcome.resolve(.failure(.file(failure))) }
+            return
+        }
         var named: [(Publication, PublishedFile)] = []
-        for publication in flush(batch) where publication.outcome.commit() {
+        for publication in flushed where publication.outcome.commit() {
             do throws(FileError) {
                 named.append((publication, try name(publication)))
             } catch {
