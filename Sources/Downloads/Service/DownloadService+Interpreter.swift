@@ -139,28 +139,28 @@ extension DownloadService {
         var actions: [DownloadMachine.Action] = []
         swap(&actions, &context.actions)
         var removed = RemovedFiles()
-        for (number, action) in actions.enumerated() {
-            if case .answer = action, removed.isPending {
-                // Who gave up much is told once the room is there.
-                answerLater(actions[number...], after: removed)
-                removed = RemovedFiles()
-                break
+        // Who gave up much is told once the room is there.
+        var late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
+        for action in actions {
+            if case .answer(let waiter, let result) = action, removed.isPending {
+                late.append((waiter, result))
+            } else {
+                perform(action, entry, &removed)
             }
-            perform(action, entry, &removed)
         }
-        if removed.isPending { Task { [removed] in await removed.finish() } }
+        if removed.isPending { finish(removed, answering: late) }
         actions.removeAll(keepingCapacity: true)
         swap(&actions, &context.actions)
         tidy(entry)
     }
 
-    /// Answers in the order of the actions; those of other kinds that stand between are done at once.
-    private func answerLater(_ actions: ArraySlice<DownloadMachine.Action>, after removed: RemovedFiles) {
-        var answers: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
-        for case .answer(let waiter, let result) in actions { answers.append((waiter, result)) }
+    /// Gives back the room of removed files, and then answers those who wait for that.
+    private func finish(
+        _ removed: RemovedFiles, answering late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)]
+    ) {
         Task {
             await removed.finish()
-            for (waiter, result) in answers { self.answer(waiter, result) }
+            for (waiter, result) in late { self.answer(waiter, result) }
         }
     }
 
