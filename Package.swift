@@ -50,15 +50,27 @@ let package = Package(
         room("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
         room("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "CSQLite", "CSystem"]),
         room("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
+        room("PawlConfiguration", ["Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
+        room(
+            "CommandLine",
+            ["PawlConfiguration", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
         room(
             "PawlService",
             [
-                "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "Terminal", "System", "CSystem",
+                "PawlConfiguration", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "System",
+                "CSystem",
             ],
             resources: [.embedInCode("Resources")]),
-        room("PawlClient", ["PawlService", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
+        room(
+            "PawlClient",
+            ["CommandLine", "PawlConfiguration", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
         .executableTarget(
-            name: "pawl", dependencies: ["PawlService", "PawlClient", "DemoUpstream"], swiftSettings: strict),
+            name: "pawl",
+            dependencies: [
+                "CommandLine", "PawlConfiguration", "PawlService", "PawlClient", "DemoUpstream", "HTTPClient", "HTTPCore",
+                "System",
+            ],
+            swiftSettings: strict),
 
         .target(name: "TestSupport", dependencies: ["CSystem"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
@@ -73,8 +85,18 @@ let package = Package(
         tests("Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "System", "CSystem"]),
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON"]),
         tests("Terminal", ["Terminal"]),
-        tests("PawlService", ["PawlService", "DemoUpstream", "Downloads", "HTTPServer", "HTTPCore", "JSON", "Terminal"]),
-        tests("PawlClient", ["PawlClient", "PawlService", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "Terminal"]),
+        tests("CommandLine", ["CommandLine", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "Terminal"]),
+        tests(
+            "PawlService",
+            [
+                "PawlService", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPServer", "HTTPClient", "HTTPCore", "JSON",
+            ]),
+        tests(
+            "PawlClient",
+            [
+                "PawlClient", "CommandLine", "PawlConfiguration", "PawlService", "DemoUpstream", "Downloads", "HTTPClient",
+                "HTTPCore", "JSON", "Terminal",
+            ]),
         tests("BlackBox", ["JSON"]),
     ]
 )

@@ -1,7 +1,8 @@
+internal import CommandLine
 internal import Downloads
 internal import HTTPCore
 internal import JSON
-internal import PawlService
+internal import System
 internal import Terminal
 
 /// `pawl add` and `pawl search`.

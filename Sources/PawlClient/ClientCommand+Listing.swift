@@ -1,7 +1,7 @@
+internal import CommandLine
 internal import Downloads
 internal import HTTPCore
 internal import JSON
-internal import PawlService
 internal import Terminal
 
 /// `pawl list`, and the commands on downloads.

@@ -1,6 +1,7 @@
+public import CommandLine
 internal import HTTPCore
 internal import JSON
-public import PawlService
+internal import System
 internal import Terminal
 
 /// The commands that talk to a running service.

@@ -1,6 +1,6 @@
+internal import CommandLine
 internal import Downloads
 internal import JSON
-internal import PawlService
 internal import Terminal
 
 /// A download as a service tells of it.

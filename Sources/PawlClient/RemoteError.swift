@@ -1,4 +1,4 @@
-internal import PawlService
+internal import CommandLine
 
 /// Why a service did not do what it was asked for.
 enum RemoteError: Error, Sendable, Equatable {

@@ -1,7 +1,8 @@
+internal import CommandLine
 internal import HTTPClient
 internal import HTTPCore
 internal import JSON
-internal import PawlService
+internal import PawlConfiguration
 
 /// A running service, as a client sees it.
 struct RemoteService: Sendable {
@@ -34,7 +35,7 @@ struct RemoteService: Sendable {
         base = invocation.client.server
         name = base.string.hasSuffix("/") ? String(base.string.dropLast()) : base.string
         var configuration = invocation.configuration
-        do throws(ServiceStartError) {
+        do throws(StartError) {
             try configuration.resolveToken()
         } catch {
             throw .local(error.description)
@@ -43,7 +44,7 @@ struct RemoteService: Sendable {
         var settings = ClientConfiguration()
         settings.threads = 1
         settings.caFile = configuration.caFile
-        settings.userAgent = "pawl/" + Help.version
+        settings.userAgent = Program.userAgent
         do throws(ClientError) {
             client = try HTTPClient(configuration: settings)
         } catch {

@@ -1,5 +1,5 @@
 internal import JSON
-internal import PawlService
+internal import System
 
 /// The results of the last search, so that `pawl add 3` knows the third.
 struct SearchMemory: Sendable, Equatable {

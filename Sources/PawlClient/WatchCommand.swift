@@ -1,7 +1,7 @@
+internal import CommandLine
 internal import Downloads
 internal import HTTPClient
 internal import JSON
-internal import PawlService
 internal import Synchronization
 internal import System
 internal import Terminal

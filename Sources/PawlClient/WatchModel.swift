@@ -1,6 +1,6 @@
+internal import CommandLine
 internal import Downloads
 internal import JSON
-internal import PawlService
 internal import Terminal
 
 /// What `pawl watch` knows and shows. Pure: events, keys and the time go in, a screen and what is to be done come out.

@@ -1,9 +1,11 @@
+import CommandLine
 import DemoUpstream
 import Downloads
 import Foundation
 import HTTPClient
 import HTTPCore
 import JSON
+import PawlConfiguration
 import PawlService
 import Terminal
 import TestSupport

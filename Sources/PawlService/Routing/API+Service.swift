@@ -2,6 +2,7 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON
+internal import PawlConfiguration
 
 /// Probes, statistics, and the published document.
 extension API {
@@ -62,7 +63,7 @@ extension API {
             writer.member("bytesPerSecond", statistics.bytesPerSecond)
             writer.member("freeBytes", condition.freeBytes)
             writer.member("uptimeSeconds", uptime)
-            writer.member("version", Help.version)
+            writer.member("version", Program.version)
             writer.member("instanceId", condition.instanceID)
             writer.endObject()
         }

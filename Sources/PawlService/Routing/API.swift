@@ -3,6 +3,7 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON
+internal import PawlConfiguration
 
 /// The service's HTTP interface: finds what a request asks for, checks that it may, and answers.
 ///

@@ -1,5 +1,6 @@
 internal import HTTPCore
 internal import HTTPServer
+internal import PawlConfiguration
 internal import System
 
 /// Who may ask: by the `Host` a request names, by the token it carries, and by how often its sender asked before.

@@ -1,5 +1,6 @@
 internal import HTTPCore
 internal import HTTPServer
+internal import PawlConfiguration
 
 /// Which web pages may read answers (CORS), and which may change anything (CSRF).
 struct CrossOriginPolicy: Sendable {

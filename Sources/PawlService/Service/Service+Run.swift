@@ -1,4 +1,6 @@
+public import PawlConfiguration
 internal import Synchronization
+internal import System
 
 extension Service {
     /// How long an orderly end may take in all; then the process ends as it is.
@@ -29,7 +31,7 @@ extension Service {
             continuation.yield(.end)
         }
         let service: Service
-        do throws(ServiceStartError) {
+        do throws(StartError) {
             service = try await start(configuration, log: log)
         } catch {
             StandardStreams.writeError("pawl: \(error)\n")

@@ -1,4 +1,5 @@
 internal import Synchronization
+internal import System
 
 /// What probes and statistics tell of the process as a whole.
 final class ServiceCondition: Sendable {
@@ -24,5 +25,5 @@ final class ServiceCondition: Sendable {
     func uptime(at now: ContinuousClock.Instant) -> Duration { now - started }
 
     /// Bytes that downloads may still take; `nil` if the system does not say.
-    var freeBytes: Int64? { SmallFile.freeBytes(at: dataDirectory) }
+    var freeBytes: Int64? { try? FileSystemSpace(at: dataDirectory).free }
 }

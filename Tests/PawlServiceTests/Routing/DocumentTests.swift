@@ -1,6 +1,7 @@
 import Downloads
 import Foundation
 import HTTPCore
+import PawlConfiguration
 import Testing
 
 @testable import PawlService
@@ -146,6 +147,6 @@ struct DocumentTests {
 
     @Test("the version is the program's")
     func version() {
-        #expect(lines.contains("  version: \(Help.version)"))
+        #expect(lines.contains("  version: \(Program.version)"))
     }
 }
