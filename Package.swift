@@ -23,7 +23,7 @@ let sqlite: [LinkerSetting] = [
     .linkedLibrary("sqlite3", .when(platforms: [.macOS])),
 ]
 
-func room(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
     .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
@@ -41,27 +41,27 @@ let package = Package(
         .target(name: "CCurl", linkerSettings: curl),
         .target(name: "CSQLite", linkerSettings: sqlite),
 
-        room("System", ["CSystem"]),
-        room("JSON"),
-        room("HTTPCore"),
-        room("Terminal", ["System"]),
-        room("HTTPServer", ["HTTPCore", "System", "CSystem"]),
-        room("HTTPClient", ["HTTPCore", "System", "CCurl"]),
-        room("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
-        room("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "CSQLite", "CSystem"]),
-        room("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
-        room("PawlConfiguration", ["Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
-        room(
+        module("System", ["CSystem"]),
+        module("JSON"),
+        module("HTTPCore"),
+        module("Terminal", ["System"]),
+        module("HTTPServer", ["HTTPCore", "System", "CSystem"]),
+        module("HTTPClient", ["HTTPCore", "System", "CCurl"]),
+        module("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
+        module("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "CSQLite", "CSystem"]),
+        module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
+        module("PawlConfiguration", ["Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
+        module(
             "CommandLine",
             ["PawlConfiguration", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
-        room(
+        module(
             "PawlService",
             [
                 "PawlConfiguration", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "System",
                 "CSystem",
             ],
             resources: [.embedInCode("Resources")]),
-        room(
+        module(
             "PawlClient",
             ["CommandLine", "PawlConfiguration", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
         .executableTarget(
@@ -71,6 +71,9 @@ let package = Package(
                 "System",
             ],
             swiftSettings: strict),
+
+        // Makes the page of /docs from openapi.yaml. No part of the product.
+        .executableTarget(name: "reference", dependencies: ["System"], swiftSettings: strict),
 
         .target(name: "TestSupport", dependencies: ["CSystem"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
@@ -97,6 +100,7 @@ let package = Package(
                 "PawlClient", "CommandLine", "PawlConfiguration", "PawlService", "DemoUpstream", "Downloads", "HTTPClient",
                 "HTTPCore", "JSON", "Terminal",
             ]),
+        tests("Reference", ["reference", "PawlService", "HTTPCore"]),
         tests("BlackBox", ["JSON"]),
     ]
 )

@@ -25,8 +25,7 @@ extension API {
     /// `GET /docs`.
     func reference(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
         try QueryReader(request.head.target).finish()
-        let page = ConsoleFile(bytes: ReferencePage.bytes, mediaType: "text/html; charset=utf-8")
-        fill(&response, with: page, policy: ReferencePage.contentSecurityPolicy, for: request)
+        fill(&response, with: .reference, policy: ConsoleFile.documentSecurityPolicy, for: request)
         return .ready
     }
 

@@ -15,7 +15,7 @@ extension API {
         response.fields.append(.vary, "Accept")
         if request.head.fields.values(.accept).contains(where: { $0.lowercased().utf8.contains("text/html".utf8) }) {
             let page = ConsoleFile(bytes: ProblemPage.bytes(code), mediaType: "text/html; charset=utf-8")
-            fill(&response, with: page, policy: ReferencePage.contentSecurityPolicy, for: request)
+            fill(&response, with: page, policy: ConsoleFile.documentSecurityPolicy, for: request)
             return .ready
         }
         response.fields.append(.cacheControl, "no-cache")

@@ -1,5 +1,4 @@
-/// The API for people, made from `openapi.yaml`, so that the two cannot disagree. One document without scripts or anything from
-/// elsewhere.
+/// The API for people, made from `openapi.yaml`. One document without scripts or anything from elsewhere.
 struct ReferencePage {
     /// One method of one path.
     struct Operation: Sendable, Equatable {
@@ -11,7 +10,7 @@ struct ReferencePage {
         let parameters: [Member]
         /// What a request carries.
         let body: Member?
-        let answers: [Answer]
+        let responses: [Response]
     }
 
     /// A parameter, or a member of an object.
@@ -22,19 +21,13 @@ struct ReferencePage {
         let description: String
     }
 
-    struct Answer: Sendable, Equatable {
+    /// One status that a request can be answered with.
+    struct Response: Sendable, Equatable {
         /// `default` stands for all others.
         let status: String
         let description: String
         let body: Member?
     }
-
-    /// Nothing may load or run; the only style is the one in the document.
-    static let contentSecurityPolicy =
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-    /// The page.
-    static let bytes = Array(ReferencePage(String(decoding: PackageResources.openapi_yaml, as: UTF8.self)).html.utf8)
 
     private let document: DocumentOutline
 
@@ -50,15 +43,16 @@ struct ReferencePage {
                     summary: operation.text("summary") ?? "", description: operation.text("description") ?? "",
                     parameters: [path, operation].flatMap { $0["parameters"]?.children ?? [] }.map { parameter(target(of: $0)) },
                     body: operation["requestBody"].flatMap { body(of: target(of: $0)) },
-                    answers: (operation["responses"]?.children ?? []).map { answer in
-                        let meaning = target(of: answer)
-                        return Answer(status: answer.key, description: meaning.text("description") ?? "", body: body(of: meaning))
+                    responses: (operation["responses"]?.children ?? []).map { node in
+                        let response = target(of: node)
+                        return Response(
+                            status: node.key, description: response.text("description") ?? "", body: body(of: response))
                     })
             }
         }
     }
 
-    /// The objects that operations take and answer with, each with its members.
+    /// The objects that requests and responses carry, each with its members.
     private var objects: [(name: String, description: String, members: [Member])] {
         (document["components"]?["schemas"]?.children ?? []).compactMap { schema in
             guard let properties = schema["properties"] else { return nil }
@@ -92,7 +86,7 @@ struct ReferencePage {
         schema.text("description") ?? target(of: schema).text("description") ?? ""
     }
 
-    /// What a schema allows, in a few words: objects by a link to where their members are told.
+    /// What a schema allows, in a few words: an object is a link to the table of its members.
     private func kind(of schema: DocumentOutline) -> String {
         if let reference = schema.text("$ref") {
             let name = String(reference.split(separator: "/").last ?? "")
@@ -136,15 +130,16 @@ struct ReferencePage {
             text += "<p>Body: \(body.description.isEmpty ? body.kind : Self.marked(body.description))</p>\n"
         }
         text += "<details><summary>Answers</summary>\n<table>\n"
-        for answer in operation.answers {
-            text += "<tr><th scope=\"row\"><code>\(answer.status)</code></th><td>\(Self.marked(answer.description))"
-            if let body = answer.body { text += " <small><code>\(body.name)</code>: \(body.kind)</small>" }
+        for response in operation.responses {
+            text += "<tr><th scope=\"row\"><code>\(response.status)</code></th><td>\(Self.marked(response.description))"
+            if let body = response.body { text += " <small><code>\(body.name)</code>: \(body.kind)</small>" }
             text += "</td></tr>\n"
         }
         return text + "</table>\n</details>\n"
     }
 
-    private var html: String {
+    /// The page.
+    var html: String {
         let operations = operations
         var body = ""
         for (group, title) in [("search", "Search"), ("downloads", "Downloads"), ("events", "Events"), ("service", "Service")] {
@@ -191,7 +186,7 @@ struct ReferencePage {
             """
     }
 
-    /// Text with what stands between backquotes as code.
+    /// Text with what is between backquotes marked up as code.
     private static func marked(_ text: String) -> String {
         var result = ""
         for (index, part) in escaped(text).split(separator: "`", omittingEmptySubsequences: false).enumerated() {

@@ -1,8 +1,8 @@
-/// What `openapi.yaml` says, as a tree: so much of YAML as it is written with, and no other document ever is read here.
+/// The content of `openapi.yaml` as a tree: as much of YAML as that document uses, and no more.
 struct DocumentOutline: Sendable {
     /// `-` for an item of a list.
     let key: String
-    /// What stands behind the key, without quotes; a list in brackets stays as it is written.
+    /// The text behind the key, without quotes; a list in brackets stays as it is written.
     var value = ""
     var children: [DocumentOutline] = []
 
@@ -30,12 +30,12 @@ extension DocumentOutline {
     /// Takes lines away from the front.
     private struct Reader {
         var lines: ArraySlice<Substring>
-        /// What `&name` stands beside, for each `*name`.
+        /// What `&name` marks, for each `*name`.
         var anchors: [Substring: [DocumentOutline]] = [:]
 
         private func indentation(of line: Substring) -> Int { line.prefix { $0 == " " }.count }
 
-        /// The nodes whose keys stand at that indentation.
+        /// The nodes whose keys have that indentation.
         mutating func children(at indentation: Int) -> [DocumentOutline] {
             var nodes: [DocumentOutline] = []
             while let line = lines.first, self.indentation(of: line) == indentation {
@@ -51,7 +51,7 @@ extension DocumentOutline {
                     lines.removeFirst()
                     return DocumentOutline.flow(key: "-", rest)
                 }
-                // What follows the dash stands two further to the right.
+                // What follows the dash is indented by two more.
                 lines[lines.startIndex] = Substring(String(repeating: " ", count: indentation + 2) + rest)
                 return DocumentOutline(key: "-", children: children(at: indentation + 2))
             }
@@ -73,7 +73,7 @@ extension DocumentOutline {
             return DocumentOutline(key: key, children: nodes)
         }
 
-        /// The lines that stand further to the right, as one.
+        /// The lines that are indented further, as one.
         private mutating func continuation(beyond indentation: Int) -> String {
             var words: [Substring] = []
             while let line = lines.first, self.indentation(of: line) > indentation {
@@ -84,7 +84,7 @@ extension DocumentOutline {
         }
     }
 
-    /// A node from what stands behind its key: `{ a: b, c: d }` is its children.
+    /// A node from the text behind its key: `{ a: b, c: d }` is its children.
     private static func flow(key: String, _ text: Substring) -> DocumentOutline {
         guard text.hasPrefix("{") else { return DocumentOutline(key: key, value: unquoted(text)) }
         let children = parts(of: text).compactMap { part in member(part).map { flow(key: $0.key, $0.value) } }
@@ -99,7 +99,7 @@ extension DocumentOutline {
         return (unquoted(text[..<colon]), rest.drop { $0 == " " })
     }
 
-    /// What stands between a pair of brackets or braces, divided at its own commas.
+    /// The text between a pair of brackets or braces, divided at its own commas.
     private static func parts(of text: some StringProtocol) -> [Substring] {
         var parts: [Substring] = []
         let inner = Substring(text).dropFirst().dropLast()
