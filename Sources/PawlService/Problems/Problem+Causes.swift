@@ -4,8 +4,30 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// Each room's errors as problems: the one place where they are told to clients.
+/// The errors of each module as problems: the one place that decides what clients are shown of them.
 extension Problem {
+    /// Has the service of downloads do something, and throws what it refuses as a problem.
+    static func rethrowing<Value>(
+        downloads work: @autoclosure () async throws(DownloadError) -> Value
+    ) async throws(Problem) -> Value {
+        do throws(DownloadError) {
+            return try await work()
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// Has the catalogue do something, and throws what it refuses as a problem.
+    static func rethrowing<Value>(
+        catalog work: @autoclosure () async throws(CatalogError) -> Value
+    ) async throws(Problem) -> Value {
+        do throws(CatalogError) {
+            return try await work()
+        } catch {
+            throw Problem(error)
+        }
+    }
+
     /// What the service of downloads refuses.
     init(_ error: DownloadError) {
         let detail = error.description

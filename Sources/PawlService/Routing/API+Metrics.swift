@@ -7,8 +7,7 @@ internal import System
 /// Figures for monitoring.
 extension API {
     /// `GET /metrics`.
-    func showMetrics(_ request: borrowing Request) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func showMetrics(_ request: borrowing Request) throws(Problem) -> RouteResult {
         // What the process takes is read from files.
         return .later { [self] () throws(Problem) in
             var response = Response()

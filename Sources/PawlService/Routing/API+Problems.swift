@@ -7,8 +7,7 @@ extension API {
     /// `GET /problems/{code}`: a page for browsers, which ask for one, and JSON for everybody else.
     func problem(
         _ name: ArraySlice<UInt8>, _ request: borrowing Request, _ response: inout Response
-    ) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    ) throws(Problem) -> RouteResult {
         guard let code = ProblemCode(rawValue: String(decoding: name, as: UTF8.self)) else {
             throw Problem(.notFound, "there is no problem of this name; /openapi.yaml lists those there are")
         }

@@ -11,7 +11,7 @@ extension API {
     /// Answers `GET /downloads/{id}` once the resource is no longer what the client knows, or when its patience ends.
     func waitForChange(
         of id: DownloadID, atMost seconds: Int, _ request: borrowing Request
-    ) -> Answer {
+    ) -> RouteResult {
         let request = copy request
         return .later { [self] () throws(Problem) in
             let deadline = ContinuousClock.now + .seconds(seconds)

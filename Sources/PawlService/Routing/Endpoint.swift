@@ -59,6 +59,16 @@ enum Endpoint: String, Sendable, CaseIterable {
         return (names + ["OPTIONS"]).joined(separator: ", ")
     }
 
+    /// Whether a method takes parameters in the query. The handlers of the others need not look at it.
+    func takesQuery(_ method: HTTPMethod) -> Bool {
+        switch self {
+        case .search, .searchLookup, .pauseAll, .resumeAll, .cancelAll, .allEvents, .file, .events: true
+        case .downloads: method == .get
+        case .download: method != .patch
+        default: false
+        }
+    }
+
     /// Whether a ticket in the query opens it as well as the token does: for `EventSource`, media elements and links.
     var takesTicket: Bool {
         switch self {

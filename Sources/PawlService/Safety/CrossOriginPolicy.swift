@@ -69,7 +69,7 @@ struct CrossOriginPolicy: Sendable {
     }
 
     /// Adds to the answer of a preflight what the page asks for: Fetch §3.2.2.
-    func answerPreflight(_ response: inout Response, for request: borrowing Request, methods: String) {
+    func respondToPreflight(_ response: inout Response, for request: borrowing Request, methods: String) {
         guard let origin = request.head.fields[.origin], allows(origin) else { return }
         response.fields.set(.accessControlAllowMethods, methods)
         response.fields.set(.accessControlAllowHeaders, Self.requestFields)

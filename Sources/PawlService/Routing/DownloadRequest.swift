@@ -3,7 +3,7 @@ internal import HTTPCore
 internal import JSON
 
 /// The body of `POST /downloads`, checked.
-struct DownloadOrder: Sendable {
+struct DownloadRequest: Sendable {
     /// What is to be downloaded.
     enum Source: Sendable {
         case url(HTTPURL)
@@ -12,12 +12,12 @@ struct DownloadOrder: Sendable {
     }
 
     let source: Source
-    /// What precedes the names of its members in complaints, such as `downloads[3].`.
+    /// What precedes the names of its members in refusals, such as `downloads[3].`.
     let prefix: String
     private var template: NewDownload
 
-    /// Bounds of what an order may hold: all of it is kept with the download, so none may be without end.
-    enum Limits {
+    /// Bounds of what a request may hold: all of it is kept with the download, so none may be without end.
+    enum MemberLimits {
         /// Bytes of a URL: what the request line of most origins takes.
         static let url = 8192
         /// Request fields of its own.
@@ -35,7 +35,7 @@ struct DownloadOrder: Sendable {
         static let priorities: ClosedRange<Int64> = -10...10
     }
 
-    /// Reads the object. `prefix` precedes the names of its members in complaints.
+    /// Reads the object. `prefix` precedes the names of its members in refusals.
     init(_ value: JSONValue, prefix: String = "") throws(Problem) {
         self.prefix = prefix
         var reader = try ObjectReader(value, prefix: prefix)
@@ -67,16 +67,16 @@ struct DownloadOrder: Sendable {
         }
         template.mediaType = try Self.mediaType(&reader)
         template.mirrors = try Self.mirrors(&reader)
-        template.priority = Int(try reader.integer("priority", in: Limits.priorities) ?? 0)
+        template.priority = Int(try reader.integer("priority", in: MemberLimits.priorities) ?? 0)
         template.labels = try Self.labels(&reader)
         template.speedLimit = try reader.integer("speedLimit", in: 0...Int64.max) ?? 0
-        template.segments = try reader.integer("segments", in: 1...Limits.segments).map { Int($0) }
+        template.segments = try reader.integer("segments", in: 1...MemberLimits.segments).map { Int($0) }
         template.startsPaused = try reader.bool("paused") ?? false
         if let track = reader.value("track") {
             guard track.members != nil else { throw reader.mismatch("track", track, "an object") }
             let bytes = track.serialized()
-            guard bytes.count <= Limits.track else {
-                throw reader.refusal("track", "has \(bytes.count) bytes; it takes at most \(Limits.track)")
+            guard bytes.count <= MemberLimits.track else {
+                throw reader.refusal("track", "has \(bytes.count) bytes; it takes at most \(MemberLimits.track)")
             }
             template.track = bytes
             template.trackName = track["name"]?.string ?? track["trackName"]?.string
@@ -86,7 +86,7 @@ struct DownloadOrder: Sendable {
         try reader.finish()
     }
 
-    /// The download of a URL; with what the source says of the track, unless the order brought its own.
+    /// The download of a URL; with what the source says of the track, unless the request brought its own.
     func download(of url: HTTPURL, track: [UInt8]? = nil, named name: String? = nil) -> NewDownload {
         var new = template
         new.url = url.withoutUserInfo
@@ -100,8 +100,8 @@ struct DownloadOrder: Sendable {
     private static func headers(_ reader: inout ObjectReader) throws(Problem) -> [(name: String, value: String)] {
         guard let value = reader.value("headers") else { return [] }
         guard let members = value.members else { throw reader.mismatch("headers", value, "an object of strings") }
-        guard members.count <= Limits.headers else {
-            throw reader.refusal("headers", "has \(members.count) members; it takes at most \(Limits.headers)")
+        guard members.count <= MemberLimits.headers else {
+            throw reader.refusal("headers", "has \(members.count) members; it takes at most \(MemberLimits.headers)")
         }
         var headers: [(name: String, value: String)] = []
         for member in members {
@@ -111,13 +111,14 @@ struct DownloadOrder: Sendable {
             if let reason = reasonToRefuse(name) {
                 throw reader.refusal("headers", "may not set \(name): \(reason)")
             }
-            // The value may be a secret: complaints do not repeat it.
+            // The value may be a secret: refusals do not repeat it.
             guard let text = member.value.string else {
                 throw reader.mismatch("headers.\(name)", member.value, "a string")
             }
-            guard text.utf8.count <= Limits.headerValue, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+            guard text.utf8.count <= MemberLimits.headerValue, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+            else {
                 throw reader.refusal(
-                    "headers.\(name)", "takes at most \(Limits.headerValue) bytes without line breaks and other controls")
+                    "headers.\(name)", "takes at most \(MemberLimits.headerValue) bytes without line breaks and other controls")
             }
             // Names that differ in case are one (RFC 9110 §5.1): which value is meant would be a guess.
             guard !headers.contains(where: { FieldName($0.name) == name }) else {
@@ -150,7 +151,9 @@ struct DownloadOrder: Sendable {
 
     private static func mirrors(_ reader: inout ObjectReader) throws(Problem) -> [HTTPURL] {
         var urls: [HTTPURL] = []
-        for (index, text) in (try reader.strings("mirrors", count: Limits.mirrors, limit: Limits.url) ?? []).enumerated() {
+        for (index, text) in (try reader.strings("mirrors", count: MemberLimits.mirrors, limit: MemberLimits.url) ?? [])
+            .enumerated()
+        {
             urls.append(try reader.parse("mirrors[\(index)]", text).withoutUserInfo)
         }
         return urls
@@ -158,7 +161,7 @@ struct DownloadOrder: Sendable {
 
     static func labels(_ reader: inout ObjectReader) throws(Problem) -> [String] {
         var labels: [String] = []
-        for label in try reader.strings("labels", count: Limits.labels, limit: Limits.label) ?? [] {
+        for label in try reader.strings("labels", count: MemberLimits.labels, limit: MemberLimits.label) ?? [] {
             guard !label.isEmpty, label.unicodeScalars.allSatisfy({ $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) })
             else {
                 throw reader.refusal("labels", "has a label that is empty or holds control characters")
@@ -172,7 +175,7 @@ struct DownloadOrder: Sendable {
 extension ObjectReader {
     /// An http or https URL.
     mutating func url(_ name: String) throws(Problem) -> HTTPURL? {
-        guard let text = try string(name, limit: DownloadOrder.Limits.url) else { return nil }
+        guard let text = try string(name, limit: DownloadRequest.MemberLimits.url) else { return nil }
         return try parse(name, text)
     }
 
