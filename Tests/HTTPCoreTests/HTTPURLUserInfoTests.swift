@@ -10,6 +10,8 @@ struct HTTPURLUserInfoTests {
         #expect(url.withoutUserInfo.string == "http://a.example:81/x?y=1")
         #expect(url.basicAuthorization == "Basic YWxhZGRpbjpvcGVuIHNlc2FtZQ==")
         #expect(HTTPURL("http://a.example/")?.basicAuthorization == nil)
+        #expect(HTTPURL("http://ab@a.example/")?.basicAuthorization == "Basic YWI6")
+        #expect(HTTPURL("http://na%40me:p%3Ass@[::1]/x")?.withoutUserInfo.string == "http://[::1]/x")
     }
 
     @Test(
