@@ -10,7 +10,7 @@ public struct Configuration: Sendable {
     public var port = 8080
     /// The directory that holds everything the service keeps.
     public var dataDirectory = "./pawl-data"
-    /// What every API request must carry; `nil` asks for none.
+    /// What every API request must carry; `nil`: nothing.
     public var token: AccessToken?
     /// A file whose first line is the token; ``resolveToken()`` reads it.
     public var tokenFile: String?
@@ -60,7 +60,7 @@ public struct Configuration: Sendable {
     /// Whether requests must carry a token.
     public var needsToken: Bool { token != nil || tokenFile != nil }
 
-    /// Judges where downloads and searches may connect to.
+    /// Decides where downloads and searches may connect to.
     public var destinationGuard: DestinationGuard {
         DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations)
     }

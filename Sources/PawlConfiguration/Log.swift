@@ -3,7 +3,7 @@ public import HTTPCore
 internal import JSON
 internal import System
 
-/// Writes the log: one line for each thing that happened, to standard error unless told otherwise.
+/// Writes the log: one line for each thing that happened, to standard error or to a closure.
 ///
 /// Values are given by name, so that both formats come from one call. What carries secrets is never given at all.
 public struct Log: Sendable {
@@ -36,7 +36,7 @@ public struct Log: Sendable {
         self.sink = sink
     }
 
-    /// Whether lines of that severity are written: ask before computing what is only said in one.
+    /// Whether lines of that severity are written: to be checked before computing what only such a line shows.
     public func writes(_ level: LogLevel) -> Bool {
         level >= self.level
     }

@@ -3,9 +3,9 @@ internal import HTTPCore
 public import PawlConfiguration
 internal import System
 
-/// `pawl health`: asks the service on this machine whether it lives. For containers, which need not have curl.
+/// `pawl health`: checks that the service on this machine responds. For containers, which need not have curl.
 public enum HealthCommand {
-    /// Returns the process's exit status: 0 if it answered with 200, 1 if not.
+    /// Returns the process's exit status: 0 if it responded with 200, 1 if not.
     public static func run(_ configuration: Configuration) async -> Int32 {
         var host = configuration.host
         // Bound to all addresses, it is on loopback too.

@@ -28,9 +28,9 @@ public enum GetCommand {
         let begun = ContinuousClock.now
         var display = display(of: invocation)
         do throws(UsageError) {
-            let orders = try OrderList.orders(of: invocation)
+            let operands = try URLList.operands(of: invocation)
             do throws(StartError) {
-                let session = try await GetSession(invocation, urls: orders.compactMap(\.url))
+                let session = try await GetSession(invocation, urls: operands.compactMap(\.url))
                 let isComplete = await session.run(
                     ticks: ticks, wake: { continuation.yield() }, interval: redrawInterval, interruption: interruption,
                     display: &display)
@@ -58,14 +58,14 @@ public enum GetCommand {
     }
 }
 
-extension Order {
+extension DownloadOperand {
     /// The URL, if it is one.
     fileprivate var url: HTTPURL? {
         if case .url(let url) = self { url } else { nil }
     }
 }
 
-/// Whether the user has had enough.
+/// Whether the user has interrupted the command.
 final class Interruption: Sendable {
     /// The signal that came; 0 before.
     let signal = Atomic<Int32>(0)

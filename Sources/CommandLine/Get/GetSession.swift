@@ -20,14 +20,14 @@ struct GetSession {
     /// Opens the engine; nothing is downloaded yet.
     init(_ invocation: Invocation, urls given: [HTTPURL]) async throws(StartError) {
         var configuration = invocation.configuration
-        // Each run is told anew: what an interrupted one was told is not kept.
+        // Each run has its own options: those of an interrupted one are not kept.
         configuration.explicitSettings = Set(ServiceSettings.Name.allCases)
         checksum = invocation.checksum.flatMap { try? Checksum(parsing: $0) }
         var urls: [HTTPURL] = []
         var known: Set<HTTPURL> = []
         for url in given where known.insert(url).inserted {
             urls.append(url)
-            // What the user names is meant; what it redirects to is judged as always.
+            // The user chose what the URL names; the destination guard still checks what it redirects to.
             let host = url.host.contains(":") ? "[\(url.host)]" : url.host
             if let allowed = try? AllowedDestination(parsing: "\(host):\(url.port)") {
                 configuration.allowedDestinations.append(allowed)
@@ -70,7 +70,7 @@ struct GetSession {
                 pending.append(try await begin(url))
             } catch {
                 isComplete = false
-                tellFailure(of: url.withoutUserInfo.string, name: nil, error.code, error.description, nil, &display)
+                reportFailure(of: url.withoutUserInfo.string, name: nil, error.code, error.description, nil, &display)
             }
         }
         let subscription = downloads.events.subscribe(scope: nil, after: nil, interval: interval, wake: wake)
@@ -118,7 +118,7 @@ struct GetSession {
         return ""
     }
 
-    /// Leaves alone what earlier runs left unfinished and this one was not asked for.
+    /// Pauses what earlier runs left unfinished and this one does not want.
     private func setOthersAside() async {
         let wanted = Set(urls.map(\.withoutUserInfo.string))
         for download in downloads.board.live() where !wanted.contains(download.url) {
@@ -155,7 +155,7 @@ struct GetSession {
         download.state == .completed && download.filename.map { SmallFile.length(of: work + "/files/" + $0) != nil } == true
     }
 
-    /// Where an interrupted run has put the file already, as far as name and length tell. Its record stays until all that was asked for
+    /// Where an interrupted run has put the file already, as far as name and length show. Its record stays until all that was asked for
     /// together is there, so that running the command again fetches only the rest.
     private func placed(_ download: Download) -> String? {
         guard let name = output ?? download.filename else { return nil }
@@ -168,7 +168,7 @@ struct GetSession {
         guard download.state == .completed, let name = download.filename else {
             let reason = download.error?.message ?? "it is \(download.state.rawValue)"
             let code = download.error?.code.rawValue ?? download.state.rawValue
-            tellFailure(of: download.url, name: download.filename, code, reason, download.error?.httpStatus, &display)
+            reportFailure(of: download.url, name: download.filename, code, reason, download.error?.httpStatus, &display)
             // Nothing to resume from.
             if download.bytesReceived == 0 { try? await downloads.remove(download.id, deletingFile: false) }
             return false
@@ -181,7 +181,7 @@ struct GetSession {
             let path = try place(work + "/files/" + name, as: name)
             display.saved(download, at: path)
         } catch {
-            tellFailure(of: download.url, name: name, FailureCode.ioError.rawValue, error.description, nil, &display)
+            reportFailure(of: download.url, name: name, FailureCode.ioError.rawValue, error.description, nil, &display)
             // Gone from where it was: the next run fetches it again.
             if error.isMissing { try? await downloads.remove(download.id, deletingFile: false) }
             return false
@@ -189,8 +189,8 @@ struct GetSession {
         return true
     }
 
-    /// Tells of a failure among the progress, and on standard error unless both are the same terminal.
-    private func tellFailure(
+    /// Reports a failure among the progress, and on standard error unless both are the same terminal.
+    private func reportFailure(
         of url: String, name: String?, _ code: String, _ reason: String, _ httpStatus: Int?, _ display: inout ProgressDisplay
     ) {
         display.failed(url, name: name, code: code, reason: reason, httpStatus: httpStatus)

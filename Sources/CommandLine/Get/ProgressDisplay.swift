@@ -3,9 +3,9 @@ internal import JSON
 internal import PawlConfiguration
 internal import Terminal
 
-/// Tells how the downloads of one `pawl get` stand: redrawn in place on a terminal, as plain lines or JSON anywhere else.
+/// Shows the progress of the downloads of one `pawl get`: redrawn in place on a terminal, as plain lines or JSON anywhere else.
 struct ProgressDisplay {
-    /// How it tells.
+    /// How it is shown.
     enum Mode: Sendable {
         /// Lines that are drawn over.
         case terminal
@@ -15,9 +15,9 @@ struct ProgressDisplay {
         case json
     }
 
-    /// How often a download's progress is told where lines stay.
+    /// How often a download's progress is written where lines stay.
     static let plainInterval: Duration = .seconds(5)
-    /// The same for programs, which have more patience for reading.
+    /// The same for programs, which read faster.
     static let jsonInterval: Duration = .seconds(1)
 
     private let mode: Mode
@@ -27,9 +27,9 @@ struct ProgressDisplay {
     private let size: () -> TerminalDevice.Size
     private let write: (String) -> Void
     private var area = LiveArea()
-    /// When each was last told of, where lines stay.
-    private var told: [DownloadID: (state: DownloadState, bytes: Int64, at: ContinuousClock.Instant)] = [:]
-    /// What has ended, and how many of those are complete.
+    /// What was last written of each, where lines stay.
+    private var written: [DownloadID: (state: DownloadState, bytes: Int64, at: ContinuousClock.Instant)] = [:]
+    /// What has ended.
     private(set) var ended: [TransferStatus] = []
 
     init(
@@ -50,12 +50,13 @@ struct ProgressDisplay {
     mutating func show(_ downloads: [Download], now: ContinuousClock.Instant) {
         switch mode {
         case .terminal: draw(downloads, staying: [])
-        case .lines: tell(downloads, every: Self.plainInterval, now) { "\($0.status(of: $1).name): \($0.status(of: $1).facts)" }
-        case .json: tell(downloads, every: Self.jsonInterval, now) { Self.json("progress", $1) }
+        case .lines:
+            writeLines(downloads, every: Self.plainInterval, now) { "\($0.status(of: $1).name): \($0.status(of: $1).facts)" }
+        case .json: writeLines(downloads, every: Self.jsonInterval, now) { Self.json("progress", $1) }
         }
     }
 
-    /// Tells that a file is in its place.
+    /// Reports that a file is in its place.
     mutating func saved(_ download: Download, at path: String) {
         ended.append(status(of: download))
         if mode == .json {
@@ -71,7 +72,7 @@ struct ProgressDisplay {
         }
     }
 
-    /// Tells that a URL did not come to anything.
+    /// Reports that a URL could not be downloaded.
     mutating func failed(_ url: String, name: String?, code: String, reason: String, httpStatus: Int? = nil) {
         ended.append(TransferStatus(name: TerminalText(name ?? url), state: .failed))
         if mode == .json {
@@ -91,7 +92,7 @@ struct ProgressDisplay {
         }
     }
 
-    /// Takes away what was drawn, and tells what came of it all, if that is more than one line has said.
+    /// Erases what was drawn, and writes a summary if there was more than one download.
     mutating func end(isInterrupted: Bool, after time: Duration) {
         let completed = ended.filter { $0.state == .completed }
         let bytes = TransferStatus.total(of: completed, name: "").bytesReceived
@@ -154,21 +155,21 @@ struct ProgressDisplay {
 
     // MARK: - Where lines stay
 
-    /// A line for each as soon as there is something to tell of it, when its state changes, and then one every so often.
-    private mutating func tell(
+    /// A line for each as soon as its name is known, when its state changes, and then one at each interval.
+    private mutating func writeLines(
         _ downloads: [Download], every interval: Duration, _ now: ContinuousClock.Instant,
         _ line: (ProgressDisplay, Download) -> String
     ) {
         for download in downloads {
-            guard let last = told[download.id] else {
+            guard let last = written[download.id] else {
                 guard download.filename != nil || download.state == .retrying else { continue }
-                told[download.id] = (download.state, download.bytesReceived, now)
+                written[download.id] = (download.state, download.bytesReceived, now)
                 write(line(self, download) + "\n")
                 continue
             }
             let isDue = now >= last.at + interval && (mode == .lines || last.bytes != download.bytesReceived)
             guard isDue || last.state != download.state else { continue }
-            told[download.id] = (download.state, download.bytesReceived, now)
+            written[download.id] = (download.state, download.bytesReceived, now)
             write(line(self, download) + "\n")
         }
     }

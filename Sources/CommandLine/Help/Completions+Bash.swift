@@ -44,7 +44,7 @@ extension Completions {
 
     private static func operands(_ operands: Command.Operands) -> String? {
         switch operands {
-        case .none, .urls, .orders, .words: nil
+        case .none, .urls, .urlsOrResults, .words: nil
         case .downloads, .anyDownloads:
             #"mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" \#(identifiers))" -- "${current^^}")"#
         case .oneOf(let choices): words(choices)

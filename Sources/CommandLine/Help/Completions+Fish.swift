@@ -32,7 +32,7 @@ extension Completions {
 
     private static func operands(_ operands: Command.Operands) -> String? {
         switch operands {
-        case .none, .urls, .orders, .words: nil
+        case .none, .urls, .urlsOrResults, .words: nil
         case .downloads, .anyDownloads: quoted("(pawl \(identifiers))")
         case .oneOf(let choices): quoted(choices.joined(separator: " "))
         case .command: quoted(commandNames.joined(separator: " "))

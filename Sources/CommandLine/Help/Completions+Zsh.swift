@@ -46,7 +46,7 @@ extension Completions {
         switch operands {
         case .none: "&& return"
         case .urls: "'*:URL:_urls'"
-        case .orders: "'*:URL or number:_urls'"
+        case .urlsOrResults: "'*:URL or number:_urls'"
         case .words: "'*:word:'"
         case .downloads, .anyDownloads: "'*:download:_pawl_downloads'"
         case .oneOf(let choices): quoted("1:word:(\(choices.joined(separator: " ")))")

@@ -33,17 +33,19 @@ public enum Help {
 
     /// All options, each explained once.
     static var sections: [Section] {
-        var told: [Option] = []
+        var explained: [Option] = []
         return [
             ("serve and demo", CommandName.services), ("get", [.get]),
             ("the commands that talk to a service", CommandName.clients),
             ("check", [.check]), ("health", [.health]),
         ].map { title, commands in
             let options = OptionTable.all.filter { !$0.commands.isDisjoint(with: commands) }
-            let isTold = { (option: Option) in told.contains { $0.name == option.name && $0.commands == option.commands } }
-            let new = options.filter { !isTold($0) }
-            let shared = options.filter(isTold).map(\.flag)
-            told += new
+            let isExplained = { (option: Option) in
+                explained.contains { $0.name == option.name && $0.commands == option.commands }
+            }
+            let new = options.filter { !isExplained($0) }
+            let shared = options.filter(isExplained).map(\.flag)
+            explained += new
             return Section(title: title, commands: commands, options: new, shared: shared)
         }
     }

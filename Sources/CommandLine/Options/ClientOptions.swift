@@ -1,6 +1,6 @@
 public import HTTPCore
 
-/// What the commands that talk to a running service can be told.
+/// The options of the commands that talk to a running service.
 public struct ClientOptions: Sendable {
     /// The service.
     public var server: HTTPURL

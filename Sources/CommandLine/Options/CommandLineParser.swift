@@ -3,7 +3,7 @@ internal import PawlConfiguration
 
 /// Reads a command line and an environment. Pure: no file is opened, nothing is printed.
 public enum CommandLineParser {
-    /// What is asked for.
+    /// The command that is given, with its operands and options.
     ///
     /// An option is a flag (`--max-concurrent 4` or `--max-concurrent=4`, before or after other arguments) or a variable
     /// (`PAWL_MAX_CONCURRENT`). A flag wins: then the variable is not even read. Of a flag that is given twice the last counts,
@@ -28,7 +28,7 @@ public enum CommandLineParser {
         _ command: CommandName, _ arguments: ArraySlice<String>, _ environment: [String: String]
     ) throws(UsageError) -> Invocation {
         var invocation = Invocation(command)
-        // At a terminal, downloads tell of themselves.
+        // Progress is shown at a terminal anyway.
         if command == .get { invocation.configuration.logLevel = .warning }
         if command == .demo { invocation.configuration.dataDirectory = "./pawl-demo" }
         let options = OptionTable.options(of: command)
@@ -57,7 +57,7 @@ public enum CommandLineParser {
         case instead(Invocation)
     }
 
-    /// Takes the arguments apart; what is no flag goes into the invocation.
+    /// Splits the arguments into flags and operands; operands go into the invocation.
     private static func read(
         _ arguments: ArraySlice<String>, _ options: [Option], into invocation: inout Invocation
     ) throws(UsageError) -> Reading {
@@ -134,7 +134,7 @@ public enum CommandLineParser {
         invocation.operands.append(argument)
     }
 
-    /// What no single option can tell.
+    /// Checks what no single option can.
     private static func check(_ invocation: Invocation) throws(UsageError) {
         let configuration = invocation.configuration
         if CommandName.services.contains(invocation.command) {

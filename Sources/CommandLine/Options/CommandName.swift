@@ -1,4 +1,4 @@
-/// The commands of the program. What each is and takes is told by ``CommandTable``.
+/// The commands of the program. ``CommandTable`` describes them.
 public enum CommandName: String, Sendable, CaseIterable {
     /// Runs the service.
     case serve
@@ -16,17 +16,17 @@ public enum CommandName: String, Sendable, CaseIterable {
     case watch
     /// Stops downloads, keeping their bytes.
     case pause
-    /// Lets downloads go on.
+    /// Continues downloads.
     case resume
     /// Stops downloads for good.
     case cancel
     /// Begins downloads again.
     case retry
-    /// Forgets downloads.
+    /// Removes downloads.
     case rm
     /// Compares a data directory's records with its files.
     case check
-    /// Asks a running service whether it lives: exit status 0 or 1.
+    /// Checks that a running service responds: exit status 0 or 1.
     case health
     /// Writes a script that completes command lines.
     case completions

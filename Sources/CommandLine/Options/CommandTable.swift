@@ -8,7 +8,7 @@ struct Command: Sendable {
         /// URLs, one or more unless there is a list of them.
         case urls
         /// URLs and numbers of the last search's results, as `urls`.
-        case orders
+        case urlsOrResults
         /// Identifiers of downloads, one or more unless all are meant.
         case downloads
         /// Identifiers of downloads, or none for all.
@@ -87,7 +87,7 @@ enum CommandTable {
             description: ["The results are kept in $XDG_STATE_HOME/pawl/search.json, or ~/.local/state, until the next search."],
             examples: [("pawl search -n 5 prelude", "five results at most"), ("pawl add 3", "download the third of them")]),
         Command(
-            .add, "give the service URLs, or results of the last search by number, to download", "URL|NUMBER...", .orders,
+            .add, "give the service URLs, or results of the last search by number, to download", "URL|NUMBER...", .urlsOrResults,
             description: ["Numbers may be ranges, such as 2-4. What the service already has, it does not download again."],
             examples: [("pawl add --paused -l books https://example.org/a.epub", "to be resumed later, with a label")]),
         Command(

@@ -1,4 +1,4 @@
-/// What the process's exit status says.
+/// The meanings of the process's exit status.
 public enum ExitStatus: Int32, Sendable, CaseIterable {
     /// Everything that was asked for is done.
     case done = 0
@@ -6,12 +6,12 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     case failed = 1
     /// The command line, a list of URLs or a variable is wrong.
     case usage = 2
-    /// The service cannot be reached, or what answers is none.
+    /// The service cannot be reached, or what responds is none.
     case unreachable = 3
     /// The service refuses the token, or wants one.
     case unauthorized = 4
 
-    /// How help tells it.
+    /// What help says of it.
     var meaning: String {
         switch self {
         case .done: "everything that was asked for is done"
@@ -22,6 +22,6 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
         }
     }
 
-    /// How help tells the ends that signals bring.
+    /// What help says of the ends that signals bring.
     static let signals = (status: "128 + n", meaning: "signal n ended it: 130 after Ctrl-C; what was begun can be resumed")
 }

@@ -1,6 +1,6 @@
 public import PawlConfiguration
 
-/// What the program is asked to do.
+/// A command line, parsed: the command, its operands and its options.
 public struct Invocation: Sendable {
     /// The command.
     public var command: CommandName
@@ -21,7 +21,7 @@ public struct Invocation: Sendable {
     /// Whether JSON is written rather than text for people.
     public var writesJSON = false
 
-    /// Whether `check` mends what it finds.
+    /// Whether `check` repairs what it finds.
     public var repairs = false
 
     /// The command that help is wanted for; `nil` for all.

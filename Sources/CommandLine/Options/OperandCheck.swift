@@ -18,11 +18,11 @@ enum OperandCheck {
             }
             for url in operands where HTTPURL(url) == nil { throw badURL(url, of: name) }
             try checkSingle(invocation, isNamed: invocation.output != nil, elsewhere: "; --directory takes any number")
-        case .orders:
+        case .urlsOrResults:
             guard !operands.isEmpty || invocation.listFile != nil else {
                 throw UsageError("pawl: nothing to add: pawl add takes http or https URLs, numbers of results, or --input LIST")
             }
-            for operand in operands where Order(operand) == nil {
+            for operand in operands where DownloadOperand(operand) == nil {
                 throw badURL(operand, of: name, besides: ", and numbers of results such as 3 or 2-4")
             }
             try checkSingle(invocation, isNamed: invocation.client.filename != nil, elsewhere: "")

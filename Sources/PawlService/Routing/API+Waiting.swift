@@ -8,7 +8,7 @@ extension API {
     /// The longest that a request may be held, in seconds.
     static let longestWait = 60
 
-    /// Answers `GET /downloads/{id}` once the resource is no longer what the client knows, or when its patience ends.
+    /// Responds to `GET /downloads/{id}` once the resource is no longer what the client knows, or when the time is over.
     func waitForChange(
         of id: DownloadID, atMost seconds: Int, _ request: borrowing Request
     ) -> RouteResult {

@@ -1,6 +1,6 @@
 internal import HTTPCore
 
-/// Everything that can be asked for: one case for each path of the contract.
+/// The endpoints: one case for each path of the contract.
 enum Endpoint: String, Sendable, CaseIterable {
     case startPage = "/"
     case consoleFile = "/console/{name}"
@@ -77,7 +77,7 @@ enum Endpoint: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is answered without a token: probes, and the console, which asks for one.
+    /// Whether it needs no token: probes, and the console, which asks for one.
     var isPublic: Bool {
         switch self {
         case .startPage, .consoleFile, .health, .readiness, .problem: true

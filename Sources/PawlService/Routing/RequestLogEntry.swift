@@ -2,7 +2,7 @@ internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
 
-/// What the log says of a request. Only the path is told: a query may hold what is nobody's business.
+/// What the log says of a request: of its target the path only, for a query may hold secrets.
 struct RequestLogEntry: Sendable {
     private let method: String
     private let path: String
@@ -16,7 +16,7 @@ struct RequestLogEntry: Sendable {
         peer = request.peer.description
     }
 
-    /// Writes the line, once it is known how the request was answered.
+    /// Writes the line, once the status of the response is known.
     func write(to log: Log, _ status: HTTPStatus, took duration: Duration) {
         log.write(
             .debug, "request",

@@ -6,7 +6,7 @@ internal import HTTPServer
 public import PawlConfiguration
 internal import System
 
-/// The running service: all rooms, wired.
+/// The running service: all modules, wired.
 public final class Service: Sendable {
     /// Where it listens, as a URL: `http://127.0.0.1:8080`.
     public let url: String
@@ -39,7 +39,7 @@ public final class Service: Sendable {
     }
 
     /// Starts everything, in this order: the data directory is locked, the store opened and what it knows loaded, transfers begin,
-    /// and only then does it listen. Whoever gets an answer gets one from a service that is whole.
+    /// and only then does it listen: every response comes from a service that is complete.
     /// - Throws: one clear line if it cannot start.
     public static func start(_ configuration: Configuration, log: Log) async throws(StartError) -> Service {
         var configuration = configuration
@@ -104,7 +104,7 @@ public final class Service: Sendable {
         }
     }
 
-    /// Ends everything in order: no new requests, those that are being answered finish, event streams end, transfers are
+    /// Ends everything in order: no new requests, those in progress finish, event streams end, transfers are
     /// checkpointed. Takes at most about `limit`.
     public func stop(within limit: Duration = .seconds(6)) async {
         retire()

@@ -1,7 +1,7 @@
 internal import Synchronization
 internal import System
 
-/// What probes and statistics tell of the process as a whole.
+/// What probes and statistics show of the process as a whole.
 final class ServiceCondition: Sendable {
     /// Names this run of the service: a client that sees it change knows that there was a restart.
     let instanceID: String

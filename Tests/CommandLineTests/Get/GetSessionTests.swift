@@ -68,7 +68,7 @@ struct GetSessionTests {
     }
 
     private func urls(of invocation: Invocation) throws -> [HTTPURL] {
-        try OrderList.orders(of: invocation).compactMap { if case .url(let url) = $0 { url } else { nil } }
+        try URLList.operands(of: invocation).compactMap { if case .url(let url) = $0 { url } else { nil } }
     }
 
     private var names: [String] {
@@ -204,7 +204,7 @@ struct GetSessionTests {
         try Data("http://a.example/1\n\nftp://a.example/2\n".utf8).write(to: URL(filePath: list))
         let invocation = try CommandLineParser.parse(["get", "-i", list], environment: [:])
         do throws(UsageError) {
-            _ = try OrderList.orders(of: invocation)
+            _ = try URLList.operands(of: invocation)
             Issue.record("it is taken")
         } catch {
             #expect(error.description.contains("list.txt, line 3: 'ftp://a.example/2'"))

@@ -235,8 +235,8 @@ struct CommandLineParserTests {
         #expect(invocation.client.labels == ["a", "b"])
         #expect(invocation.client.priority == -5)
         #expect(invocation.client.startsPaused)
-        let orders = try OrderList.orders(of: invocation)
-        #expect(orders.prefix(2) == [.results(3...3), .results(2...4)])
+        let operands = try URLList.operands(of: invocation)
+        #expect(operands.prefix(2) == [.results(3...3), .results(2...4)])
         #expect(try CommandLineParser.parse(["list"], environment: [:]).client.server.string == "http://127.0.0.1:8080/")
         #expect(try CommandLineParser.parse(["watch"], environment: [:]).operands.isEmpty)
     }

@@ -1,7 +1,7 @@
 public import HTTPCore
 
 /// One thing to download, as an operand or a line of a list names it.
-public enum Order: Sendable, Equatable {
+public enum DownloadOperand: Sendable, Equatable {
     /// A URL, as given.
     case url(HTTPURL)
     /// Results of the last search, counted from 1.
