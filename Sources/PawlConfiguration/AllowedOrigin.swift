@@ -18,13 +18,7 @@ public enum AllowedOrigin: Sendable, Hashable {
         guard !authority.isEmpty, !authority.contains("/"), let url = HTTPURL(text), !url.hasUserInfo, url.query == nil,
             !text.contains("#")
         else { return nil }
-        self = .origin(Self.serialized(url))
-    }
-
-    /// The spelling that browsers send: without the port where it is the scheme's own.
-    private static func serialized(_ url: HTTPURL) -> String {
-        let host = url.host.contains(":") ? "[\(url.host)]" : url.host
-        let isDefault = url.port == (url.scheme == "https" ? 443 : 80)
-        return isDefault ? "\(url.scheme)://\(host)" : "\(url.scheme)://\(host):\(url.port)"
+        // As browsers spell it: without the port where it is the scheme's own.
+        self = .origin("\(url.scheme)://\(url.authority)")
     }
 }

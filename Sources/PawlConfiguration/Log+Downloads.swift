@@ -45,8 +45,6 @@ extension Log {
     /// The URL without its query and user information: signed links carry their signature there.
     public static func withoutSecrets(_ url: String) -> String {
         guard let url = HTTPURL(url) else { return "(unreadable)" }
-        let host = url.host.contains(":") ? "[\(url.host)]" : url.host
-        let isDefault = url.port == (url.scheme == "https" ? 443 : 80)
-        return "\(url.scheme)://\(host)\(isDefault ? "" : ":\(url.port)")\(url.path)\(url.query == nil ? "" : "?...")"
+        return "\(url.scheme)://\(url.authority)\(url.path)\(url.query == nil ? "" : "?...")"
     }
 }

@@ -41,6 +41,4 @@ public enum CommandName: String, Sendable, CaseIterable {
     static let services: Set<CommandName> = [.serve, .demo]
     /// The commands that talk to a running service.
     static let clients: Set<CommandName> = [.search, .add, .list, .watch, .pause, .resume, .cancel, .retry, .rm]
-    /// Of those, the ones that take downloads by their identifiers.
-    static let choosers: Set<CommandName> = [.watch, .pause, .resume, .cancel, .retry, .rm]
 }
