@@ -23,7 +23,7 @@ let sqlite: [LinkerSetting] = [
     .linkedLibrary("sqlite3", .when(platforms: [.macOS])),
 ]
 
-func room(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
     .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
 }
 
@@ -41,24 +41,39 @@ let package = Package(
         .target(name: "CCurl", linkerSettings: curl),
         .target(name: "CSQLite", linkerSettings: sqlite),
 
-        room("System", ["CSystem"]),
-        room("JSON"),
-        room("HTTPCore"),
-        room("Terminal", ["System"]),
-        room("HTTPServer", ["HTTPCore", "System", "CSystem"]),
-        room("HTTPClient", ["HTTPCore", "System", "CCurl"]),
-        room("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
-        room("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "CSQLite", "CSystem"]),
-        room("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
-        room(
+        module("System", ["CSystem"]),
+        module("JSON"),
+        module("HTTPCore"),
+        module("Terminal", ["System"]),
+        module("HTTPServer", ["HTTPCore", "System", "CSystem"]),
+        module("HTTPClient", ["HTTPCore", "System", "CCurl"]),
+        module("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
+        module("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "CSQLite", "CSystem"]),
+        module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
+        module("PawlConfiguration", ["Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
+        module(
+            "CommandLine",
+            ["PawlConfiguration", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
+        module(
             "PawlService",
             [
-                "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "Terminal", "System", "CSystem",
+                "PawlConfiguration", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "System",
+                "CSystem",
             ],
             resources: [.embedInCode("Resources")]),
-        room("PawlClient", ["PawlService", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
+        module(
+            "PawlClient",
+            ["CommandLine", "PawlConfiguration", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
         .executableTarget(
-            name: "pawl", dependencies: ["PawlService", "PawlClient", "DemoUpstream"], swiftSettings: strict),
+            name: "pawl",
+            dependencies: [
+                "CommandLine", "PawlConfiguration", "PawlService", "PawlClient", "DemoUpstream", "HTTPClient", "HTTPCore",
+                "System",
+            ],
+            swiftSettings: strict),
+
+        // Makes the page of /docs from openapi.yaml. No part of the product.
+        .executableTarget(name: "reference", dependencies: ["System"], swiftSettings: strict),
 
         .target(name: "TestSupport", dependencies: ["CSystem"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
@@ -73,10 +88,20 @@ let package = Package(
         tests("Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "System", "CSystem"]),
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON"]),
         tests("Terminal", ["Terminal"]),
+        tests("CommandLine", ["CommandLine", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "Terminal"]),
         tests(
             "PawlService",
-            ["PawlService", "DemoUpstream", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System", "Terminal"]),
-        tests("PawlClient", ["PawlClient", "PawlService", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "Terminal"]),
+            [
+                "PawlService", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPServer", "HTTPClient", "HTTPCore", "JSON",
+                "System",
+            ]),
+        tests(
+            "PawlClient",
+            [
+                "PawlClient", "CommandLine", "PawlConfiguration", "PawlService", "DemoUpstream", "Downloads", "HTTPClient",
+                "HTTPCore", "JSON", "Terminal",
+            ]),
+        tests("Reference", ["reference", "PawlService", "HTTPCore"]),
         tests("BlackBox", ["JSON"]),
     ]
 )

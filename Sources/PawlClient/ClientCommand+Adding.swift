@@ -1,48 +1,49 @@
+internal import CommandLine
 internal import Downloads
 internal import HTTPCore
 internal import JSON
-internal import PawlService
+internal import System
 internal import Terminal
 
 /// `pawl add` and `pawl search`.
 extension ClientCommand {
     private var memoryPath: String? { SearchMemory.path(ProcessEnvironment.variable) }
 
-    /// Adds what is asked for. Each has a line; what is refused says why, and does not keep the others.
+    /// Adds downloads. Each has a line; for one that is refused it says why, and the others are still added.
     func add() async throws(RemoteError) -> ExitStatus {
-        let orders: [Order]
+        let operands: [DownloadOperand]
         do throws(UsageError) {
-            orders = try OrderList.orders(of: invocation)
+            operands = try URLList.operands(of: invocation)
         } catch {
             StandardStreams.writeError("\(error)\n")
             return .usage
         }
-        let bodies = try bodies(orders)
+        let bodies = try bodies(operands)
         guard bodies.count == 1 || invocation.client.filename == nil && invocation.checksum == nil else {
             throw .local("--output and --checksum are of one download, and these are \(bodies.count)")
         }
         var status = ExitStatus.done
-        for (answer, asked) in zip(try await service.add(bodies.map(\.json)), bodies) {
-            if invocation.writesJSON { write(answer) }
-            if let problem = answer["problem"] {
-                Self.complain("\(asked.name): \(problem["detail"]?.string ?? "the service refuses it")")
+        for (item, sent) in zip(try await service.add(bodies.map(\.json)), bodies) {
+            if invocation.writesJSON { write(item) }
+            if let problem = item["problem"] {
+                Self.writeError("\(sent.name): \(problem["detail"]?.string ?? "the service refuses it")")
                 status = .failed
-            } else if !invocation.writesJSON, let download = answer["download"].flatMap(RemoteDownload.init) {
-                let isNew = answer["status"]?.integer == 201
+            } else if !invocation.writesJSON, let download = item["download"].flatMap(RemoteDownload.init) {
+                let isNew = item["status"]?.integer == 201
                 let state = download.status.state
                 let word = isNew ? state == .paused ? "paused" : "added" : "is \(state.rawValue)"
-                write([line(download.id, word, isNew ? .good : .waiting, TerminalText(asked.name))])
+                write([line(download.id, word, isNew ? .good : .waiting, TerminalText(sent.name))])
             }
         }
         return status
     }
 
     /// What is sent for each, and what it is called here.
-    private func bodies(_ orders: [Order]) throws(RemoteError) -> [(json: JSONValue, name: String)] {
+    private func bodies(_ operands: [DownloadOperand]) throws(RemoteError) -> [(json: JSONValue, name: String)] {
         var bodies: [(json: JSONValue, name: String)] = []
         var memory: SearchMemory?
-        for order in orders {
-            switch order {
+        for operand in operands {
+            switch operand {
             case .url(let url):
                 // A password is sent, and not shown.
                 let name = url.hasUserInfo ? "\(url.scheme)://\(url.authority)\(url.path)" : url.string
@@ -57,7 +58,7 @@ extension ClientCommand {
         return bodies
     }
 
-    /// The members of an order; those that were not chosen are left to the service.
+    /// The members of a request to download; those that were not chosen are left to the service.
     static func body(_ source: (name: String, value: String), _ invocation: Invocation) -> JSONValue {
         let options = invocation.client
         var members = [JSONMember(name: source.name, value: .string(source.value))]
@@ -84,18 +85,18 @@ extension ClientCommand {
         for (name, value) in [("source", options.source), ("media", options.media), ("country", options.country)] {
             if let value { query.append(QueryItem(name: name, value: value)) }
         }
-        let answer = try await service.send("GET", "search", query: query)
-        guard let results = answer["results"]?.array else {
+        let response = try await service.send("GET", "search", query: query)
+        guard let results = response["results"]?.array else {
             throw .notPawl(server: service.name, reason: "its answer to a search has no results")
         }
-        if let complaint = SearchMemory.keep(answer, memoryPath) { Self.complain(complaint) }
+        if let warning = SearchMemory.keep(response, memoryPath) { Self.writeError(warning) }
         if invocation.writesJSON {
             for result in results { write(result) }
         } else if results.isEmpty {
-            Self.complain("nothing found for '\(invocation.operands.joined(separator: " "))'")
+            Self.writeError("nothing found for '\(invocation.operands.joined(separator: " "))'")
         } else {
             write(Self.table(ofResults: results))
-            if let attribution = answer["attribution"]?.string { write([TerminalLine(TerminalText(attribution), .dim)]) }
+            if let attribution = response["attribution"]?.string { write([TerminalLine(TerminalText(attribution), .dim)]) }
         }
         return .done
     }

@@ -1,7 +1,7 @@
+internal import CommandLine
 internal import Downloads
 internal import HTTPCore
 internal import JSON
-internal import PawlService
 internal import Terminal
 
 /// `pawl list`, and the commands on downloads.
@@ -23,12 +23,12 @@ extension ClientCommand {
         } else if invocation.writesJSON {
             for item in listing.items { write(item) }
         } else if listing.items.isEmpty {
-            Self.complain("no downloads")
+            Self.writeError("no downloads")
         } else {
             write(Self.table(of: listing.items.compactMap(RemoteDownload.init), isShort: isTerminal))
         }
         if listing.total > listing.items.count {
-            Self.complain("these are \(listing.items.count) of \(listing.total); --count \(listing.total) shows all")
+            Self.writeError("these are \(listing.items.count) of \(listing.total); --count \(listing.total) shows all")
         }
         return .done
     }
@@ -60,7 +60,7 @@ extension ClientCommand {
         return table
     }
 
-    /// Has a command carried out on each download that is named. One that fails does not keep the others.
+    /// Sends a command for each download that is named. If one fails, the others are still sent.
     func perform() async throws(RemoteError) -> ExitStatus {
         var status = ExitStatus.done
         for match in try await service.resolve(invocation.operands) {
@@ -75,24 +75,24 @@ extension ClientCommand {
             } catch {
                 // Without a service, the others would fare no better.
                 guard error.status == .failed else { throw error }
-                Self.complain(error.message)
+                Self.writeError(error.message)
                 status = .failed
             }
         }
         return status
     }
 
-    /// Has a command carried out on all downloads that it applies to.
+    /// Sends a command for all downloads that it applies to.
     func performOnAll() async throws(RemoteError) -> ExitStatus {
         let query = invocation.client.labels.last.map { [QueryItem(name: "label", value: $0)] } ?? []
-        let answer = try await service.send("POST", "downloads/\(invocation.command.rawValue)", query: query)
+        let response = try await service.send("POST", "downloads/\(invocation.command.rawValue)", query: query)
         let word =
             switch invocation.command {
             case .pause: "paused"
             case .resume: "resumed"
             default: "cancelled"
             }
-        write([TerminalLine(TerminalText("\(word) \(answer["changed"]?.integer ?? 0)"))])
+        write([TerminalLine(TerminalText("\(word) \(response["changed"]?.integer ?? 0)"))])
         return .done
     }
 }

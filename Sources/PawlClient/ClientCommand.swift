@@ -1,6 +1,7 @@
+public import CommandLine
 internal import HTTPCore
 internal import JSON
-public import PawlService
+internal import System
 internal import Terminal
 
 /// The commands that talk to a running service.
@@ -21,7 +22,7 @@ public struct ClientCommand: Sendable {
                 appearance: Appearance(environment: ProcessEnvironment.variable, isTerminal: isTerminal), isTerminal: isTerminal)
             return try await command.run()
         } catch {
-            complain(error.message)
+            writeError(error.message)
             return error.status.rawValue
         }
     }
@@ -38,10 +39,10 @@ public struct ClientCommand: Sendable {
         }
     }
 
-    // MARK: - Telling
+    // MARK: - Writing
 
-    /// One line on standard error.
-    static func complain(_ message: String) {
+    /// Writes one line to standard error.
+    static func writeError(_ message: String) {
         StandardStreams.writeError("pawl: \(TerminalText(message))\n")
     }
 

@@ -2,10 +2,10 @@ internal import HTTPClient
 internal import HTTPCore
 internal import System
 
-/// Takes an event stream as it comes, and keeps it for whoever draws.
+/// Reads an event stream as it arrives, and keeps its events until they are drawn.
 final class EventSink: TransferSink {
-    /// What has come since it was last asked.
-    struct News: Sendable {
+    /// What has arrived since it was last taken.
+    struct Arrivals: Sendable {
         var events: [ServiceEvent] = []
         /// Why there will be no more; `nil` while there may be.
         var end: RemoteError?
@@ -15,7 +15,7 @@ final class EventSink: TransferSink {
         var parser = EventStreamParser()
         var inbox = EventInbox()
         var status = 0
-        /// The body of an answer that is no stream.
+        /// The body of a response that is no stream.
         var refusal: [UInt8] = []
         var end: RemoteError?
     }
@@ -32,8 +32,8 @@ final class EventSink: TransferSink {
         self.wake = wake
     }
 
-    func takeNews() -> News {
-        state.withLock { News(events: $0.inbox.takeAll(), end: $0.end) }
+    func takeArrivals() -> Arrivals {
+        state.withLock { Arrivals(events: $0.inbox.takeAll(), end: $0.end) }
     }
 
     func received(_ head: ClientResponseHead) -> SinkDecision {
@@ -43,7 +43,7 @@ final class EventSink: TransferSink {
 
     func received(_ bytes: RawSpan) -> SinkDecision {
         let bytes = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
-        let (decision, hasNews) = state.withLock { state -> (SinkDecision, Bool) in
+        let (decision, hasEvents) = state.withLock { state -> (SinkDecision, Bool) in
             guard state.status == 200 else {
                 state.refusal += bytes.prefix(Self.refusalLimit - state.refusal.count)
                 return (.proceed, false)
@@ -52,7 +52,7 @@ final class EventSink: TransferSink {
             for event in events.compactMap(ServiceEvent.init) { state.inbox.add(event) }
             return (.proceed, !events.isEmpty)
         }
-        if hasNews { wake() }
+        if hasEvents { wake() }
         return decision
     }
 

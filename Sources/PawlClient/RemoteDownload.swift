@@ -1,9 +1,9 @@
+internal import CommandLine
 internal import Downloads
 internal import JSON
-internal import PawlService
 internal import Terminal
 
-/// A download as a service tells of it.
+/// A download as a service shows it.
 struct RemoteDownload: Sendable, Equatable {
     /// Its identifier: sorts by creation.
     let id: String

@@ -1,10 +1,10 @@
-internal import PawlService
+internal import CommandLine
 
-/// Why a service did not do what it was asked for.
+/// Why a request to a service failed.
 enum RemoteError: Error, Sendable, Equatable {
-    /// Nothing answers there; the reason is the client's.
+    /// Nothing responds there; the reason is the HTTP client's.
     case unreachable(server: String, reason: String)
-    /// What answers is no Pawl; the reason says by what that shows.
+    /// What responds is no Pawl; the reason says how that shows.
     case notPawl(server: String, reason: String)
     /// The token is wrong, or missing.
     case unauthorized(server: String, hasToken: Bool)

@@ -14,8 +14,8 @@ extension RemoteService {
     func list(_ filters: [QueryItem] = [], limit: Int) async throws(RemoteError) -> Listing {
         var listing = Listing()
         var cursor: String?
-        for _ in 0..<Limits.pages {
-            let count = min(Limits.page, limit - listing.items.count)
+        for _ in 0..<ClientLimits.pages {
+            let count = min(ClientLimits.page, limit - listing.items.count)
             var query = filters + [QueryItem(name: "limit", value: String(count))]
             if let cursor { query.append(QueryItem(name: "cursor", value: cursor)) }
             let page = try await send("GET", "downloads", query: query)
@@ -32,51 +32,51 @@ extension RemoteService {
     func resolve(_ beginnings: [String]) async throws(RemoteError) -> [IDMatch] {
         let beginnings = beginnings.map { $0.uppercased() }
         guard beginnings.contains(where: { $0.count != IDMatch.length }) else { return beginnings.map { .one($0) } }
-        let ids = try await list(limit: Limits.page * Limits.pages).items.compactMap { $0["id"]?.string }
+        let ids = try await list(limit: ClientLimits.page * ClientLimits.pages).items.compactMap { $0["id"]?.string }
         return beginnings.map { IDMatch($0, among: ids) }
     }
 
-    /// How a download stands.
+    /// The resource of a download.
     func show(_ id: String) async throws(RemoteError) -> JSONValue {
         try await send("GET", "downloads/\(PercentEncoding.encodeComponent(id))")
     }
 
-    /// Has a command carried out on a download, and returns how it stands then.
+    /// Sends a command for a download, and returns the resource that results.
     func perform(_ command: String, on id: String) async throws(RemoteError) -> JSONValue {
         try await send("POST", "downloads/\(PercentEncoding.encodeComponent(id))/\(command)")
     }
 
-    /// Forgets a download.
+    /// Removes a download.
     func remove(_ id: String, deletingFile: Bool) async throws(RemoteError) {
         let query = deletingFile ? [QueryItem(name: "deleteFile", value: "true")] : []
         try await send("DELETE", "downloads/\(PercentEncoding.encodeComponent(id))", query: query)
     }
 
-    /// Adds downloads. The answers are in the order of what was asked for: `{"status", "download"}` or `{"status", "problem"}`.
-    func add(_ orders: [JSONValue]) async throws(RemoteError) -> [JSONValue] {
-        var answers: [JSONValue] = []
-        for batch in Self.batches(orders) {
+    /// Adds downloads. The results are in the order of the requests: `{"status", "download"}` or `{"status", "problem"}`.
+    func add(_ requests: [JSONValue]) async throws(RemoteError) -> [JSONValue] {
+        var results: [JSONValue] = []
+        for batch in Self.batches(requests) {
             let body = JSONValue.object([JSONMember(name: "downloads", value: .array(batch))])
-            let answer = try await send("POST", "downloads/batch", body: body)
-            guard let items = answer["items"]?.array, items.count == batch.count else {
+            let response = try await send("POST", "downloads/batch", body: body)
+            guard let items = response["items"]?.array, items.count == batch.count else {
                 throw .notPawl(server: name, reason: "its answer to a batch has other items")
             }
-            answers += items
+            results += items
         }
-        return answers
+        return results
     }
 
-    /// Orders in pieces that the service takes.
-    static func batches(_ orders: [JSONValue]) -> [[JSONValue]] {
+    /// Requests in batches that the service takes.
+    static func batches(_ requests: [JSONValue]) -> [[JSONValue]] {
         var batches: [[JSONValue]] = []
         var bytes = 0
-        for order in orders {
-            let size = order.serialized().count + 1
-            if let last = batches.last, last.count < Limits.batch.items, bytes + size <= Limits.batch.bytes {
-                batches[batches.count - 1].append(order)
+        for request in requests {
+            let size = request.serialized().count + 1
+            if let last = batches.last, last.count < ClientLimits.batch.items, bytes + size <= ClientLimits.batch.bytes {
+                batches[batches.count - 1].append(request)
                 bytes += size
             } else {
-                batches.append([order])
+                batches.append([request])
                 bytes = size
             }
         }

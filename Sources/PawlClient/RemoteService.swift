@@ -1,14 +1,15 @@
+internal import CommandLine
 internal import HTTPClient
 internal import HTTPCore
 internal import JSON
-internal import PawlService
+internal import PawlConfiguration
 
 /// A running service, as a client sees it.
 struct RemoteService: Sendable {
     /// All limits of a client, each with its reason.
-    enum Limits {
-        /// The most bytes of an answer: a page of 200 downloads, each with as large a track as is kept.
-        static let answer = 64 << 20
+    enum ClientLimits {
+        /// The most bytes of a response: a page of 200 downloads, each with as large a track as is kept.
+        static let response = 64 << 20
         /// A service that does not take a connection within this time is not there.
         static let connecting: Duration = .seconds(10)
         /// A search may wait for its source, and its turn there, that long.
@@ -34,7 +35,7 @@ struct RemoteService: Sendable {
         base = invocation.client.server
         name = base.string.hasSuffix("/") ? String(base.string.dropLast()) : base.string
         var configuration = invocation.configuration
-        do throws(ServiceStartError) {
+        do throws(StartError) {
             try configuration.resolveToken()
         } catch {
             throw .local(error.description)
@@ -43,7 +44,7 @@ struct RemoteService: Sendable {
         var settings = ClientConfiguration()
         settings.threads = 1
         settings.caFile = configuration.caFile
-        settings.userAgent = "pawl/" + Help.version
+        settings.userAgent = Program.userAgent
         do throws(ClientError) {
             client = try HTTPClient(configuration: settings)
         } catch {
@@ -56,7 +57,7 @@ struct RemoteService: Sendable {
         client.shutdown()
     }
 
-    /// Sends a request, and returns the answer's JSON; `null` where it has none.
+    /// Sends a request, and returns the response's JSON; `null` where it has none.
     /// - Throws: what was wrong, a problem of the service's included.
     @discardableResult
     func send(
@@ -64,14 +65,14 @@ struct RemoteService: Sendable {
     ) async throws(RemoteError) -> JSONValue {
         var request = request(path, query)
         request.method = method
-        request.totalTimeout = Limits.whole
+        request.totalTimeout = ClientLimits.whole
         if let body {
             request.body = body.serialized()
             request.fields.append((name: "Content-Type", value: "application/json"))
         }
         let response: ClientResponse
         do throws(ClientError) {
-            response = try await client.fetch(request, bodyLimit: Limits.answer)
+            response = try await client.fetch(request, bodyLimit: ClientLimits.response)
         } catch {
             throw remoteError(error)
         }
@@ -82,12 +83,12 @@ struct RemoteService: Sendable {
     func follow(_ sink: EventSink) -> TransferHandle {
         var request = request("downloads/events", [])
         request.fields.append((name: "Accept", value: "text/event-stream"))
-        request.headTimeout = Limits.connecting
-        request.lowSpeedLimit = (1, Limits.silence)
+        request.headTimeout = ClientLimits.connecting
+        request.lowSpeedLimit = (1, ClientLimits.silence)
         return client.start(request, sink: sink)
     }
 
-    /// The JSON of an answer, or what an answer that is none says.
+    /// The JSON of a response, or the error that a response without success is.
     func json(of body: [UInt8], status: Int) throws(RemoteError) -> JSONValue {
         let value = body.isEmpty ? JSONValue.null : (try? JSONValue(parsing: body))
         if (200...299).contains(status), let value { return value }
@@ -98,7 +99,7 @@ struct RemoteService: Sendable {
         throw .problem(code: code, detail: detail)
     }
 
-    /// What a failed exchange means here.
+    /// What a failed request means here.
     func remoteError(_ error: ClientError) -> RemoteError {
         switch error {
         case .invalidResponse(let reason): .notPawl(server: name, reason: reason)
@@ -109,8 +110,8 @@ struct RemoteService: Sendable {
 
     private func request(_ path: String, _ query: [QueryItem]) -> ClientRequest {
         var request = ClientRequest(url: base.appending(path: path, query: query))
-        request.connectTimeout = Limits.connecting
-        // A redirect would turn a command into a question, and the token stays behind.
+        request.connectTimeout = ClientLimits.connecting
+        // A redirect would turn a POST into a GET, and does not carry the token.
         request.maximumRedirects = 0
         if let authorization { request.fields.append((name: "Authorization", value: authorization)) }
         return request

@@ -1,5 +1,5 @@
 internal import JSON
-internal import PawlService
+internal import System
 
 /// The results of the last search, so that `pawl add 3` knows the third.
 struct SearchMemory: Sendable, Equatable {
@@ -26,7 +26,7 @@ struct SearchMemory: Sendable, Equatable {
         self.results = results
     }
 
-    /// Reads what a service answered to a search, or what was kept of it: both have the members used here.
+    /// Reads a service's response to a search, or what was kept of it: both have the members used here.
     init?(_ value: JSONValue) {
         guard let term = value["term"]?.string, let results = value["results"]?.array else { return nil }
         self.term = term
@@ -45,15 +45,15 @@ struct SearchMemory: Sendable, Equatable {
         return home + "/.local/state/pawl/search.json"
     }
 
-    /// Keeps an answer's members that adding needs. It is a convenience: where it cannot be kept, a line says why.
-    static func keep(_ answer: JSONValue, _ path: String?) -> String? {
+    /// Keeps the members of a response that adding needs. It is a convenience: where they cannot be kept, the line that is returned says why.
+    static func keep(_ response: JSONValue, _ path: String?) -> String? {
         guard let path else { return "results are not kept for pawl add: neither XDG_STATE_HOME nor HOME names a directory" }
-        let results = (answer["results"]?.array ?? []).map { result in
+        let results = (response["results"]?.array ?? []).map { result in
             JSONValue.object(
                 ["id", "name", "downloadUrl"].map { JSONMember(name: $0, value: result[$0] ?? .null) })
         }
         let kept = JSONValue.object([
-            JSONMember(name: "term", value: answer["term"] ?? .string("")), JSONMember(name: "results", value: .array(results)),
+            JSONMember(name: "term", value: response["term"] ?? .string("")), JSONMember(name: "results", value: .array(results)),
         ])
         do throws(SmallFile.Failure) {
             if let slash = path.lastIndex(of: "/") { try SmallFile.makeDirectory(String(path[..<slash])) }

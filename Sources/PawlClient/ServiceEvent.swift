@@ -1,6 +1,6 @@
 internal import JSON
 
-/// What a service tells those who listen.
+/// An event of a service's event stream.
 enum ServiceEvent: Sendable, Equatable {
     /// All live downloads; the first event of a stream.
     case snapshot([JSONValue])
@@ -41,7 +41,7 @@ enum ServiceEvent: Sendable, Equatable {
 /// of changes of state each is kept.
 struct EventInbox: Sendable {
     private var events: [ServiceEvent] = []
-    /// Where the last event of a download is, and what state it tells.
+    /// Where the last event of a download is, and the state in it.
     private var last: [String: (index: Int, state: String)] = [:]
 
     mutating func add(_ event: ServiceEvent) {

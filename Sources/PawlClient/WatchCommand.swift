@@ -1,7 +1,7 @@
+internal import CommandLine
 internal import Downloads
 internal import HTTPClient
 internal import JSON
-internal import PawlService
 internal import Synchronization
 internal import System
 internal import Terminal
@@ -11,7 +11,7 @@ struct WatchCommand: Sendable {
     /// How often the screen is drawn at least: it may have another size, and seconds pass.
     private static let tick: Duration = .milliseconds(250)
     /// How long the first and the longest wait for a lost service are.
-    private static let patience: (first: Duration, longest: Duration) = (.seconds(1), .seconds(10))
+    private static let reconnectDelay: (first: Duration, longest: Duration) = (.seconds(1), .seconds(10))
 
     private let command: ClientCommand
     private let service: RemoteService
@@ -27,7 +27,7 @@ struct WatchCommand: Sendable {
     }
 
     /// What comes in from other threads.
-    private struct Mail: Sendable {
+    private struct Input: Sendable {
         var keys: [Key] = []
         var notices: [String] = []
         var lists: [[JSONValue]] = []
@@ -39,23 +39,23 @@ struct WatchCommand: Sendable {
     func run() async throws(RemoteError) -> Int32 {
         var chosen: Set<String> = []
         for match in try await service.resolve(command.invocation.operands) { chosen.insert(try match.id()) }
-        // What is wrong with the service is told before the screen is taken.
+        // What is wrong with the service is written before the screen is taken.
         let first = try await list(chosen, mustExist: true)
         var model = WatchModel(server: service.name, chosen: chosen)
         model.take(list: first)
-        if model.isOver { return tellEnd(first, model) }
-        let mail = Locked(Mail())
+        if model.isOver { return writeEnd(first, model) }
+        let input = Locked(Input())
         let (wakes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let wake: @Sendable () -> Void = { continuation.yield() }
         let terminal = terminal
         SignalWatcher.watch(limit: .seconds(2)) { signal in
             terminal?.restore()
-            mail.withLock { $0.signal = signal }
+            input.withLock { $0.signal = signal }
             wake()
         }
         terminal?.open()
         defer { terminal?.restore() }
-        if terminal != nil { readKeys(into: mail, wake) }
+        if terminal != nil { readKeys(into: input, wake) }
         let ticker = Task {
             while !Task.isCancelled {
                 try await Task.sleep(for: Self.tick)
@@ -63,11 +63,11 @@ struct WatchCommand: Sendable {
             }
         }
         defer { ticker.cancel() }
-        return try await loop(&model, wakes, mail, wake)
+        return try await loop(&model, wakes, input, wake)
     }
 
-    /// Tells of downloads that have all ended before they could be watched, and returns the process's exit status.
-    private func tellEnd(_ items: [JSONValue], _ model: WatchModel) -> Int32 {
+    /// Writes the downloads, which have all ended before they could be watched, and returns the process's exit status.
+    private func writeEnd(_ items: [JSONValue], _ model: WatchModel) -> Int32 {
         if writesJSON {
             for item in items { _ = StandardStreams.writeOutput(ServiceEvent.download(item).line + "\n") }
         } else {
@@ -78,43 +78,43 @@ struct WatchCommand: Sendable {
     }
 
     private func loop(
-        _ model: inout WatchModel, _ wakes: AsyncStream<Void>, _ mail: Locked<Mail>, _ wake: @escaping @Sendable () -> Void
+        _ model: inout WatchModel, _ wakes: AsyncStream<Void>, _ input: Locked<Input>, _ wake: @escaping @Sendable () -> Void
     ) async throws(RemoteError) -> Int32 {
         var sink: EventSink? = connect(wake)
-        var wait = Self.patience.first
+        var wait = Self.reconnectDelay.first
         wake()
         for await _ in wakes {
-            let news = sink?.takeNews()
-            for event in news?.events ?? [] {
+            let arrivals = sink?.takeArrivals()
+            for event in arrivals?.events ?? [] {
                 // Whoever read has read enough.
-                guard tell(event, &model) else { return ExitStatus.done.rawValue }
+                guard report(event, &model) else { return ExitStatus.done.rawValue }
                 if case .snapshot = event {
-                    wait = Self.patience.first
-                    requestList(model.chosen, mail, wake)
+                    wait = Self.reconnectDelay.first
+                    requestList(model.chosen, input, wake)
                 }
             }
-            let post = mail.withLock { mail in
-                defer { mail = Mail(signal: mail.signal) }
-                return mail
+            let taken = input.withLock { input in
+                defer { input = Input(signal: input.signal) }
+                return input
             }
-            for list in post.lists { model.take(list: list) }
-            for notice in post.notices { model.notice = TerminalText(notice) }
-            if let signal = post.signal { return 128 + signal }
-            for key in post.keys {
+            for list in taken.lists { model.take(list: list) }
+            for notice in taken.notices { model.notice = TerminalText(notice) }
+            if let signal = taken.signal { return 128 + signal }
+            for key in taken.keys {
                 switch model.take(key) {
                 case .quit: return (key == .interrupt ? 130 : ExitStatus.done.rawValue)
-                case .perform(let name, let id): perform(name, id, mail, wake)
+                case .perform(let name, let id): perform(name, id, input, wake)
                 case nil: break
                 }
             }
             if model.isOver { return (model.isComplete ? ExitStatus.done : .failed).rawValue }
-            if post.isInputOver { return ExitStatus.done.rawValue }
-            if let end = news?.end {
+            if taken.isInputOver { return ExitStatus.done.rawValue }
+            if let end = arrivals?.end {
                 guard end.status != .unauthorized else { throw end }
                 sink = nil
                 model.connection = .offline(Self.short(end), until: .now + wait)
-                if terminal == nil { ClientCommand.complain("\(end.message); trying again") }
-                wait = min(wait * 2, Self.patience.longest)
+                if terminal == nil { ClientCommand.writeError("\(end.message); trying again") }
+                wait = min(wait * 2, Self.reconnectDelay.longest)
             }
             if sink == nil, case .offline(_, let until) = model.connection, .now >= until { sink = connect(wake) }
             draw(&model)
@@ -134,8 +134,8 @@ struct WatchCommand: Sendable {
         terminal.draw(model.screen(size, now: .now, command.appearance), size: size, command.appearance)
     }
 
-    /// Takes an event into the model, and where there is no screen, tells of it. Returns whether anybody listens.
-    private func tell(_ event: ServiceEvent, _ model: inout WatchModel) -> Bool {
+    /// Takes an event into the model, and where there is no screen, writes it. Returns whether anybody reads.
+    private func report(_ event: ServiceEvent, _ model: inout WatchModel) -> Bool {
         let changed = model.take(event)
         guard terminal == nil else { return true }
         if writesJSON {
@@ -158,11 +158,11 @@ struct WatchCommand: Sendable {
         }
     }
 
-    // MARK: - What goes on beside
+    // MARK: - Tasks and threads beside
 
     /// The newest downloads, or those that were chosen.
     private func list(_ chosen: Set<String>, mustExist: Bool = false) async throws(RemoteError) -> [JSONValue] {
-        guard !chosen.isEmpty else { return try await service.list(limit: RemoteService.Limits.page).items }
+        guard !chosen.isEmpty else { return try await service.list(limit: RemoteService.ClientLimits.page).items }
         var items: [JSONValue] = []
         for id in chosen.sorted() {
             do throws(RemoteError) {
@@ -174,38 +174,38 @@ struct WatchCommand: Sendable {
         return items
     }
 
-    private func requestList(_ chosen: Set<String>, _ mail: Locked<Mail>, _ wake: @escaping @Sendable () -> Void) {
+    private func requestList(_ chosen: Set<String>, _ input: Locked<Input>, _ wake: @escaping @Sendable () -> Void) {
         Task {
             // If it fails, so does the stream, or the list comes with the next one.
             guard let items = try? await list(chosen) else { return }
-            mail.withLock { $0.lists.append(items) }
+            input.withLock { $0.lists.append(items) }
             wake()
         }
     }
 
-    private func perform(_ name: String, _ id: String, _ mail: Locked<Mail>, _ wake: @escaping @Sendable () -> Void) {
+    private func perform(_ name: String, _ id: String, _ input: Locked<Input>, _ wake: @escaping @Sendable () -> Void) {
         let service = service
         Task {
             do throws(RemoteError) {
                 _ = try await service.perform(name, on: id)
             } catch {
-                mail.withLock { $0.notices.append(error.message) }
+                input.withLock { $0.notices.append(error.message) }
                 wake()
             }
         }
     }
 
-    private func readKeys(into mail: Locked<Mail>, _ wake: @escaping @Sendable () -> Void) {
+    private func readKeys(into input: Locked<Input>, _ wake: @escaping @Sendable () -> Void) {
         try? Thread.start(name: "pawl-keys") {
             var decoder = KeyDecoder()
             while true {
                 guard let bytes = TerminalDevice.read(within: decoder.isWaiting ? 50 : 60_000) else {
-                    mail.withLock { $0.isInputOver = true }
+                    input.withLock { $0.isInputOver = true }
                     return wake()
                 }
                 let keys = bytes.isEmpty ? decoder.flush() : decoder.decode(bytes)
                 guard !keys.isEmpty else { continue }
-                mail.withLock { $0.keys += keys }
+                input.withLock { $0.keys += keys }
                 wake()
             }
         }

@@ -1,5 +1,5 @@
+internal import CommandLine
 internal import Downloads
-internal import PawlService
 internal import Terminal
 
 extension WatchModel {

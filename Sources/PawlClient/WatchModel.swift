@@ -1,6 +1,6 @@
+internal import CommandLine
 internal import Downloads
 internal import JSON
-internal import PawlService
 internal import Terminal
 
 /// What `pawl watch` knows and shows. Pure: events, keys and the time go in, a screen and what is to be done come out.
@@ -21,7 +21,7 @@ struct WatchModel: Sendable {
         case offline(String, until: ContinuousClock.Instant)
     }
 
-    /// What is being asked before it is done.
+    /// A command that the user has to confirm.
     struct Question: Sendable, Equatable {
         var command: String
         var id: String
@@ -44,28 +44,28 @@ struct WatchModel: Sendable {
     private(set) var top = 0
     /// Rows that were there when it was drawn last.
     private var page = 10
-    /// Told of by the present connection: what a list says of them may be older.
-    private var heard: Set<String> = []
+    /// Those that an event of the present connection was about: what a list says of them may be older.
+    private var updated: Set<String> = []
 
     init(server: String, chosen: Set<String> = []) {
         self.server = server
         self.chosen = chosen
     }
 
-    // MARK: - What is heard
+    // MARK: - Events and lists
 
     /// Takes an event. Returns the download whose state it changed, if it did.
     @discardableResult
     mutating func take(_ event: ServiceEvent) -> RemoteDownload? {
         switch event {
         case .snapshot(let items):
-            heard = []
+            updated = []
             for item in items { take(item) }
             connection = .live
             return nil
         case .download(let item): return take(item)
         case .removed(let id):
-            heard.insert(id)
+            updated.insert(id)
             downloads[id] = nil
             if chosen.contains(id) { removed.insert(id) }
             return nil
@@ -75,20 +75,20 @@ struct WatchModel: Sendable {
     @discardableResult
     private mutating func take(_ item: JSONValue) -> RemoteDownload? {
         guard let download = RemoteDownload(item), isWatched(download.id) else { return nil }
-        heard.insert(download.id)
+        updated.insert(download.id)
         let before = downloads.updateValue(download, forKey: download.id)
         return before?.status.state == download.status.state ? nil : download
     }
 
-    /// Takes a list of the newest downloads. What is not on it and was not told of since the stream began is gone.
+    /// Takes a list of the newest downloads. What is not on it and had no event since the stream began is gone.
     mutating func take(list items: [JSONValue]) {
         var listed: [String: RemoteDownload] = [:]
         for download in items.compactMap(RemoteDownload.init) where isWatched(download.id) { listed[download.id] = download }
-        for id in Array(downloads.keys) where listed[id] == nil && !heard.contains(id) {
+        for id in Array(downloads.keys) where listed[id] == nil && !updated.contains(id) {
             downloads[id] = nil
             if chosen.contains(id) { removed.insert(id) }
         }
-        for (id, download) in listed where !heard.contains(id) { downloads[id] = download }
+        for (id, download) in listed where !updated.contains(id) { downloads[id] = download }
     }
 
     private func isWatched(_ id: String) -> Bool { chosen.isEmpty || chosen.contains(id) }
@@ -144,9 +144,9 @@ struct WatchModel: Sendable {
     /// Takes a key.
     mutating func take(_ key: Key) -> Action? {
         notice = nil
-        if let asked = question {
+        if let pending = question {
             question = nil
-            return key == .character("y") ? .perform(asked.command, id: asked.id) : nil
+            return key == .character("y") ? .perform(pending.command, id: pending.id) : nil
         }
         switch key {
         case .character("q"), .interrupt: return .quit
@@ -157,7 +157,7 @@ struct WatchModel: Sendable {
         case .home: move(by: -downloads.count)
         case .end: move(by: downloads.count)
         case .character("p"), .character(" "): return pauseOrResume()
-        case .character("c"): ask()
+        case .character("c"): confirmCancel()
         case .escape: selected = nil
         default: break
         }
@@ -185,7 +185,7 @@ struct WatchModel: Sendable {
         }
     }
 
-    private mutating func ask() {
+    private mutating func confirmCancel() {
         guard let download = chosenRow() else { return }
         guard download.status.state.isLive || download.status.state == .failed else {
             notice = TerminalText("it is \(download.status.state.rawValue)")

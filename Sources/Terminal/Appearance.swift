@@ -22,7 +22,7 @@ public struct Appearance: Sendable, Equatable {
     }
 }
 
-/// How text stands out. Never the only thing that tells something: not everybody sees it.
+/// How text stands out. Never the only way to say something: not everybody sees it.
 public enum Style: Sendable, Hashable {
     /// As all else.
     case plain

@@ -1,4 +1,4 @@
-/// A key, as far as anybody asks for it.
+/// A key, as far as a command uses it.
 public enum Key: Sendable, Equatable {
     /// A printable ASCII character.
     case character(Character)

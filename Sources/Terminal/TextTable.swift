@@ -80,7 +80,7 @@ public struct TextTable: Sendable {
         func squeeze() {
             for index in columns.indices.reversed() where widths[index] > 0 {
                 guard let least = columns[index].least, total() > limit else { continue }
-                // A heading that is cut tells nothing.
+                // A heading that is cut says nothing.
                 let floor = min(max(least, columns[index].title.width), widths[index])
                 widths[index] = max(floor, widths[index] - (total() - limit))
             }

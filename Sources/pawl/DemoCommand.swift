@@ -1,7 +1,9 @@
 internal import DemoUpstream
 internal import HTTPClient
 internal import HTTPCore
+internal import PawlConfiguration
 internal import PawlService
+internal import System
 
 /// `pawl demo`: the service with an upstream of its own on loopback.
 enum DemoCommand {
@@ -10,7 +12,7 @@ enum DemoCommand {
 
     /// Runs until a signal comes, and returns the process's exit status.
     static func run(_ configuration: Configuration, log: Log) async -> Int32 {
-        do throws(ServiceStartError) {
+        do throws(StartError) {
             let portPath = configuration.dataDirectory + "/" + portFile
             let (upstream, url) = try startUpstream(preferring: rememberedPort(portPath), log: log)
             let status = await Service.run(demoConfiguration(configuration, upstream: url), log: log) { service in
@@ -40,7 +42,7 @@ enum DemoCommand {
     /// Starts the upstream on the port it had before, if that is free.
     private static func startUpstream(
         preferring port: Int, log: Log
-    ) throws(ServiceStartError) -> (upstream: DemoUpstream, url: HTTPURL) {
+    ) throws(StartError) -> (upstream: DemoUpstream, url: HTTPURL) {
         var reason = ""
         for port in port == 0 ? [0] : [port, 0] {
             var settings = DemoUpstream.Configuration()
@@ -53,7 +55,7 @@ enum DemoCommand {
                 reason = ": \(error)"
             }
         }
-        throw ServiceStartError("the embedded upstream does not start" + reason)
+        throw StartError("the embedded upstream does not start" + reason)
     }
 
     private static func rememberedPort(_ path: String) -> Int {

@@ -1,6 +1,9 @@
+internal import CommandLine
 internal import Glibc
 internal import PawlClient
+internal import PawlConfiguration
 internal import PawlService
+internal import System
 
 SignalWatcher.prepare()
 
@@ -28,7 +31,7 @@ func run(_ invocation: Invocation) async -> Int32 {
     case .completions: return write(Completions.script(for: invocation.operands.first ?? "") ?? "")
     case .man: return write(ManualPage.text)
     case .help: return write(Help.text(for: invocation.topic))
-    case .version: return write(Help.versionLine + "\n")
+    case .version: return write("pawl \(Program.version)" + "\n")
     }
 }
 

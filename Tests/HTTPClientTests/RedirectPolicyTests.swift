@@ -142,9 +142,5 @@ struct RedirectPolicyTests {
     @Test func `User information is sent as a field and never shown`() throws {
         let request = ClientRequest(url: try url("http://na%40me:p%3Ass@a.example/x"))
         #expect(Hop(request).url.string == "http://a.example/x")
-        #expect(BasicCredentials.encode(userInfo: "Aladdin:open%20sesame") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
-        #expect(BasicCredentials.encode(userInfo: "ab") == "Basic YWI6")
-        #expect(BasicCredentials.encode(userInfo: "a:b") == "Basic YTpi")
-        #expect(BasicCredentials.encode(userInfo: "a:bc") == "Basic YTpiYw==")
     }
 }

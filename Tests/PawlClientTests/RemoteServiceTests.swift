@@ -1,9 +1,11 @@
+import CommandLine
 import DemoUpstream
 import Downloads
 import Foundation
 import HTTPClient
 import HTTPCore
 import JSON
+import PawlConfiguration
 import PawlService
 import Terminal
 import TestSupport
@@ -144,7 +146,7 @@ struct RemoteServiceTests {
             var model = WatchModel(server: server)
             var isAdded = false
             for await _ in wakes {
-                let news = sink.takeNews()
+                let news = sink.takeArrivals()
                 try #require(news.end == nil)
                 for event in news.events { model.take(event) }
                 if model.connection == .live, !isAdded {

@@ -1,6 +1,6 @@
+import CommandLine
 import Downloads
 import JSON
-import PawlService
 import Terminal
 import Testing
 

@@ -20,11 +20,3 @@ extension Hop {
         sendsCallerFields = true
     }
 }
-
-extension HTTPURL {
-    /// The same URL without name and password: those travel as a field, and are never shown.
-    var withoutUserInfo: HTTPURL {
-        // `description` leaves user information out, and is a URL.
-        hasUserInfo ? HTTPURL(description) ?? self : self
-    }
-}

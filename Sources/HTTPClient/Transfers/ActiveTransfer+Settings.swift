@@ -61,8 +61,8 @@ extension ActiveTransfer {
                 lines.append(Self.line(field.name, field.value))
                 names.insert(field.name.lowercased())
             }
-            if let userInfo = request.url.userInfo, !names.contains("authorization") {
-                lines.append("Authorization: " + BasicCredentials.encode(userInfo: userInfo))
+            if let credentials = request.url.basicAuthorization, !names.contains("authorization") {
+                lines.append("Authorization: " + credentials)
             }
         }
         if let range = request.range { lines.append(Self.line("Range", range)) }

@@ -8,6 +8,9 @@ struct ConsoleFile: Sendable {
     /// The page at the root, which loads the others.
     static let page = ConsoleFile(bytes: PackageResources.console_html, mediaType: "text/html; charset=utf-8")
 
+    /// The API to read: made from `openapi.yaml` by the target `reference`.
+    static let reference = ConsoleFile(bytes: PackageResources.reference_html, mediaType: "text/html; charset=utf-8")
+
     /// The others, by the last segment of their path.
     static let all: [String: ConsoleFile] = [
         "console.css": ConsoleFile(bytes: PackageResources.console_css, mediaType: "text/css; charset=utf-8"),
@@ -38,4 +41,8 @@ struct ConsoleFile: Sendable {
         base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
         require-trusted-types-for 'script'; trusted-types 'none'
         """
+
+    /// The policy of a document that needs nothing else: nothing may load or run, and the only style is the one in it.
+    static let documentSecurityPolicy =
+        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }

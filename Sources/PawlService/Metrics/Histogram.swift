@@ -1,6 +1,6 @@
 /// How durations are spread, in the form Prometheus takes: for each bound, how many were at most that long.
 struct Histogram: Sendable {
-    /// The bounds in seconds. Answers from memory take some 10 µs, those that wait for a commit some milliseconds, those that wait
+    /// The bounds in seconds. Responses from memory take some 10 µs, those that wait for a commit some milliseconds, those that wait
     /// for a search source up to half a minute.
     static let bounds: [Double] = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]
 

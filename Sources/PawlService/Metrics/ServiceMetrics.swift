@@ -16,7 +16,7 @@ final class ServiceMetrics: Sendable {
         var retries: [FailureCode: UInt64] = [:]
         /// How attempts to deliver messages to webhooks ended: delivered, retried, given up.
         var webhooks: (delivered: UInt64, retried: UInt64, givenUp: UInt64) = (0, 0, 0)
-        /// How often a mirror was asked no more.
+        /// How often a mirror was dropped.
         var droppedMirrors: UInt64 = 0
         /// How long downloads waited for a slot.
         var queueWaits = Histogram()
@@ -24,7 +24,7 @@ final class ServiceMetrics: Sendable {
         var commits = Histogram()
     }
 
-    /// What requests are told apart by.
+    /// What requests are counted by.
     struct RequestKind: Sendable, Hashable {
         /// `nil` for a path that leads nowhere.
         let endpoint: Endpoint?
@@ -69,7 +69,7 @@ final class ServiceMetrics: Sendable {
         return figures
     }
 
-    /// Counts a request that was answered; `endpoint` is its endpoint's place among all.
+    /// Counts a request that has its response; `endpoint` is its endpoint's place among all.
     func record(_ endpoint: Int?, _ status: HTTPStatus, nanoseconds: Int64) {
         let taken = Double(nanoseconds) * 1e-9
         rows.withLock { rows in

@@ -4,33 +4,46 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// Each room's errors as problems: the one place where they are told to clients.
+/// The errors of each module as problems: the one place that decides what clients are shown of them.
 extension Problem {
+    /// Has the service of downloads do something, and throws what it refuses as a problem.
+    static func rethrowing<Value>(
+        downloads work: @autoclosure () async throws(DownloadError) -> Value
+    ) async throws(Problem) -> Value {
+        do throws(DownloadError) {
+            return try await work()
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// Has the catalogue do something, and throws what it refuses as a problem.
+    static func rethrowing<Value>(
+        catalog work: @autoclosure () async throws(CatalogError) -> Value
+    ) async throws(Problem) -> Value {
+        do throws(CatalogError) {
+            return try await work()
+        } catch {
+            throw Problem(error)
+        }
+    }
+
     /// What the service of downloads refuses.
     init(_ error: DownloadError) {
+        let detail = error.description
         switch error {
-        case .notFound: self.init(.notFound, "there is no such download")
-        case .illegalTransition(let state, let command):
-            self.init(.illegalTransition, "a download that is \(state.rawValue) takes no \(command)", state: state)
-        case .duplicate(let id):
-            self.init(.duplicate, "the URL is being, or has been, downloaded as \(id)", id: id)
-        case .destinationForbidden(let reason):
-            self.init(
-                .destinationForbidden, "the destination guard refuses \(reason); --allow-destination lets a destination through")
-        case .invalid(let reason): self.init(.invalidRequest, reason)
-        case .insufficientStorage(let reason): self.init(.insufficientStorage, reason)
-        case .notComplete(let state):
-            self.init(.notComplete, "the download is \(state.rawValue); its file can be read once it is completed", state: state)
-        case .preconditionFailed:
-            self.init(
-                .preconditionFailed, "the download has changed since: it is not the one that If-Match or If-None-Match means")
-        case .keyMismatch:
-            self.init(.idempotencyMismatch, "the Idempotency-Key was used for a request with another body")
-        case .removed(let id):
-            self.init(.notFound, "the download that the first request with this Idempotency-Key made has been removed", id: id)
-        case .overloaded: self.init(.unavailable, "the disk does not keep up; nothing was done", retryAfter: 5)
-        case .shuttingDown: self.init(.unavailable, "the service is stopping", retryAfter: 5)
-        case .storeFailed(let reason): self.init(.internalError, "the record could not be kept: \(reason)")
+        case .notFound: self.init(.notFound, detail)
+        case .illegalTransition(let state, _): self.init(.illegalTransition, detail, state: state)
+        case .duplicate(let id): self.init(.duplicate, detail, id: id)
+        case .destinationForbidden: self.init(.destinationForbidden, detail)
+        case .invalid: self.init(.invalidRequest, detail)
+        case .insufficientStorage: self.init(.insufficientStorage, detail)
+        case .notComplete(let state): self.init(.notComplete, detail, state: state)
+        case .preconditionFailed: self.init(.preconditionFailed, detail)
+        case .keyMismatch: self.init(.idempotencyMismatch, detail)
+        case .removed(let id): self.init(.notFound, detail, id: id)
+        case .overloaded, .shuttingDown: self.init(.unavailable, detail, retryAfter: 5)
+        case .storeFailed: self.init(.internalError, detail)
         }
     }
 

@@ -1,6 +1,6 @@
 internal import HTTPCore
 
-/// The kinds of problem that the service answers with, spelled as clients see them.
+/// The kinds of problem that a response can be, spelled as clients see them.
 enum ProblemCode: String, Sendable, CaseIterable {
     case invalidRequest = "invalid-request"
     case unauthorized

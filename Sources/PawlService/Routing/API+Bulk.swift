@@ -9,8 +9,7 @@ extension API {
     static let batchLimit = 1000
 
     /// `POST /downloads/batch`.
-    func addBatch(_ request: borrowing Request) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func addBatch(_ request: borrowing Request) throws(Problem) -> RouteResult {
         var reader = try ObjectReader(try RequestBody.json(of: request))
         guard let value = reader.value("downloads") else { throw reader.refusal("downloads", "is missing; it takes an array") }
         guard let items = value.array else { throw reader.mismatch("downloads", value, "an array") }
@@ -18,38 +17,36 @@ extension API {
             throw reader.refusal("downloads", "has \(items.count) items; it takes at most \(Self.batchLimit)")
         }
         try reader.finish()
-        let orders = items.enumerated().map { index, item in
-            Result { () throws(Problem) in try DownloadOrder(item, prefix: "downloads[\(index)].") }
+        let requests = items.enumerated().map { index, item in
+            Result { () throws(Problem) in try DownloadRequest(item, prefix: "downloads[\(index)].") }
         }
         return try once(request) { [self] key throws(Problem) in
-            let entries = await resolve(orders)
-            do throws(DownloadError) {
-                return Self.answer(try await downloads.add(entries, answering: key) { Problem($0).encoded }.map(BatchItem.init))
-            } catch {
-                throw Problem(error)
-            }
-        } retell: { [self] outcomes throws(Problem) in
-            Self.answer(outcomes.map(retold))
+            let entries = await resolve(requests)
+            let outcomes = try await Problem.rethrowing(
+                downloads: await downloads.add(entries, answering: key) { Problem($0).encoded })
+            return Self.response(outcomes.map(BatchItem.init))
+        } replay: { [self] outcomes throws(Problem) in
+            Self.response(outcomes.map(replayed))
         }
     }
 
-    /// Looks up the tracks that the orders name, side by side; the catalogue asks its sources no faster than it may.
-    private func resolve(_ orders: [Result<DownloadOrder, Problem>]) async -> [BatchEntry] {
+    /// Looks up the tracks that the requests name, side by side; the catalogue asks its sources no faster than it may.
+    private func resolve(_ requests: [Result<DownloadRequest, Problem>]) async -> [BatchEntry] {
         await withTaskGroup(of: NumberedEntry.self) { group in
             var entries: [Int: BatchEntry] = [:]
-            for (index, order) in orders.enumerated() {
-                switch order {
+            for (index, request) in requests.enumerated() {
+                switch request {
                 case .failure(let problem): entries[index] = .refused(problem.encoded)
-                case .success(let order):
-                    if case .url(let url) = order.source {
-                        entries[index] = .new(order.download(of: url))
+                case .success(let request):
+                    if case .url(let url) = request.source {
+                        entries[index] = .new(request.download(of: url))
                     } else {
-                        group.addTask { [self] in NumberedEntry(number: index, entry: await entry(of: order)) }
+                        group.addTask { [self] in NumberedEntry(number: index, entry: await entry(of: request)) }
                     }
                 }
             }
             for await numbered in group { entries[numbered.number] = numbered.entry }
-            return orders.indices.compactMap { entries[$0] }
+            return requests.indices.compactMap { entries[$0] }
         }
     }
 
@@ -61,15 +58,15 @@ extension API {
 
     /// On its own, and not within the task's closure: there the optimiser of Swift 6.3 mixes up what the closure returns where a
     /// typed error is caught after a suspension.
-    private func entry(of order: DownloadOrder) async -> BatchEntry {
+    private func entry(of request: DownloadRequest) async -> BatchEntry {
         do throws(Problem) {
-            return .new(try await resolve(order))
+            return .new(try await resolve(request))
         } catch {
             return .refused(error.encoded)
         }
     }
 
-    /// What became of one order, as it is told.
+    /// The result of one request of a batch, as the response shows it.
     private struct BatchItem {
         let status: Int64?
         /// `download` or `problem`.
@@ -95,12 +92,12 @@ extension API {
         }
     }
 
-    /// The same as it was told the first time.
-    private func retold(_ outcome: KeptOutcome) -> BatchItem {
+    /// The result that the first response showed.
+    private func replayed(_ outcome: KeptOutcome) -> BatchItem {
         do throws(Problem) {
             switch outcome {
-            case .created(let id, let shown): return BatchItem(201, download: try retold(id, shown))
-            case .existing(let id, let shown): return BatchItem(200, download: try retold(id, shown))
+            case .created(let id, let shown): return BatchItem(201, download: try resource(id, shown))
+            case .existing(let id, let shown): return BatchItem(200, download: try resource(id, shown))
             case .refused(let words): return BatchItem(problem: words)
             }
         } catch {
@@ -108,7 +105,7 @@ extension API {
         }
     }
 
-    private static func answer(_ items: [BatchItem]) -> Response {
+    private static func response(_ items: [BatchItem]) -> Response {
         var response = Response()
         response.forbidStoring()
         response.fill { writer in
@@ -129,11 +126,10 @@ extension API {
     }
 
     /// `POST /downloads/pause`, `/resume` and `/cancel`.
-    func performOnAll(_ command: DownloadCommand, _ request: borrowing Request) throws(Problem) -> Answer {
-        var reader = try QueryReader(request.head.target)
-        let states = Set(try reader.choices("state", DownloadState.self))
-        let label = try reader.value("label")
-        try reader.finish()
+    func performOnAll(_ command: DownloadCommand, _ request: borrowing Request) throws(Problem) -> RouteResult {
+        let (states, label) = try QueryReader.read(request.head.target) { reader throws(Problem) in
+            (Set(try reader.choices("state", DownloadState.self)), try reader.value("label"))
+        }
         try RequestBody.checkEmpty(request)
         let downloads = downloads
         return .later { () throws(Problem) in

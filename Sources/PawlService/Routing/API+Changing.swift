@@ -6,18 +6,13 @@ internal import JSON
 /// Changing what is there.
 extension API {
     /// `PATCH /downloads/{id}`.
-    func change(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func change(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         let change = try DownloadChange(reading: try RequestBody.json(of: request))
         let fields = request.head.fields
         let downloads = downloads
         return .later { () throws(Problem) in
-            let download: Download
-            do throws(DownloadError) {
-                download = try await downloads.change(id, change) { $0.isMeant(by: .patch, fields) }
-            } catch {
-                throw Problem(error)
-            }
+            let download = try await Problem.rethrowing(
+                downloads: await downloads.change(id, change) { $0.isMeant(by: .patch, fields) })
             var response = Response()
             response.forbidStoring()
             response.fill { download.encode(into: &$0) }
@@ -34,7 +29,7 @@ extension Download {
         return Preconditions.evaluate(method: method, fields: fields, etag: entityTag, lastModified: nil) == .proceed
     }
 
-    /// The validator that `GET /downloads/{id}` would answer with now.
+    /// The validator that the response to `GET /downloads/{id}` would have now.
     var entityTag: EntityTag {
         ContentTag.of(encoded)
     }

@@ -4,8 +4,7 @@ internal import HTTPServer
 /// The pages for people: the web console, and the API to read.
 extension API {
     /// `GET /`.
-    func startPage(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func startPage(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         fill(&response, with: .page, for: request)
         return .ready
     }
@@ -13,8 +12,7 @@ extension API {
     /// `GET /console/{name}`.
     func consoleFile(
         named name: ArraySlice<UInt8>, _ request: borrowing Request, _ response: inout Response
-    ) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    ) throws(Problem) -> RouteResult {
         guard let file = ConsoleFile.all[String(decoding: name, as: UTF8.self)] else {
             throw Problem(.notFound, "the console has no such file")
         }
@@ -23,10 +21,8 @@ extension API {
     }
 
     /// `GET /docs`.
-    func reference(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
-        let page = ConsoleFile(bytes: ReferencePage.bytes, mediaType: "text/html; charset=utf-8")
-        fill(&response, with: page, policy: ReferencePage.contentSecurityPolicy, for: request)
+    func reference(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
+        fill(&response, with: .reference, policy: ConsoleFile.documentSecurityPolicy, for: request)
         return .ready
     }
 

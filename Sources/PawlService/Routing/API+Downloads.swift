@@ -7,25 +7,13 @@ internal import JSON
 /// The downloads: list, add, show, command, remove.
 extension API {
     /// `GET /downloads`.
-    func list(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        var reader = try QueryReader(request.head.target)
-        let states = try reader.choices("state", DownloadState.self)
-        let label = try reader.value("label")
-        let text = try reader.value("q")
-        let limit = try reader.integer("limit", in: 1...200) ?? 50
-        let cursor = try reader.value("cursor")
-        let order = try reader.choice("order", ListQuery.Order.self) ?? .newest
-        try reader.finish()
-        var after: DownloadID?
-        if let cursor {
-            guard let id = DownloadID(cursor) else {
-                throw Problem(
-                    .invalidRequest, "the query parameter 'cursor' is '\(cursor)'; it takes the nextCursor of an earlier answer")
-            }
-            after = id
+    func list(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
+        let query = try QueryReader.read(request.head.target) { reader throws(Problem) in
+            ListQuery(
+                states: Set(try reader.choices("state", DownloadState.self)), label: try reader.value("label"),
+                text: try reader.value("q"), limit: try reader.integer("limit", in: 1...200) ?? 50,
+                after: try Self.cursor(&reader), order: try reader.choice("order", ListQuery.Order.self) ?? .newest)
         }
-        let query = ListQuery(
-            states: Set(states), label: label, text: text, limit: limit, after: after, order: order)
         let (index, rendered) = (index, rendered)
         // A list may walk over every download there is: not on the event loop.
         return .later { () throws(Problem) in
@@ -37,6 +25,15 @@ extension API {
         }
     }
 
+    private static func cursor(_ reader: inout QueryReader) throws(Problem) -> DownloadID? {
+        guard let text = try reader.value("cursor") else { return nil }
+        guard let id = DownloadID(text) else {
+            throw Problem(
+                .invalidRequest, "the query parameter 'cursor' is '\(text)'; it takes the nextCursor of an earlier answer")
+        }
+        return id
+    }
+
     private static let shownFields = {
         var fields = Fields(.cacheControl, "no-cache")
         fields.append(.contentType, "application/json")
@@ -44,11 +41,11 @@ extension API {
     }()
 
     /// `GET /downloads/{id}`.
-    func show(_ id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+    func show(_ id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         if request.head.target.rawQuery != nil {
-            var reader = try QueryReader(request.head.target)
-            let seconds = try reader.integer("wait", in: 0...Self.longestWait)
-            try reader.finish()
+            let seconds = try QueryReader.read(request.head.target) { reader throws(Problem) in
+                try reader.integer("wait", in: 0...Self.longestWait)
+            }
             // Without what the client knows there is nothing to wait for.
             if let seconds, seconds > 0, request.head.fields.contains(.ifNoneMatch) {
                 return waitForChange(of: id, atMost: seconds, request)
@@ -66,31 +63,29 @@ extension API {
     }
 
     /// `POST /downloads`.
-    func add(_ request: borrowing Request) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
-        let order = try DownloadOrder(try RequestBody.json(of: request))
+    func add(_ request: borrowing Request) throws(Problem) -> RouteResult {
+        let asked = try DownloadRequest(try RequestBody.json(of: request))
         return try once(request) { [self] key throws(Problem) in
-            let new = try await resolve(order)
-            let addition: Addition
-            do throws(DownloadError) {
-                addition = try await downloads.add(new, answering: key)
-            } catch {
-                throw Problem(error)
-            }
+            let new = try await resolve(asked)
+            let addition = try await Problem.rethrowing(downloads: await downloads.add(new, answering: key))
             var status = HTTPStatus.ok
             if case .created = addition { status = .created }
-            return Self.answer(status, addition.download.id) { addition.download.encode(into: &$0) }
-        } retell: { [self] outcomes throws(Problem) in
+            return Self.response(status, addition.download.id) { addition.download.encode(into: &$0) }
+        } replay: { [self] outcomes throws(Problem) in
             switch outcomes.first {
-            case .created(let id, let shown): return Self.retell(.created, id, try retold(id, shown))
-            case .existing(let id, let shown): return Self.retell(.ok, id, try retold(id, shown))
-            // A refusal of a single order is not kept.
+            case .created(let id, let shown):
+                let resource = try resource(id, shown)
+                return Self.response(.created, id) { $0.raw(resource) }
+            case .existing(let id, let shown):
+                let resource = try resource(id, shown)
+                return Self.response(.ok, id) { $0.raw(resource) }
+            // The refusal of a single request is not kept.
             case .refused, nil: throw Problem(.internalError, "the answer to this Idempotency-Key is not known")
             }
         }
     }
 
-    private static func answer(_ status: HTTPStatus, _ id: DownloadID, _ encode: (inout JSONWriter) -> Void) -> Response {
+    private static func response(_ status: HTTPStatus, _ id: DownloadID, _ encode: (inout JSONWriter) -> Void) -> Response {
         var response = Response()
         response.fields.reserveCapacity(fields: 8, bytes: 256)
         response.fields.append(.location, "/downloads/" + id.description)
@@ -100,14 +95,10 @@ extension API {
         return response
     }
 
-    private static func retell(_ status: HTTPStatus, _ id: DownloadID, _ resource: [UInt8]) -> Response {
-        answer(status, id) { $0.raw(resource) }
-    }
-
-    /// Looks up the track of an order that names one.
-    func resolve(_ order: DownloadOrder) async throws(Problem) -> NewDownload {
-        switch order.source {
-        case .url(let url): return order.download(of: url)
+    /// Looks up the track of a request that names one.
+    func resolve(_ request: DownloadRequest) async throws(Problem) -> NewDownload {
+        switch request.source {
+        case .url(let url): return request.download(of: url)
         case .track(let id):
             let answer: SearchAnswer
             do throws(CatalogError) {
@@ -115,7 +106,7 @@ extension API {
             } catch {
                 // The catalogue knows the parameter of /search/lookup; here it is a member that is wrong.
                 if case .invalidRequest = error {
-                    throw Problem(.invalidRequest, "'\(order.prefix)trackId' is '\(id)'; it takes \(Catalog.acceptedIDs)")
+                    throw Problem(.invalidRequest, "'\(request.prefix)trackId' is '\(id)'; it takes \(Catalog.acceptedIDs)")
                 }
                 throw Problem(error)
             }
@@ -123,24 +114,18 @@ extension API {
                 throw Problem(.notFound, "the source has no item '\(id)'")
             }
             guard let text = item.downloadUrl, let url = HTTPURL(text) else {
-                throw Problem(.invalidRequest, "'\(order.prefix)trackId' is '\(id)', which has nothing to download")
+                throw Problem(.invalidRequest, "'\(request.prefix)trackId' is '\(id)', which has nothing to download")
             }
-            return order.download(of: url, track: answer.encodedItem(), named: item.name)
+            return request.download(of: url, track: answer.encodedItem(), named: item.name)
         }
     }
 
     /// `POST /downloads/{id}/pause`, `/resume`, `/cancel` and `/retry`.
-    func perform(_ command: DownloadCommand, on id: DownloadID, _ request: borrowing Request) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func perform(_ command: DownloadCommand, on id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         try RequestBody.checkEmpty(request)
         let downloads = downloads
         return .later { () throws(Problem) in
-            let download: Download
-            do throws(DownloadError) {
-                download = try await downloads.perform(command, on: id)
-            } catch {
-                throw Problem(error)
-            }
+            let download = try await Problem.rethrowing(downloads: await downloads.perform(command, on: id))
             var response = Response()
             response.forbidStoring()
             response.fill { download.encode(into: &$0) }
@@ -149,19 +134,16 @@ extension API {
     }
 
     /// `DELETE /downloads/{id}`.
-    func remove(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> Answer {
-        var reader = try QueryReader(request.head.target)
-        let deletesFile = try reader.bool("deleteFile") ?? false
-        try reader.finish()
+    func remove(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
+        let deletesFile = try QueryReader.read(request.head.target) { reader throws(Problem) in
+            try reader.bool("deleteFile") ?? false
+        }
         try RequestBody.checkEmpty(request)
         let fields = request.head.fields
         let downloads = downloads
         return .later { () throws(Problem) in
-            do throws(DownloadError) {
-                try await downloads.remove(id, deletingFile: deletesFile) { $0.isMeant(by: .delete, fields) }
-            } catch {
-                throw Problem(error)
-            }
+            try await Problem.rethrowing(
+                downloads: await downloads.remove(id, deletingFile: deletesFile) { $0.isMeant(by: .delete, fields) })
             return Response(status: .noContent)
         }
     }

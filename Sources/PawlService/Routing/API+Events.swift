@@ -5,12 +5,13 @@ internal import HTTPServer
 /// Server-sent events.
 extension API {
     /// `GET /downloads/events` and `GET /downloads/{id}/events`.
-    func events(of scope: DownloadID?, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        var reader = try QueryReader(request.head.target)
-        let interval = try reader.integer("interval", in: 50...60_000) ?? 250
-        // Checked already, and of no further use.
-        _ = try reader.value("ticket")
-        try reader.finish()
+    func events(of scope: DownloadID?, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
+        let interval = try QueryReader.read(request.head.target) { reader throws(Problem) in
+            let interval = try reader.integer("interval", in: 50...60_000) ?? 250
+            // Checked already, and of no further use.
+            _ = try reader.value("ticket")
+            return interval
+        }
         if let scope, index.version(of: scope) == nil { throw Problem(DownloadError.notFound) }
         let after = request.head.fields[.lastEventID].flatMap { EventID(parsing: $0) }
         response.fields.append(.contentType, "text/event-stream")

@@ -9,7 +9,7 @@ extension API {
     ///
     /// What is in a file is the choice of whoever served it to us. A browser gets it as a download unless asked otherwise, does
     /// not guess its type (`nosniff`, which the server sends always), and shows it in a sandbox without scripts or origin.
-    func file(of id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+    func file(of id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         let isInline = try Self.asksInline(request.head.target)
         let finished = try finishedFile(of: id)
         let most = descriptors.files
@@ -41,12 +41,12 @@ extension API {
     }
 
     private static func asksInline(_ target: RequestTarget) throws(Problem) -> Bool {
-        var reader = try QueryReader(target)
-        let isInline = try reader.bool("inline") ?? false
-        // Checked already, and of no further use.
-        _ = try reader.value("ticket")
-        try reader.finish()
-        return isInline
+        try QueryReader.read(target) { reader throws(Problem) in
+            let isInline = try reader.bool("inline") ?? false
+            // Checked already, and of no further use.
+            _ = try reader.value("ticket")
+            return isInline
+        }
     }
 
     private func finishedFile(of id: DownloadID) throws(Problem) -> FinishedFiles.File {

@@ -1,12 +1,13 @@
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
+internal import PawlConfiguration
+internal import System
 
 /// Figures for monitoring.
 extension API {
     /// `GET /metrics`.
-    func showMetrics(_ request: borrowing Request) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func showMetrics(_ request: borrowing Request) throws(Problem) -> RouteResult {
         // What the process takes is read from files.
         return .later { [self] () throws(Problem) in
             var response = Response()
@@ -20,7 +21,7 @@ extension API {
     private func metricsText() -> [UInt8] {
         var text = MetricsText()
         text.family("pawl_build_info", .gauge, "Always 1; its label tells the version.")
-        text.sample("pawl_build_info", [("version", Help.version)], 1)
+        text.sample("pawl_build_info", [("version", Program.version)], 1)
         text.gauge("pawl_uptime_seconds", "How long the service has been running.", condition.uptime(at: .now) / .seconds(1))
         write(metrics.figures, to: &text)
 

@@ -7,15 +7,14 @@ extension API {
     /// `GET /problems/{code}`: a page for browsers, which ask for one, and JSON for everybody else.
     func problem(
         _ name: ArraySlice<UInt8>, _ request: borrowing Request, _ response: inout Response
-    ) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    ) throws(Problem) -> RouteResult {
         guard let code = ProblemCode(rawValue: String(decoding: name, as: UTF8.self)) else {
             throw Problem(.notFound, "there is no problem of this name; /openapi.yaml lists those there are")
         }
         response.fields.append(.vary, "Accept")
         if request.head.fields.values(.accept).contains(where: { $0.lowercased().utf8.contains("text/html".utf8) }) {
             let page = ConsoleFile(bytes: ProblemPage.bytes(code), mediaType: "text/html; charset=utf-8")
-            fill(&response, with: page, policy: ReferencePage.contentSecurityPolicy, for: request)
+            fill(&response, with: page, policy: ConsoleFile.documentSecurityPolicy, for: request)
             return .ready
         }
         response.fields.append(.cacheControl, "no-cache")

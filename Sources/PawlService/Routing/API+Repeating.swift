@@ -3,7 +3,7 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 
-/// Requests that are made again because their answer was lost.
+/// Requests that are made again because their response was lost.
 extension API {
     /// Carries out a request later; one with an `Idempotency-Key` only the first time.
     ///
@@ -11,11 +11,11 @@ extension API {
     /// request did, so that a crash comes before both or after both.
     /// - Parameters:
     ///   - work: carries the request out, and has the key kept with what it does.
-    ///   - retell: answers a repetition.
+    ///   - replay: the response to a repetition, from the kept outcomes.
     func once(
         _ request: borrowing Request, _ work: @escaping @Sendable (RequestKey?) async throws(Problem) -> Response,
-        retell: @escaping @Sendable ([KeptOutcome]) throws(Problem) -> Response
-    ) throws(Problem) -> Answer {
+        replay: @escaping @Sendable ([KeptOutcome]) throws(Problem) -> Response
+    ) throws(Problem) -> RouteResult {
         guard let name = request.head.fields[.idempotencyKey] else {
             return .later { () throws(Problem) in try await work(nil) }
         }
@@ -25,13 +25,8 @@ extension API {
         let key = RequestKey(name, request: Array(request.head.target.rawPath) + [0] + request.body)
         let downloads = downloads
         return .later { () throws(Problem) in
-            let told: [KeptOutcome]?
-            do throws(DownloadError) {
-                told = try await downloads.claim(key)
-            } catch {
-                throw Problem(error)
-            }
-            if let told { return try retell(told) }
+            let kept = try await Problem.rethrowing(downloads: await downloads.claim(key))
+            if let kept { return try replay(kept) }
             let result: Result<Response, Problem>
             do throws(Problem) {
                 result = .success(try await work(key))
@@ -43,9 +38,9 @@ extension API {
         }
     }
 
-    /// The resource that a first answer has shown. A data directory of an earlier release does not have it: then it is shown as it
+    /// The resource that the first response showed. A data directory of an earlier release does not have it: then it is shown as it
     /// is now.
-    func retold(_ id: DownloadID, _ shown: [UInt8]) throws(Problem) -> [UInt8] {
+    func resource(_ id: DownloadID, _ shown: [UInt8]) throws(Problem) -> [UInt8] {
         guard shown.isEmpty else { return shown }
         guard let download = index.download(id) else { throw Problem(DownloadError.removed(id)) }
         return download.encoded

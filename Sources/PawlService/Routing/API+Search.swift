@@ -7,7 +7,7 @@ internal import JSON
 /// Search.
 extension API {
     /// `GET /search`.
-    func search(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
+    func search(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         let query: SearchQuery
         do {
             query = try Catalog.query(from: try request.head.target.queryItems())
@@ -24,12 +24,7 @@ extension API {
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let answer: SearchAnswer
-            do throws(CatalogError) {
-                answer = try await catalog.search(query)
-            } catch {
-                throw Problem(error)
-            }
+            let answer = try await Problem.rethrowing(catalog: await catalog.search(query))
             var response = Response()
             fill(&response, with: answer, of: query, for: request)
             return response
@@ -39,7 +34,7 @@ extension API {
     private func fill(
         _ response: inout Response, with answer: SearchAnswer, of query: SearchQuery, for request: borrowing Request
     ) {
-        // What it tells of downloads changes before the answer itself does: to be kept, but asked again.
+        // The state of a download in it changes before the rest does: to be kept, but asked again.
         let left = max(0, (answer.expires - .now).components.seconds)
         response.fields.append(.cacheControl, "private, max-age=\(left)")
         response.fill { writer in encode(answer, includesRaw: query.includesRaw, into: &writer) }
@@ -56,8 +51,7 @@ extension API {
     }
 
     /// `GET /search/sources`.
-    func searchSources(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func searchSources(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         response.fields.append(.cacheControl, "no-cache")
         response.fill { Catalog.encodeSources(into: &$0) }
         response.validate(for: request)
@@ -65,22 +59,16 @@ extension API {
     }
 
     /// `GET /search/lookup`.
-    func lookUp(_ request: borrowing Request) throws(Problem) -> Answer {
-        var reader = try QueryReader(request.head.target)
-        let id = try reader.value("id")
-        let includesRaw = try reader.choice("include", Inclusion.self) != nil
-        try reader.finish()
+    func lookUp(_ request: borrowing Request) throws(Problem) -> RouteResult {
+        let (id, includesRaw) = try QueryReader.read(request.head.target) { reader throws(Problem) in
+            (try reader.value("id"), try reader.choice("include", Inclusion.self) != nil)
+        }
         guard let id, !id.isEmpty else {
             throw Problem(.invalidRequest, "the query parameter 'id' is missing; it takes an id of a search result")
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let answer: SearchAnswer
-            do throws(CatalogError) {
-                answer = try await catalog.lookup(id)
-            } catch {
-                throw Problem(error)
-            }
+            let answer = try await Problem.rethrowing(catalog: await catalog.lookup(id))
             var response = Response()
             response.fields.append(.cacheControl, "private, no-cache")
             response.fill { writer in encode(answer, includesRaw: includesRaw, into: &writer) }

@@ -2,12 +2,12 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON
+internal import PawlConfiguration
 
 /// Probes, statistics, and the published document.
 extension API {
     /// `GET /healthz`: the process lives.
-    func health(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func health(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         response.fields.append(contentsOf: Self.healthFields)
         response.body.append(contentsOf: Self.healthBody)
         return .ready
@@ -21,8 +21,7 @@ extension API {
     private static let healthBody = Array(#"{"status":"ok"}"#.utf8)
 
     /// `GET /readyz`: requests are welcome, and what they promise can be kept.
-    func readiness(_ request: borrowing Request) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func readiness(_ request: borrowing Request) throws(Problem) -> RouteResult {
         try checkReadiness()
         return .later { [self] () throws(Problem) in
             let complaint = await downloads.storeComplaint()
@@ -45,8 +44,7 @@ extension API {
     }
 
     /// `GET /stats`.
-    func statistics(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func statistics(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         let statistics = index.statistics()
         let uptime = condition.uptime(at: .now).components.seconds
         response.forbidStoring()
@@ -62,7 +60,7 @@ extension API {
             writer.member("bytesPerSecond", statistics.bytesPerSecond)
             writer.member("freeBytes", condition.freeBytes)
             writer.member("uptimeSeconds", uptime)
-            writer.member("version", Help.version)
+            writer.member("version", Program.version)
             writer.member("instanceId", condition.instanceID)
             writer.endObject()
         }
@@ -72,8 +70,7 @@ extension API {
     private static let documentTag = ContentTag.of(PackageResources.openapi_yaml)
 
     /// `GET /openapi.yaml`.
-    func document(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func document(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         response.fields.append(.contentType, "application/yaml; charset=utf-8")
         response.fields.append(.cacheControl, "no-cache")
         response.body = PackageResources.openapi_yaml

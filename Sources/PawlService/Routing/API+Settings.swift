@@ -6,8 +6,7 @@ internal import JSON
 /// What can be changed about the service while it runs.
 extension API {
     /// `GET /settings`.
-    func showSettings(_ request: borrowing Request) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func showSettings(_ request: borrowing Request) throws(Problem) -> RouteResult {
         let downloads = downloads
         let request = copy request
         return .later { () throws(Problem) in
@@ -18,8 +17,7 @@ extension API {
     }
 
     /// `PATCH /settings`. A member that is `null` changes nothing, as one that is absent.
-    func changeSettings(_ request: borrowing Request) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func changeSettings(_ request: borrowing Request) throws(Problem) -> RouteResult {
         var reader = try ObjectReader(try RequestBody.json(of: request))
         var values: [ServiceSettings.Name: Int64] = [:]
         for name in ServiceSettings.Name.allCases {
@@ -35,11 +33,12 @@ extension API {
                 var response = settings.response
                 response.fields.append(.etag, ContentTag.of(response.body))
                 return response
-            } catch .preconditionFailed {
-                throw Problem(
-                    .preconditionFailed,
-                    "the settings have changed since: they are not those that If-Match or If-None-Match means")
             } catch {
+                guard error != .preconditionFailed else {
+                    throw Problem(
+                        .preconditionFailed,
+                        "the settings have changed since: they are not those that If-Match or If-None-Match means")
+                }
                 throw Problem(error)
             }
         }
@@ -54,7 +53,7 @@ extension ServiceSettings {
             == .proceed
     }
 
-    /// All of them as an answer.
+    /// All of them as a response.
     fileprivate var response: Response {
         var response = Response()
         response.forbidStoring()

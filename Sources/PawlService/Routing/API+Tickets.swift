@@ -5,8 +5,7 @@ internal import JSON
 /// Access for browsers.
 extension API {
     /// `POST /tickets`.
-    func issueTicket(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> Answer {
-        try QueryReader(request.head.target).finish()
+    func issueTicket(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         try RequestBody.checkEmpty(request)
         let ticket = access.tickets.issue(now: .now)
         response.forbidStoring()

@@ -8,10 +8,10 @@ extension API {
     /// The longest that a request may be held, in seconds.
     static let longestWait = 60
 
-    /// Answers `GET /downloads/{id}` once the resource is no longer what the client knows, or when its patience ends.
+    /// Responds to `GET /downloads/{id}` once the resource is no longer what the client knows, or when the time is over.
     func waitForChange(
         of id: DownloadID, atMost seconds: Int, _ request: borrowing Request
-    ) -> Answer {
+    ) -> RouteResult {
         let request = copy request
         return .later { [self] () throws(Problem) in
             let deadline = ContinuousClock.now + .seconds(seconds)

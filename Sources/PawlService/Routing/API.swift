@@ -3,14 +3,15 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON
+internal import PawlConfiguration
 
-/// The service's HTTP interface: finds what a request asks for, checks that it may, and answers.
+/// The service's HTTP interface: finds the endpoint of a request, checks that the client may use it, and responds.
 ///
-/// Each group of endpoints is an extension of its own (`API+Downloads`, `API+Search`, …). What only reads memory is answered on
-/// the event loop; what has to wait is answered later.
+/// Each group of endpoints is an extension of its own (`API+Downloads`, `API+Search`, …). What only reads memory responds on the
+/// event loop; what has to wait responds later.
 final class API: Application {
-    /// An answer that is there, or one that has to be waited for.
-    enum Answer {
+    /// A response that is filled in, or one that has to be waited for.
+    enum RouteResult {
         case ready
         case later(@Sendable () async throws(Problem) -> Response)
     }
@@ -46,12 +47,12 @@ final class API: Application {
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         let match = router.match(request.head.target)
-        let exchange = Exchange(
+        let pending = Pending(
             endpoint: match.number, begun: Stopwatch(),
             origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
             entry: log.writes(.debug) ? RequestLogEntry(request) : nil)
         do throws(Problem) {
-            switch try answer(request, match, &response) {
+            switch try route(request, match, &response) {
             case .ready: break
             case .later(let work):
                 return .later { [self, id = request.id] in
@@ -62,7 +63,7 @@ final class API: Application {
                         report(error, ofRequest: id)
                         error.fill(&response)
                     }
-                    finish(exchange, &response)
+                    finish(pending, &response)
                     return response
                 }
             }
@@ -71,12 +72,12 @@ final class API: Application {
             report(error, ofRequest: request.id)
             error.fill(&response)
         }
-        finish(exchange, &response)
+        finish(pending, &response)
         return .ready
     }
 
-    /// What is to be remembered of a request until it is answered.
-    private struct Exchange: Sendable {
+    /// What is needed of a request when its response is finished.
+    private struct Pending: Sendable {
         /// The endpoint's place among all.
         let endpoint: Int?
         let begun: Stopwatch
@@ -84,12 +85,12 @@ final class API: Application {
         let entry: RequestLogEntry?
     }
 
-    /// What every answer gets, early or late.
-    private func finish(_ exchange: Exchange, _ response: inout Response) {
-        crossOrigin.decorate(&response.fields, forOrigin: exchange.origin)
-        let nanoseconds = exchange.begun.nanoseconds
-        metrics.record(exchange.endpoint, response.status, nanoseconds: nanoseconds)
-        exchange.entry?.write(to: log, response.status, took: .nanoseconds(nanoseconds))
+    /// What every response gets, early or late.
+    private func finish(_ pending: Pending, _ response: inout Response) {
+        crossOrigin.decorate(&response.fields, forOrigin: pending.origin)
+        let nanoseconds = pending.begun.nanoseconds
+        metrics.record(pending.endpoint, response.status, nanoseconds: nanoseconds)
+        pending.entry?.write(to: log, response.status, took: .nanoseconds(nanoseconds))
     }
 
     func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response) {
@@ -99,9 +100,9 @@ final class API: Application {
     }
 
     /// The checks come in the order in which they give the least away: the host, how often, then the token, then what there is.
-    private func answer(
+    private func route(
         _ request: borrowing Request, _ match: borrowing Router.Match, _ response: inout Response
-    ) throws(Problem) -> Answer {
+    ) throws(Problem) -> RouteResult {
         try access.checkHost(request.head.fields)
         let isOptions = if case .options = request.head.method { true } else { false }
         let isPreflight =
@@ -121,7 +122,7 @@ final class API: Application {
         if isOptions {
             response.status = .noContent
             response.fields.set(.allow, endpoint.allow)
-            if isPreflight { crossOrigin.answerPreflight(&response, for: request, methods: endpoint.allow) }
+            if isPreflight { crossOrigin.respondToPreflight(&response, for: request, methods: endpoint.allow) }
             return .ready
         }
         let method = if case .head = request.head.method { HTTPMethod.get } else { request.head.method }
@@ -146,7 +147,10 @@ final class API: Application {
     private func perform(
         _ endpoint: Endpoint, _ method: HTTPMethod, _ id: ArraySlice<UInt8>, _ request: borrowing Request,
         _ response: inout Response
-    ) throws(Problem) -> Answer {
+    ) throws(Problem) -> RouteResult {
+        if request.head.target.rawQuery != nil, !endpoint.takesQuery(method) {
+            try QueryReader.read(request.head.target) { (_) throws(Problem) in }
+        }
         switch endpoint {
         case .startPage: return try startPage(request, &response)
         case .consoleFile: return try consoleFile(named: id, request, &response)
@@ -184,13 +188,13 @@ final class API: Application {
         }
     }
 
-    /// What stands for `{id}` in a path. What cannot be an identifier names nothing.
+    /// The `{id}` of a path. What cannot be an identifier names no download.
     private func identifier(_ bytes: ArraySlice<UInt8>) throws(Problem) -> DownloadID {
         guard let id = DownloadID(parsing: bytes) else { throw Problem(DownloadError.notFound) }
         return id
     }
 
-    /// What is our own fault is worth a line, whatever the level.
+    /// A failure of the service itself is logged, whatever the level.
     private func report(_ problem: Problem, ofRequest id: RequestIdentifier) {
         guard problem.code == .internalError else { return }
         log.write(
@@ -214,14 +218,14 @@ extension Response {
 
     private static let jsonFields = Fields(.contentType, "application/json")
 
-    /// Says that nobody may keep the answer: it is out of date as soon as it is sent.
+    /// Forbids caches to keep the response: it is out of date as soon as it is sent.
     mutating func forbidStoring() {
-        fields.append(contentsOf: Self.unstored)
+        fields.append(contentsOf: Self.noStore)
     }
 
-    private static let unstored = Fields(.cacheControl, "no-store")
+    private static let noStore = Fields(.cacheControl, "no-store")
 
-    /// Makes the body conditional: gives it a strong validator, and leaves out what the client has already or didn't ask for.
+    /// Makes the body conditional: gives it a strong validator, and leaves out what the client has already or did not ask for.
     mutating func validate(for request: borrowing Request) {
         validate(for: request, etag: ContentTag.of(body))
     }

@@ -8,9 +8,9 @@ extension DownloadChange {
     init(reading value: JSONValue) throws(Problem) {
         self.init()
         var reader = try ObjectReader(value)
-        priority = try reader.integer("priority", in: DownloadOrder.Limits.priorities).map { Int($0) }
+        priority = try reader.integer("priority", in: DownloadRequest.MemberLimits.priorities).map { Int($0) }
         let hasLabels = reader.holds("labels")
-        let given = try DownloadOrder.labels(&reader)
+        let given = try DownloadRequest.labels(&reader)
         if hasLabels { labels = given }
         speedLimit = try reader.integer("speedLimit", in: 0...Int64.max)
         if let link = try reader.url("url") {

@@ -1,6 +1,6 @@
 internal import HTTPCore
 
-/// Everything that can be asked for: one case for each path of the contract.
+/// The endpoints: one case for each path of the contract.
 enum Endpoint: String, Sendable, CaseIterable {
     case startPage = "/"
     case consoleFile = "/console/{name}"
@@ -59,6 +59,16 @@ enum Endpoint: String, Sendable, CaseIterable {
         return (names + ["OPTIONS"]).joined(separator: ", ")
     }
 
+    /// Whether a method takes parameters in the query. The handlers of the others need not look at it.
+    func takesQuery(_ method: HTTPMethod) -> Bool {
+        switch self {
+        case .search, .searchLookup, .pauseAll, .resumeAll, .cancelAll, .allEvents, .file, .events: true
+        case .downloads: method == .get
+        case .download: method != .patch
+        default: false
+        }
+    }
+
     /// Whether a ticket in the query opens it as well as the token does: for `EventSource`, media elements and links.
     var takesTicket: Bool {
         switch self {
@@ -67,7 +77,7 @@ enum Endpoint: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it is answered without a token: probes, and the console, which asks for one.
+    /// Whether it needs no token: probes, and the console, which asks for one.
     var isPublic: Bool {
         switch self {
         case .startPage, .consoleFile, .health, .readiness, .problem: true

@@ -1,11 +1,11 @@
 internal import JSON
 
-/// Takes the members of a JSON object one by one, and complains of those of another type and of those nobody took.
+/// Takes the members of a JSON object one by one, and refuses those of another type and those that were not taken.
 /// A member that is `null` counts as absent.
 struct ObjectReader {
     private var members: [JSONMember]
     private var known: [String] = []
-    /// What names of members are preceded by in complaints, such as `downloads[3].`.
+    /// What precedes the names of members in refusals, such as `downloads[3].`.
     private let prefix: String
 
     /// Reads an object.
@@ -83,7 +83,7 @@ struct ObjectReader {
         return strings
     }
 
-    /// Complains of members that nobody took.
+    /// Refuses members that were not taken.
     func finish() throws(Problem) {
         guard !members.isEmpty else { return }
         let accepted = known.isEmpty ? "no members are taken here" : "accepted are " + known.joined(separator: ", ")
@@ -115,7 +115,7 @@ struct ObjectReader {
 }
 
 extension JSONValue {
-    /// What it is called in complaints.
+    /// What it is called in refusals.
     var typeName: String {
         switch self {
         case .null: "null"

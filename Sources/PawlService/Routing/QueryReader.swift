@@ -1,9 +1,19 @@
 internal import HTTPCore
 
-/// Takes the parameters of a query one by one, and complains of what it cannot read and of what nobody took.
+/// Takes the parameters of a query one by one, and refuses a value that it cannot read.
 struct QueryReader {
     private var items: [QueryItem]
     private var known: [String] = []
+
+    /// Reads a query with `body`, then refuses the parameters that `body` did not take.
+    static func read<Value>(
+        _ target: borrowing RequestTarget, _ body: (inout QueryReader) throws(Problem) -> Value
+    ) throws(Problem) -> Value {
+        var reader = try QueryReader(target)
+        let value = try body(&reader)
+        try reader.refuseRest()
+        return value
+    }
 
     /// Reads the query of a target.
     init(_ target: borrowing RequestTarget) throws(Problem) {
@@ -75,8 +85,8 @@ struct QueryReader {
         return choices
     }
 
-    /// Complains of parameters that nobody took.
-    func finish() throws(Problem) {
+    /// Refuses parameters that were not taken.
+    private func refuseRest() throws(Problem) {
         guard let unknown = items.first else { return }
         let accepted = known.isEmpty ? "no query parameters are taken here" : "accepted are " + known.joined(separator: ", ")
         throw Problem(.invalidRequest, "unknown query parameter '\(unknown.name)'; \(accepted)")

@@ -1,8 +1,9 @@
 internal import HTTPCore
 internal import HTTPServer
+internal import PawlConfiguration
 internal import System
 
-/// Who may ask: by the `Host` a request names, by the token it carries, and by how often its sender asked before.
+/// Which requests are accepted: by the `Host` they name, the token they carry, and how many their sender has sent.
 struct AccessPolicy: Sendable {
     /// What stands for the token where a field cannot be sent.
     let tickets = Tickets()
@@ -10,7 +11,7 @@ struct AccessPolicy: Sendable {
     /// Those of them that are whole names or IPv4 addresses, as bytes.
     private let plainHosts: [[UInt8]]
     private let limits: RateLimits
-    /// `nil` if none is asked for.
+    /// `nil` if none is required.
     private let token: Locked<AccessToken>?
 
     init(_ configuration: Configuration) {
@@ -20,7 +21,7 @@ struct AccessPolicy: Sendable {
         token = configuration.token.map { Locked($0) }
     }
 
-    /// Complains of a `Host` that is not one of ours: what a name looks like that somebody rebound to our address.
+    /// Refuses a `Host` that is not one of ours: that is how a name rebound to our address shows (DNS rebinding).
     func checkHost(_ fields: borrowing Fields) throws(Problem) {
         // Only HTTP/1.0 may leave it out (RFC 9112 §3.2), and no browser does.
         guard let sent = fields.bytes(.host) else { return }
@@ -44,12 +45,12 @@ struct AccessPolicy: Sendable {
         return true
     }
 
-    /// Complains of a client that asks more often than it may.
+    /// Refuses a client that sends more requests than it may.
     func checkRate(_ request: borrowing Request) throws(Problem) {
         try limits.checkRequest(of: request.peer)
     }
 
-    /// Complains of a missing or wrong token.
+    /// Refuses a missing or wrong token.
     /// - Parameter takesTicket: whether a ticket in the query does as well.
     func checkToken(_ request: borrowing Request, takesTicket: Bool) throws(Problem) {
         guard let token = token?.withLock({ $0 }) else { return }
@@ -68,10 +69,10 @@ struct AccessPolicy: Sendable {
             }
             throw Problem(.unauthorized, "the request carries no token; send Authorization: Bearer <token>")
         }
-        // Whoever sent too many wrong ones is not told whether this one is right.
+        // A client that sent too many wrong ones does not learn whether this one is right.
         try limits.checkGuesses(of: request.peer)
         guard token.isCarried(by: authorization) else {
-            limits.noteWrongGuess(of: request.peer)
+            limits.recordWrongGuess(of: request.peer)
             throw Problem(.unauthorized, "the token is wrong; send Authorization: Bearer <token>")
         }
     }

@@ -2,7 +2,7 @@ internal import HTTPClient
 
 /// An allowance for each client that has used some of its own, in bounded memory.
 struct ClientAllowances: Sendable {
-    /// The most clients that are told apart. Each takes some 100 bytes; beyond that, those who wait longest are forgiven.
+    /// The most clients that are kept apart. Each takes some 100 bytes; beyond that, some are dropped and begin anew.
     static let capacity = 10_000
 
     let size: TokenBucket.Size
@@ -15,7 +15,7 @@ struct ClientAllowances: Sendable {
     /// How many clients are remembered.
     var count: Int { buckets.count }
 
-    /// Takes one of the client's allowance, or tells how long it takes until there is one.
+    /// Takes one of the client's allowance, or returns how long it takes until there is one.
     mutating func take(_ host: String, now: ContinuousClock.Instant) -> Duration? {
         let client = Self.client(host)
         if buckets[client] == nil, buckets.count >= Self.capacity { makeRoom(now: now) }
@@ -27,7 +27,7 @@ struct ClientAllowances: Sendable {
         buckets[Self.client(host)]?.wait(size, now: now)
     }
 
-    /// Forgets whoever has everything back, and if that is nobody, half of all: memory is bounded whatever comes.
+    /// Drops the clients that have their whole allowance, and if those are none, half of all: memory is bounded whatever comes.
     private mutating func makeRoom(now: ContinuousClock.Instant) {
         buckets = buckets.filter { !$0.value.isFull(size, now: now) }
         while buckets.count > Self.capacity / 2, let client = buckets.keys.first { buckets[client] = nil }

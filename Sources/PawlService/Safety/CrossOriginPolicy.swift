@@ -1,7 +1,8 @@
 internal import HTTPCore
 internal import HTTPServer
+internal import PawlConfiguration
 
-/// Which web pages may read answers (CORS), and which may change anything (CSRF).
+/// Which web pages may read responses (CORS), and which may change anything (CSRF).
 struct CrossOriginPolicy: Sendable {
     private let allowsAny: Bool
     private let origins: Set<String>
@@ -14,10 +15,10 @@ struct CrossOriginPolicy: Sendable {
             })
     }
 
-    /// Whether any origin but our own may read answers.
+    /// Whether any origin but our own may read responses.
     var isOpen: Bool { allowsAny || !origins.isEmpty }
 
-    /// Whether a page of that origin may read answers.
+    /// Whether a page of that origin may read responses.
     func allows(_ origin: String) -> Bool {
         allowsAny || origins.contains(origin.lowercased())
     }
@@ -31,10 +32,10 @@ struct CrossOriginPolicy: Sendable {
 
     /// Whether a request that only reads may come from where the browser says it does.
     ///
-    /// A page of another site cannot read answers, but it can make the browser ask: with an image or a script whose source is a
-    /// search, say, that costs one of the few that a source allows. Browsers tell of it (Fetch Metadata §2); programs do not, and
-    /// are judged by their token. A link that is followed is fine: only the user sees what it leads to.
-    /// - Parameter isFile: whether a finished file is asked for, which allowed pages may play without CORS, that is without
+    /// A page of another site cannot read responses, but it can make the browser send requests: an image or a script whose URL is a
+    /// search, say, uses up one of the few that a source allows. Browsers mark them (Fetch Metadata §2); programs do not, and
+    /// need the token only. A link that is followed is fine: only the user sees what it leads to.
+    /// - Parameter isFile: whether the request is for a finished file, which allowed pages may play without CORS, that is without
     ///   naming themselves.
     func allowsRead(by fields: borrowing Fields, isFile: Bool) -> Bool {
         guard let site = fields[.secFetchSite], site != "same-origin", site != "none" else { return true }
@@ -43,7 +44,7 @@ struct CrossOriginPolicy: Sendable {
         return fields[.secFetchMode] == "navigate" && fields[.secFetchDest] == "document"
     }
 
-    /// What every answer says that doesn't say otherwise: it keeps pages of other sites from taking it in, as an image or a script, where
+    /// The fields of every response that doesn't set them itself: it keeps pages of other sites from taking it in, as an image or a script, where
     /// it can be spied on.
     static let defaultFields = [(name: FieldName.crossOriginResourcePolicy, value: "same-origin")]
 
@@ -58,7 +59,7 @@ struct CrossOriginPolicy: Sendable {
         return false
     }
 
-    /// Adds to an answer what lets a page of an allowed origin read it.
+    /// Adds to a response what lets a page of an allowed origin read it.
     func decorate(_ fields: inout Fields, forOrigin origin: String?) {
         guard isOpen else { return }
         if !allowsAny { fields.set(.vary, fields.combined(.vary).map { "\($0), Origin" } ?? "Origin") }
@@ -67,8 +68,8 @@ struct CrossOriginPolicy: Sendable {
         fields.set(.accessControlExposeHeaders, Self.exposed)
     }
 
-    /// Adds to the answer of a preflight what the page asks for: Fetch §3.2.2.
-    func answerPreflight(_ response: inout Response, for request: borrowing Request, methods: String) {
+    /// Adds to the response to a preflight what the page asks for: Fetch §3.2.2.
+    func respondToPreflight(_ response: inout Response, for request: borrowing Request, methods: String) {
         guard let origin = request.head.fields[.origin], allows(origin) else { return }
         response.fields.set(.accessControlAllowMethods, methods)
         response.fields.set(.accessControlAllowHeaders, Self.requestFields)

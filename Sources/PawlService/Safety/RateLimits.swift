@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import Synchronization
 internal import System
 
-/// How much a single client may ask: wrong tokens always, requests only if the user wants a limit.
+/// Limits for each client: of wrong tokens always, of requests only if the user sets one.
 final class RateLimits: Sendable {
     /// Wrong tokens from one client: ten at once, then one every six seconds. Nobody mistypes more; trying them all takes for ever.
     static let guesses = TokenBucket.Size(burst: 10, perSecond: 1.0 / 6)
@@ -21,7 +21,7 @@ final class RateLimits: Sendable {
                     TokenBucket.Size(burst: Double(requestsPerSecond) * 2, perSecond: Double(requestsPerSecond)))) : nil
     }
 
-    /// Counts a request, and complains of one too many.
+    /// Counts a request, and refuses one too many.
     func checkRequest(of peer: borrowing SocketAddress) throws(Problem) {
         guard let requests else { return }
         let host = peer.host
@@ -29,7 +29,7 @@ final class RateLimits: Sendable {
         throw Problem(.rateLimited, "more requests from this address than --rate-limit allows", waiting: wait)
     }
 
-    /// Complains of a client that sent too many wrong tokens, before it is told whether this one is right.
+    /// Refuses a client that sent too many wrong tokens, before it learns whether this one is right.
     func checkGuesses(of peer: borrowing SocketAddress) throws(Problem) {
         guard hasFailures.load(ordering: .relaxed) else { return }
         let host = peer.host
@@ -38,7 +38,7 @@ final class RateLimits: Sendable {
     }
 
     /// Counts a wrong token.
-    func noteWrongGuess(of peer: borrowing SocketAddress) {
+    func recordWrongGuess(of peer: borrowing SocketAddress) {
         hasFailures.store(true, ordering: .relaxed)
         let host = peer.host
         _ = failures.withLock { $0.take(host, now: .now) }

@@ -33,7 +33,7 @@ final class Tickets: Sendable {
     /// Whether it was issued, and is not too old.
     func accepts(_ ticket: String, now: ContinuousClock.Instant) -> Bool {
         issued.withLock { issued in
-            // All are looked at, whichever it is: how long this takes tells nothing.
+            // All are compared, whichever it is: the time this takes gives nothing away.
             issued.reduce(false) { found, known in
                 (known.ticket == ticket && known.expiry > now) || found
             }

@@ -17,7 +17,7 @@ struct TokenBucket: Sendable, Equatable {
         at = now
     }
 
-    /// Takes one, or tells how long it takes until there is one.
+    /// Takes one, or returns how long it takes until there is one.
     mutating func take(_ size: Size, now: ContinuousClock.Instant) -> Duration? {
         if let wait = wait(size, now: now) { return wait }
         level = level(size, now: now) - 1
@@ -31,7 +31,7 @@ struct TokenBucket: Sendable, Equatable {
         return level >= 1 ? nil : .seconds((1 - level) / size.perSecond)
     }
 
-    /// Whether nothing tells it from a new one.
+    /// Whether it is like a new one.
     func isFull(_ size: Size, now: ContinuousClock.Instant) -> Bool {
         level(size, now: now) >= size.burst
     }

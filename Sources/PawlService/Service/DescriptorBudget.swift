@@ -28,7 +28,7 @@ final class DescriptorBudget: Sendable {
     /// Files that may be open for being served.
     var files: Int { servedFiles.load(ordering: .relaxed) }
 
-    /// The server that is told of new limits.
+    /// The server that new limits are set on.
     func attach(_ server: HTTPServer) {
         self.server.withLock { $0.value = server }
     }

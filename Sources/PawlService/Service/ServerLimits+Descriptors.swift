@@ -7,7 +7,7 @@ extension ServerLimits {
     ///
     /// Set aside are those of the transfers (a socket for each segment, the part file, its finished form and its directory) and of
     /// everything else the process opens, at most half of all. Of the rest, connections have two thirds, and the files that are being
-    /// served through them the last: whoever asks for one too many is told to come again.
+    /// served through them the last: a request for one too many gets a 503.
     mutating func fit(descriptors: Int, transfers settings: ServiceSettings) {
         let transfers = settings.maxConcurrent * (settings.segments + 3)
         let available = descriptors - min(128 + transfers, descriptors / 2)

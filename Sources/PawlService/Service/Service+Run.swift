@@ -1,11 +1,13 @@
+public import PawlConfiguration
 internal import Synchronization
+internal import System
 
 extension Service {
-    /// How long an orderly end may take in all; then the process ends as it is.
+    /// How long an orderly end may take in all, before the process exits anyway.
     private static let endLimit: Duration = .milliseconds(9500)
 
-    /// What a signal asks for.
-    private enum Order: Sendable {
+    /// What a signal makes the service do.
+    private enum SignalAction: Sendable {
         case end
         case reload
     }
@@ -14,13 +16,13 @@ extension Service {
     /// not start. SIGHUP has the token file read again; without one, it ends the service as well. `SignalWatcher.prepare()` must
     /// have been called.
     /// - Parameters:
-    ///   - configuration: what the user asked for.
+    ///   - configuration: what the user chose.
     ///   - started: called once it listens.
     public static func run(
         _ configuration: Configuration, log: Log, started: (Service) async -> Void = { _ in }
     ) async -> Int32 {
         ProcessEnvironment.raiseDescriptorLimit()
-        let (signals, continuation) = AsyncStream.makeStream(of: Order.self)
+        let (signals, continuation) = AsyncStream.makeStream(of: SignalAction.self)
         let drainDelay = Duration.seconds(configuration.drainDelay)
         let reload: @Sendable () -> Void = { continuation.yield(.reload) }
         SignalWatcher.watch(
@@ -29,7 +31,7 @@ extension Service {
             continuation.yield(.end)
         }
         let service: Service
-        do throws(ServiceStartError) {
+        do throws(StartError) {
             service = try await start(configuration, log: log)
         } catch {
             StandardStreams.writeError("pawl: \(error)\n")
@@ -37,8 +39,8 @@ extension Service {
         }
         StandardStreams.writeOutput("listening on \(service.url)\n")
         await started(service)
-        for await order in signals {
-            if case .end = order { break }
+        for await action in signals {
+            if case .end = action { break }
             service.reloadToken()
         }
         log.write(.info, "stopping")

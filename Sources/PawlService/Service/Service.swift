@@ -3,8 +3,10 @@ internal import Downloads
 internal import HTTPClient
 internal import HTTPCore
 internal import HTTPServer
+public import PawlConfiguration
+internal import System
 
-/// The running service: all rooms, wired.
+/// The running service: all modules, wired.
 public final class Service: Sendable {
     /// Where it listens, as a URL: `http://127.0.0.1:8080`.
     public let url: String
@@ -37,22 +39,24 @@ public final class Service: Sendable {
     }
 
     /// Starts everything, in this order: the data directory is locked, the store opened and what it knows loaded, transfers begin,
-    /// and only then does it listen. Whoever gets an answer gets one from a service that is whole.
+    /// and only then does it listen: every response comes from a service that is complete.
     /// - Throws: one clear line if it cannot start.
-    public static func start(_ configuration: Configuration, log: Log) async throws(ServiceStartError) -> Service {
+    public static func start(_ configuration: Configuration, log: Log) async throws(StartError) -> Service {
         var configuration = configuration
         try configuration.resolveToken()
-        let client = try makeClient(configuration)
+        let client = try configuration.makeClient()
         let metrics = ServiceMetrics(receivedBytes: { client.receivedBytes })
         let downloads: DownloadService
         do throws(DownloadsStartError) {
-            downloads = try await DownloadService(configuration: DownloadsConfiguration(configuration), client: client) { event in
+            var settings = DownloadsConfiguration(configuration)
+            settings.resource = \.encoded
+            downloads = try await DownloadService(configuration: settings, client: client) { event in
                 metrics.record(event)
                 log.write(event)
             }
         } catch {
             client.shutdown()
-            throw ServiceStartError(error.description)
+            throw StartError(error.description)
         }
         let condition = ServiceCondition(dataDirectory: configuration.dataDirectory, started: .now)
         let catalog = Catalog(
@@ -80,7 +84,7 @@ public final class Service: Sendable {
         } catch {
             await downloads.shutdown()
             client.shutdown()
-            throw ServiceStartError(error.description)
+            throw StartError(error.description)
         }
     }
 
@@ -92,7 +96,7 @@ public final class Service: Sendable {
     /// Reads the token's file again. If it cannot be read, or holds no token, the old one stays.
     public func reloadToken() {
         guard let tokenFile else { return }
-        do throws(ServiceStartError) {
+        do throws(StartError) {
             access.replaceToken(try AccessToken(readFrom: tokenFile))
             log.write(.info, "the token file is read again")
         } catch {
@@ -100,7 +104,7 @@ public final class Service: Sendable {
         }
     }
 
-    /// Ends everything in order: no new requests, those that are being answered finish, event streams end, transfers are
+    /// Ends everything in order: no new requests, those in progress finish, event streams end, transfers are
     /// checkpointed. Takes at most about `limit`.
     public func stop(within limit: Duration = .seconds(6)) async {
         retire()
@@ -108,67 +112,5 @@ public final class Service: Sendable {
         await downloads.shutdown()
         client.shutdown()
         heapTrimmer.stop()
-    }
-
-    static func makeClient(_ configuration: Configuration) throws(ServiceStartError) -> HTTPClient {
-        var settings = ClientConfiguration()
-        settings.caFile = configuration.caFile
-        settings.userAgent = "pawl/" + Help.version
-        do throws(ClientError) {
-            return try HTTPClient(configuration: settings)
-        } catch {
-            throw ServiceStartError(error.message)
-        }
-    }
-}
-
-/// Why the service does not start, in one line.
-public struct ServiceStartError: Error, Sendable, CustomStringConvertible {
-    /// The line.
-    public let description: String
-
-    /// Takes the line.
-    public init(_ description: String) {
-        self.description = UsageError(description).description
-    }
-}
-
-extension Configuration {
-    /// Reads the token's file, if there is one.
-    /// - Throws: one line that says why there is no token in it.
-    public mutating func resolveToken() throws(ServiceStartError) {
-        if let tokenFile { token = try AccessToken(readFrom: tokenFile) }
-    }
-}
-
-extension AccessToken {
-    /// Reads a token from the first line of a file.
-    init(readFrom path: String) throws(ServiceStartError) {
-        let bytes: [UInt8]
-        do throws(SmallFile.Failure) {
-            bytes = try SmallFile.read(path, limit: 8192)
-        } catch {
-            throw ServiceStartError("token file: \(error)")
-        }
-        let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-        guard let token = AccessToken(String(decoding: line, as: UTF8.self)) else {
-            throw ServiceStartError(
-                "token file \(path): its first line must be 1 to 4096 visible ASCII characters without spaces")
-        }
-        self = token
-    }
-}
-
-extension DownloadsConfiguration {
-    /// What of the configuration is about downloads.
-    init(_ configuration: Configuration) {
-        self.init(dataDirectory: configuration.dataDirectory, destinationGuard: configuration.destinationGuard)
-        maxConcurrent = configuration.maxConcurrent
-        maxPerHost = configuration.maxPerHost
-        segments = configuration.segments
-        speedLimit = configuration.speedLimit
-        explicitSettings = configuration.explicitSettings
-        webhookSecret = configuration.webhookSecret
-        resource = \.encoded
     }
 }

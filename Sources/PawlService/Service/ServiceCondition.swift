@@ -1,6 +1,7 @@
 internal import Synchronization
+internal import System
 
-/// What probes and statistics tell of the process as a whole.
+/// What probes and statistics show of the process as a whole.
 final class ServiceCondition: Sendable {
     /// Names this run of the service: a client that sees it change knows that there was a restart.
     let instanceID: String
@@ -24,5 +25,5 @@ final class ServiceCondition: Sendable {
     func uptime(at now: ContinuousClock.Instant) -> Duration { now - started }
 
     /// Bytes that downloads may still take; `nil` if the system does not say.
-    var freeBytes: Int64? { SmallFile.freeBytes(at: dataDirectory) }
+    var freeBytes: Int64? { try? FileSystemSpace(at: dataDirectory).free }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import System
 
 /// What the process takes of the machine, from `/proc`.
 enum ProcessFigures {

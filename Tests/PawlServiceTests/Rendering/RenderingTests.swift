@@ -1,6 +1,7 @@
 import Downloads
 import HTTPCore
 import JSON
+import PawlConfiguration
 import Synchronization
 import Testing
 
@@ -126,23 +127,5 @@ struct RenderingTests {
         #expect(object["filename"]?.string == "a b.m4a")
         #expect(written[2] == "1970-01-01T00:00:00.000Z warning line?break detail=\"x\\ny\"\n")
         #expect(!written.joined().contains("s3cret"))
-    }
-
-    @Test("user names in URLs become a field, and are shown nowhere")
-    func userInfo() throws {
-        let url = try #require(HTTPURL("http://aladdin:open%20sesame@a.example:81/x?y=1"))
-        #expect(url.withoutUserInfo.string == "http://a.example:81/x?y=1")
-        #expect(url.basicAuthorization == "Basic YWxhZGRpbjpvcGVuIHNlc2FtZQ==")
-        #expect(HTTPURL("http://a.example/")?.basicAuthorization == nil)
-    }
-
-    @Test(
-        "base 64 pads as RFC 4648 §10 shows",
-        arguments: [
-            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ])
-    func base64(text: String, encoded: String) {
-        #expect(HTTPURL.base64(Array(text.utf8)) == encoded)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PawlConfiguration
 import TestSupport
 import Testing
 

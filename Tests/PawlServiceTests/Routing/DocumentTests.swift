@@ -1,6 +1,7 @@
 import Downloads
 import Foundation
 import HTTPCore
+import PawlConfiguration
 import Testing
 
 @testable import PawlService
@@ -90,62 +91,8 @@ struct DocumentTests {
         }
     }
 
-    @Test("the page to read tells of each operation: its group, summary, parameters, body and answers")
-    func page() throws {
-        let operations = ReferencePage(lines.joined(separator: "\n")).operations
-        #expect(operations.count == Endpoint.allCases.map(\.methods.count).reduce(0, +))
-        for operation in operations {
-            #expect(operation.summary.hasSuffix("."), "\(operation)")
-            #expect(["search", "downloads", "events", "service"].contains(operation.group), "\(operation)")
-            for place in operation.path.matches(of: /\{([a-z]+)\}/) {
-                #expect(operation.parameters.contains { $0.name == place.1 && $0.kind.hasPrefix("path") }, "\(operation)")
-            }
-            #expect(operation.answers.contains { $0.status.hasPrefix("2") }, "\(operation)")
-            #expect(operation.answers.last?.status == "default", "\(operation)")
-            #expect(operation.answers.allSatisfy { !$0.description.isEmpty }, "\(operation)")
-        }
-        let search = try #require(operations.first { $0.path == "/search" })
-        #expect(search.description.contains("five minutes"))
-        #expect(
-            search.parameters.contains { $0.name == "limit" && $0.kind == "query: integer, 1 to 200, by default <code>50</code>" }
-        )
-        let order = try #require(operations.first { $0.path == "/downloads" && $0.method == "POST" })
-        #expect(order.body?.kind == "<a href=\"#DownloadOrder\">DownloadOrder</a>")
-        #expect(order.answers.first { $0.status == "201" }?.body?.kind == "<a href=\"#Download\">Download</a>")
-    }
-
-    @Test("the page is whole: what it links to is in it, and nothing comes from elsewhere")
-    func pageLinks() {
-        let text = String(decoding: ReferencePage.bytes, as: UTF8.self)
-        for link in text.matches(of: /href="#([A-Za-z]+)"/) {
-            #expect(text.contains("id=\"\(link.1)\""), "\(link.1)")
-        }
-        for name in ["/downloads/{id}/file", "receivedRanges", "onDuplicate", "nextCursor"] {
-            #expect(text.contains(name), "\(name)")
-        }
-        #expect(!text.contains("<script") && !text.contains("http://") && !text.contains("https://"))
-        #expect(!text.contains("$ref"))
-    }
-
-    @Test(
-        "an outline has what the document says, however it is written",
-        arguments: [
-            ("a: b", "b"), ("a: \"b\"", "b"), ("a: 'b: c'", "b: c"), ("a: { b: c }", "{b:c}"),
-            ("a: { b: \"c, d\", e: [f, g] }", "{b:c, d;e:[f, g]}"), ("a: { b: it's, c: one's }", "{b:it's;c:one's}"),
-            ("a:\n  b: c\n  d: e", "{b:c;d:e}"), ("a:\n  - b\n  - c", "{-:b;-:c}"), ("a:\n  - b: c\n    d: e", "{-:{b:c;d:e}}"),
-            ("a:\n  - { b: c }", "{-:{b:c}}"), ("a: |\n  b: c\n\n  d", "b: c d"), ("a:\n  [b,\n   c]", "[b, c]"),
-            ("x: &n\n  b: c\na: *n", "{b:c}"),
-        ])
-    func outline(text: String, expected: String) {
-        func written(_ node: DocumentOutline) -> String {
-            guard !node.children.isEmpty else { return node.value }
-            return "{" + node.children.map { "\($0.key):\(written($0))" }.joined(separator: ";") + "}"
-        }
-        #expect(DocumentOutline(parsing: text)["a"].map(written) == expected)
-    }
-
     @Test("the version is the program's")
     func version() {
-        #expect(lines.contains("  version: \(Help.version)"))
+        #expect(lines.contains("  version: \(Program.version)"))
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPCore
 import JSON
+import PawlConfiguration
 import TestSupport
 import Testing
 

@@ -2,6 +2,7 @@ import DemoUpstream
 import Foundation
 import HTTPCore
 import JSON
+import PawlConfiguration
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import HTTPCore
+import PawlConfiguration
 import Testing
 
 @testable import PawlService

@@ -4,6 +4,7 @@ import Foundation
 import HTTPClient
 import HTTPCore
 import JSON
+import PawlConfiguration
 import TestSupport
 import Testing
 

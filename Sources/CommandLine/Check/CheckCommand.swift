@@ -1,0 +1,46 @@
+internal import Downloads
+internal import PawlConfiguration
+internal import System
+internal import Terminal
+
+/// `pawl check`: compares the records of a data directory with its files, and repairs what can be repaired.
+public enum CheckCommand {
+    /// Writes what is wrong to standard output, a line each, and a summary. Returns the process's exit status: 0 if
+    /// everything is as it should be, or is by now, 1 if not.
+    public static func run(_ invocation: Invocation) -> Int32 {
+        let repairs = invocation.repairs
+        do throws(DownloadsStartError) {
+            let check = try DirectoryCheck(path: invocation.configuration.dataDirectory)
+            let report = try check.run(repairing: repairs) { fault in
+                StandardStreams.writeOutput(line(for: fault, repairs) + "\n")
+            }
+            StandardStreams.writeOutput(summary(of: report, repairs) + "\n")
+            return (report.faults.count == report.repaired ? ExitStatus.done : .failed).rawValue
+        } catch {
+            StandardStreams.writeError("pawl: \(error)\n")
+            return ExitStatus.failed.rawValue
+        }
+    }
+
+    static func line(for fault: DirectoryFault, _ repairs: Bool) -> String {
+        let whose = fault.id.map { "\($0): " } ?? ""
+        guard let remedy = fault.remedy else { return "\(whose)\(fault.detail); that cannot be mended here" }
+        return repairs ? "\(whose)\(fault.detail); mended: \(remedy)" : "\(whose)\(fault.detail)"
+    }
+
+    private static func count(_ number: Int, _ name: String) -> String {
+        "\(number) \(name)\(number == 1 ? "" : "s")"
+    }
+
+    static func summary(of report: DirectoryReport, _ repairs: Bool) -> String {
+        let looked =
+            count(report.records, "record") + ", " + count(report.files, "finished file")
+            + " (\(HumanReadable.bytes(report.bytes)) hashed)"
+        let known = report.missing > 0 ? ", \(count(report.missing, "more file")) known to be gone" : ""
+        let left = report.faults.count - report.repaired
+        if report.faults.isEmpty { return "\(looked)\(known): nothing \(known.isEmpty ? "" : "else ")is wrong" }
+        if left == 0 { return "\(looked)\(known): \(count(report.repaired, "fault")), all mended" }
+        let hint = !repairs && report.faults.contains { $0.remedy != nil } ? "; --repair mends what can be mended" : ""
+        return "\(looked)\(known): \(count(left, "fault"))\(report.repaired > 0 ? ", \(report.repaired) more are mended" : "")\(hint)"
+    }
+}

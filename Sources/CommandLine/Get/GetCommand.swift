@@ -1,0 +1,74 @@
+internal import Downloads
+internal import HTTPClient
+internal import HTTPCore
+internal import PawlConfiguration
+internal import Synchronization
+internal import System
+internal import Terminal
+
+/// `pawl get`: downloads to where the user stands, through the same engine as the service.
+///
+/// The engine works in a hidden directory inside of the target directory, so that a finished file gets to its name in one step. It
+/// stays there while anything is unfinished; that is how running the command again resumes. Only one `pawl get` works in a directory
+/// at a time.
+public enum GetCommand {
+    /// The hidden directory's name.
+    static let workDirectory = ".pawl-get"
+    /// How often a terminal is redrawn.
+    private static let redrawInterval: Duration = .milliseconds(200)
+
+    /// Downloads, and returns the process's exit status. `SignalWatcher.prepare()` must have been called.
+    public static func run(_ invocation: Invocation) async -> Int32 {
+        let (ticks, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let interruption = Interruption()
+        SignalWatcher.watch(limit: .seconds(9)) { signal in
+            interruption.signal.store(signal, ordering: .releasing)
+            continuation.yield()
+        }
+        let begun = ContinuousClock.now
+        var display = display(of: invocation)
+        do throws(UsageError) {
+            let operands = try URLList.operands(of: invocation)
+            do throws(StartError) {
+                let session = try await GetSession(invocation, urls: operands.compactMap(\.url))
+                let isComplete = await session.run(
+                    ticks: ticks, wake: { continuation.yield() }, interval: redrawInterval, interruption: interruption,
+                    display: &display)
+                display.end(isInterrupted: interruption.isRaised, after: .now - begun)
+                let kept = await session.end()
+                guard interruption.isRaised else { return (isComplete ? ExitStatus.done : .failed).rawValue }
+                StandardStreams.writeError("pawl: interrupted; run the same command again to resume\(kept)\n")
+                return 128 + interruption.signal.load(ordering: .acquiring)
+            } catch {
+                StandardStreams.writeError("pawl: \(error)\n")
+                return ExitStatus.failed.rawValue
+            }
+        } catch {
+            StandardStreams.writeError("\(error)\n")
+            return ExitStatus.usage.rawValue
+        }
+    }
+
+    private static func display(of invocation: Invocation) -> ProgressDisplay {
+        let isTerminal = TerminalDevice.canDraw(on: ProcessEnvironment.variable("TERM"))
+        return ProgressDisplay(
+            mode: invocation.writesJSON ? .json : isTerminal ? .terminal : .lines, name: invocation.output,
+            appearance: Appearance(environment: ProcessEnvironment.variable, isTerminal: isTerminal),
+            size: { TerminalDevice.size }, write: { StandardStreams.writeOutput($0) })
+    }
+}
+
+extension DownloadOperand {
+    /// The URL, if it is one.
+    fileprivate var url: HTTPURL? {
+        if case .url(let url) = self { url } else { nil }
+    }
+}
+
+/// Whether the user has interrupted the command.
+final class Interruption: Sendable {
+    /// The signal that came; 0 before.
+    let signal = Atomic<Int32>(0)
+
+    var isRaised: Bool { signal.load(ordering: .acquiring) != 0 }
+}

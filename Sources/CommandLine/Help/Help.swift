@@ -1,0 +1,137 @@
+internal import PawlConfiguration
+
+/// The text of `pawl help`, made from the tables of commands and options.
+public enum Help {
+    /// What `pawl --version` prints.
+    public static var versionLine: String { "pawl \(Program.version)" }
+
+    /// What the program is, in one sentence.
+    static let purpose = "pawl downloads files: as a service with a REST API, or from the terminal."
+
+    /// Columns that no line exceeds.
+    private static let width = 110
+
+    /// The whole text, or that of one command, with a line break at its end.
+    public static func text(for topic: CommandName? = nil) -> String {
+        let lines =
+            switch topic {
+            case nil, .help, .version: overview
+            case let topic?: page(of: CommandTable.command(topic))
+            }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Options that are explained together.
+    struct Section {
+        let title: String
+        let commands: Set<CommandName>
+        /// Explained here.
+        let options: [Option]
+        /// Explained in an earlier section.
+        let shared: [String]
+    }
+
+    /// All options, each explained once.
+    static var sections: [Section] {
+        var explained: [Option] = []
+        return [
+            ("serve and demo", CommandName.services), ("get", [.get]),
+            ("the commands that talk to a service", CommandName.clients),
+            ("check", [.check]), ("health", [.health]),
+        ].map { title, commands in
+            let options = OptionTable.all.filter { !$0.commands.isDisjoint(with: commands) }
+            let isExplained = { (option: Option) in
+                explained.contains { $0.name == option.name && $0.commands == option.commands }
+            }
+            let new = options.filter { !isExplained($0) }
+            let shared = options.filter(isExplained).map(\.flag)
+            explained += new
+            return Section(title: title, commands: commands, options: new, shared: shared)
+        }
+    }
+
+    private static var overview: [String] {
+        var lines = [purpose, "", "Usage:"]
+        lines += CommandTable.all.map { "  " + $0.usage }
+        lines += ["  pawl --version", "", "Commands:"]
+        for command in CommandTable.all { lines += entry("  " + padded(command.name.rawValue, 13), command.meaning) }
+        for section in sections {
+            lines += ["", "Options of \(section.title):"]
+            for option in section.options { lines += describe(option, within: section.commands) }
+            if !section.shared.isEmpty { lines += entry("  and, as above: ", section.shared.joined(separator: ", ")) }
+        }
+        lines += [""] + wrapped(aboutVariables) + [""] + wrapped(aboutSettings)
+        return lines + ["", "Exit status:"] + statuses(of: CommandName.allCases)
+    }
+
+    private static func page(of command: Command) -> [String] {
+        var lines = wrapped("pawl \(command.name.rawValue): \(command.meaning).") + ["", "Usage:", "  " + command.usage]
+        for paragraph in command.description { lines += [""] + wrapped(paragraph) }
+        if !command.options.isEmpty {
+            lines += ["", "Options:"]
+            for option in command.options { lines += describe(option, within: [command.name]) }
+        }
+        if !command.examples.isEmpty {
+            lines += ["", "Examples:"]
+            for example in command.examples {
+                lines += ["  " + example.line] + (example.does.isEmpty ? [] : ["      " + example.does])
+            }
+        }
+        if command.options.contains(where: \.isInEnvironment) { lines += [""] + wrapped(aboutVariables) }
+        return lines + ["", "Exit status:"] + statuses(of: [command.name])
+    }
+
+    static let aboutVariables =
+        "Options of services are also environment variables, and so are --server, --token, --token-file, --ca-file and --limit of get"
+        + " (PAWL_SPEED_LIMIT): --max-concurrent is PAWL_MAX_CONCURRENT. A flag wins. What is repeatable is separated by commas"
+        + " there."
+
+    static let aboutSettings =
+        "--max-concurrent, --max-per-host, --segments and --speed-limit can be changed at run time (PATCH /settings) and are kept"
+        + " with the data: a value given at the start wins and is kept, otherwise the kept one holds, otherwise the default."
+
+    /// The exit statuses that these commands have.
+    static func statuses(of commands: [CommandName]) -> [String] {
+        let areClients = !CommandName.clients.isDisjoint(with: commands)
+        var lines: [String] = []
+        for status in ExitStatus.allCases where areClients || status.rawValue < ExitStatus.unreachable.rawValue {
+            lines += entry("  \(padded(String(status.rawValue), 9))", status.meaning)
+        }
+        return lines + entry("  " + padded(ExitStatus.signals.status, 9), ExitStatus.signals.meaning)
+    }
+
+    private static func describe(_ option: Option, within commands: Set<CommandName>) -> [String] {
+        let value = option.placeholder.map { " " + $0 } ?? ""
+        let others = option.flags.filter { $0 != option.flag }
+        let head = "  " + option.flag + value + (others.isEmpty ? "" : ", " + others.joined(separator: ", "))
+        let owners = option.commands.count < commands.count ? commands.intersection(option.commands) : []
+        let names = CommandName.allCases.filter(owners.contains).map(\.rawValue)
+        let limits = (names.isEmpty ? [] : ["of " + names.joined(separator: ", ")]) + (option.isRepeatable ? ["repeatable"] : [])
+        let note = (limits + ["default: \(option.defaultText)"]).joined(separator: "; ")
+        return [head] + entry("      ", option.meaning) + ["      (\(note))"]
+    }
+
+    /// A text behind a heading, with lines broken where they would get too long.
+    private static func entry(_ heading: String, _ text: String) -> [String] {
+        let lines = wrapped(text, width - heading.count)
+        let indentation = String(repeating: " ", count: heading.count)
+        return lines.enumerated().map { ($0 == 0 ? heading : indentation) + $1 }
+    }
+
+    private static func wrapped(_ text: String, _ width: Int = width) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            if !line.isEmpty, line.count + 1 + word.count > width {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        return lines + [line]
+    }
+
+    private static func padded(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(1, width - text.count))
+    }
+}

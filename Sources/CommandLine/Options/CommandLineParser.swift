@@ -1,0 +1,200 @@
+internal import HTTPClient
+internal import PawlConfiguration
+
+/// Reads a command line and an environment. Pure: no file is opened, nothing is printed.
+public enum CommandLineParser {
+    /// The command that is given, with its operands and options.
+    ///
+    /// An option is a flag (`--max-concurrent 4` or `--max-concurrent=4`, before or after other arguments) or a variable
+    /// (`PAWL_MAX_CONCURRENT`). A flag wins: then the variable is not even read. Of a flag that is given twice the last counts,
+    /// unless it is repeatable.
+    /// - Parameters:
+    ///   - arguments: without the program's name.
+    ///   - environment: variables by name. An empty one counts as not set.
+    /// - Throws: one line that names what is wrong and what is accepted.
+    public static func parse(_ arguments: [String], environment: [String: String]) throws(UsageError) -> Invocation {
+        var arguments = arguments[...]
+        guard let first = arguments.popFirst() else { return Invocation(.help) }
+        switch first {
+        case "help", "--help", "-h", "-?": return try help(arguments.first)
+        case "--version", "-V", "version": return Invocation(.version)
+        default: break
+        }
+        guard let command = CommandName(rawValue: first) else { throw unknownCommand(first) }
+        return try parse(command, arguments, environment)
+    }
+
+    private static func parse(
+        _ command: CommandName, _ arguments: ArraySlice<String>, _ environment: [String: String]
+    ) throws(UsageError) -> Invocation {
+        var invocation = Invocation(command)
+        // Progress is shown at a terminal anyway.
+        if command == .get { invocation.configuration.logLevel = .warning }
+        if command == .demo { invocation.configuration.dataDirectory = "./pawl-demo" }
+        let options = OptionTable.options(of: command)
+        let flags: [Flag]
+        switch try read(arguments, options, into: &invocation) {
+        case .instead(let other): return other
+        case .flags(let found): flags = found
+        }
+        let given = Set(flags.map(\.option.name))
+        try readEnvironment(environment, options.filter { !given.contains($0.name) }, into: &invocation)
+        invocation.warnings = EnvironmentCheck.warnings(about: environment)
+        for flag in flags { try set(flag.option, flag.value, calling: flag.option.flag, in: &invocation) }
+        try check(invocation)
+        return invocation
+    }
+
+    /// A flag as it was given.
+    private struct Flag {
+        let option: Option
+        let value: String
+    }
+
+    private enum Reading {
+        case flags([Flag])
+        /// Help or the version is wanted, whatever else there is.
+        case instead(Invocation)
+    }
+
+    /// Splits the arguments into flags and operands; operands go into the invocation.
+    private static func read(
+        _ arguments: ArraySlice<String>, _ options: [Option], into invocation: inout Invocation
+    ) throws(UsageError) -> Reading {
+        var rest = arguments
+        var flags: [Flag] = []
+        while let argument = rest.popFirst() {
+            guard argument.hasPrefix("-"), argument != "-" else {
+                try take(argument, into: &invocation)
+                continue
+            }
+            if argument == "--" {
+                for argument in rest { try take(argument, into: &invocation) }
+                break
+            }
+            if argument == "--help" || argument == "-h" { return .instead(Invocation(.help, topic: invocation.command)) }
+            if argument == "--version" { return .instead(Invocation(.version)) }
+            let (flag, inlineValue) = split(argument, options)
+            guard let option = options.first(where: { $0.flags.contains(flag) }) else {
+                throw unknownFlag(flag, of: invocation.command, options)
+            }
+            if let inlineValue {
+                flags.append(Flag(option: option, value: inlineValue))
+            } else if option.placeholder == nil {
+                flags.append(Flag(option: option, value: "true"))
+            } else if let next = rest.popFirst() {
+                flags.append(Flag(option: option, value: next))
+            } else {
+                throw UsageError("pawl: \(flag) needs a value: it takes \(option.accepts)")
+            }
+        }
+        return .flags(flags)
+    }
+
+    /// `pawl help`, or `pawl help serve`.
+    private static func help(_ topic: String?) throws(UsageError) -> Invocation {
+        guard let topic, !topic.hasPrefix("-") else { return Invocation(.help) }
+        guard let command = CommandName(rawValue: topic) else { throw unknownCommand(topic) }
+        return Invocation(.help, topic: command)
+    }
+
+    private static func readEnvironment(
+        _ environment: [String: String], _ options: [Option], into invocation: inout Invocation
+    ) throws(UsageError) {
+        for option in options where option.isInEnvironment {
+            let name = option.environmentName
+            guard let text = environment[name], !text.isEmpty else { continue }
+            // Kubernetes sets PAWL_PORT=tcp://10.0.0.1:8080 in the neighbours of a service that is called "pawl".
+            if option.name == "port", text.hasPrefix("tcp://") { continue }
+            guard option.isRepeatable else {
+                try set(option, text, calling: name, in: &invocation)
+                continue
+            }
+            for part in text.split(separator: ",") {
+                let value = part.trimmed
+                if !value.isEmpty { try set(option, value, calling: name, in: &invocation) }
+            }
+        }
+    }
+
+    private static func set(
+        _ option: Option, _ value: String, calling name: String, in invocation: inout Invocation
+    ) throws(UsageError) {
+        guard option.apply(&invocation, value) else {
+            let shown = option.isSecret ? "" : " '\(value)'"
+            throw UsageError("pawl: bad value\(shown) for \(name): it takes \(option.accepts)")
+        }
+        if let setting = option.setting { invocation.configuration.explicitSettings.insert(setting) }
+    }
+
+    private static func take(_ argument: String, into invocation: inout Invocation) throws(UsageError) {
+        guard CommandTable.command(invocation.command).operands != .none else {
+            throw UsageError("pawl: unexpected argument '\(argument)': pawl \(invocation.command.rawValue) takes options only")
+        }
+        invocation.operands.append(argument)
+    }
+
+    /// Checks what no single option can.
+    private static func check(_ invocation: Invocation) throws(UsageError) {
+        let configuration = invocation.configuration
+        if CommandName.services.contains(invocation.command) {
+            let isGuarded = configuration.token != nil || configuration.tokenFile != nil || configuration.allowsAnonymous
+            guard isGuarded || isLoopback(configuration.host) else {
+                throw UsageError(
+                    "pawl: --host \(configuration.host) serves other machines: give --token TOKEN or --token-file PATH, or --no-auth"
+                        + " to serve everybody")
+            }
+        }
+        try OperandCheck.check(invocation)
+    }
+
+    /// Whether only this machine reaches an address: 127.0.0.0/8 and ::1.
+    static func isLoopback(_ host: String) -> Bool {
+        switch IPAddress(parsing: host) {
+        case .v4(let bits): bits >> 24 == 127
+        case .v6(let bits): bits == 1
+        case nil: host == "localhost"
+        }
+    }
+
+    /// Splits `--flag=value`, and `-xvalue` where `-x` takes one.
+    private static func split(_ argument: String, _ options: [Option]) -> (flag: String, value: String?) {
+        if argument.hasPrefix("--") {
+            guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+            return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+        }
+        let short = String(argument.prefix(2))
+        let takesValue = options.contains { $0.placeholder != nil && $0.flags.contains(short) }
+        return argument.count > 2 && takesValue ? (short, String(argument.dropFirst(2))) : (argument, nil)
+    }
+
+    private static func unknownCommand(_ name: String) -> UsageError {
+        let names = CommandName.allCases.map(\.rawValue)
+        let isFlag = name.hasPrefix("-")
+        return UsageError(
+            "pawl: unknown \(isFlag ? "option" : "command") '\(name)'\(suggestion(for: name, among: names)): pawl takes one of "
+                + names.joined(separator: ", ") + (isFlag ? ", and options after it" : ""))
+    }
+
+    private static func unknownFlag(_ flag: String, of command: CommandName, _ options: [Option]) -> UsageError {
+        let flags = options.map(\.flag)
+        return UsageError(
+            "pawl: unknown option '\(flag)'\(suggestion(for: flag, among: flags)): pawl \(command.rawValue) takes "
+                + flags.joined(separator: ", "))
+    }
+
+    private static func suggestion(for word: String, among candidates: [String]) -> String {
+        guard let nearest = Spelling.nearest(to: word, among: candidates) else { return "" }
+        return " (did you mean \(nearest)?)"
+    }
+}
+
+extension Substring {
+    /// Without white space around it.
+    var trimmed: String {
+        var text = self
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,132 @@
+/// A command as its users see it. The parser, help, the manual page and the completions of all shells follow from it and from
+/// ``OptionTable``, so that they cannot disagree.
+struct Command: Sendable {
+    /// What a command takes besides options.
+    enum Operands: Sendable, Equatable {
+        /// Nothing.
+        case none
+        /// URLs, one or more unless there is a list of them.
+        case urls
+        /// URLs and numbers of the last search's results, as `urls`.
+        case urlsOrResults
+        /// Identifiers of downloads, one or more unless all are meant.
+        case downloads
+        /// Identifiers of downloads, or none for all.
+        case anyDownloads
+        /// Words to search for.
+        case words
+        /// One of these words.
+        case oneOf([String])
+        /// A command, or nothing.
+        case command
+    }
+
+    /// How it is called.
+    let name: CommandName
+    /// What it does, in one line.
+    let meaning: String
+    /// How its operands are written; empty for none.
+    let synopsis: String
+    /// What it takes.
+    let operands: Operands
+    /// What more there is to know, a paragraph each.
+    let description: [String]
+    /// What it looks like, and what that does.
+    let examples: [(line: String, does: String)]
+
+    init(
+        _ name: CommandName, _ meaning: String, _ synopsis: String = "", _ operands: Operands = .none, description: [String] = [],
+        examples: [(line: String, does: String)] = []
+    ) {
+        self.name = name
+        self.meaning = meaning
+        self.synopsis = synopsis
+        self.operands = operands
+        self.description = description
+        self.examples = examples
+    }
+
+    /// Its options.
+    var options: [Option] { OptionTable.options(of: name) }
+
+    /// How it is written, in one line.
+    var usage: String {
+        let options = self.options.isEmpty ? "" : " [option]..."
+        return "pawl \(name.rawValue)\(options)\(synopsis.isEmpty ? "" : " " + synopsis)"
+    }
+}
+
+/// All commands, in the order help shows them.
+enum CommandTable {
+    /// The shells that command lines can be completed in.
+    static let shells = ["bash", "zsh", "fish"]
+
+    /// A command by its name.
+    static func command(_ name: CommandName) -> Command {
+        all.first { $0.name == name } ?? Command(name, name.rawValue)
+    }
+
+    static let all: [Command] = [
+        Command(.serve, "run the service"),
+        Command(.demo, "run the service with an embedded upstream, so that everything can be tried without a network"),
+        Command(
+            .get, "download URLs into the current directory; run it again to resume what was interrupted", "URL...", .urls,
+            description: [
+                "At a terminal, each download has a line with its progress, and several have one for all of them. In a pipe, plain"
+                    + " lines tell of beginnings, ends and, now and then, progress. With --json, each line is an object whose"
+                    + " member event is progress, saved, failed or done, once at the end.",
+                "What is interrupted, even by a crash, stays in the directory .pawl-get beside its file, and the same command goes"
+                    + " on from there. One pawl get works in a directory at a time.",
+            ],
+            examples: [
+                ("pawl get -x 8 --limit 2M https://example.org/large.iso", "over up to 8 connections, 2 MiB/s at most"),
+                ("pawl get -d music -i list.txt", "every URL of a list into a directory"),
+            ]),
+        Command(
+            .search, "search by way of the service; number the results for pawl add", "WORD...", .words,
+            description: ["The results are kept in $XDG_STATE_HOME/pawl/search.json, or ~/.local/state, until the next search."],
+            examples: [("pawl search -n 5 prelude", "five results at most"), ("pawl add 3", "download the third of them")]),
+        Command(
+            .add, "give the service URLs, or results of the last search by number, to download", "URL|NUMBER...", .urlsOrResults,
+            description: ["Numbers may be ranges, such as 2-4. What the service already has, it does not download again."],
+            examples: [("pawl add --paused -l books https://example.org/a.epub", "to be resumed later, with a label")]),
+        Command(
+            .list, "list the service's downloads, newest first",
+            examples: [("pawl list --state failed --state retrying", "what did not go well")]),
+        Command(
+            .watch, "show the service's downloads as they go on, like top; with IDs, until those have ended", "[ID...]",
+            .anyDownloads,
+            description: [
+                "Shows all that is under way or waiting, and what has ended of the newest 200 downloads.",
+                "Keys: arrows choose a download; p pauses it or lets it go on; c cancels it, after a question; q ends. In a pipe,"
+                    + " each change of state is a line; with --json, each event is one.",
+                "With IDs, the exit status is 1 if one of them fails, or is cancelled or removed.",
+            ]),
+        Command(
+            .pause, "stop downloads; their bytes are kept", "ID...|--all", .downloads,
+            description: ["IDs may be shortened to what no other download's begins with, here and wherever they are taken."]),
+        Command(.resume, "let paused and failed downloads go on from the bytes they have", "ID...|--all", .downloads),
+        Command(.cancel, "stop downloads for good; their bytes are deleted", "ID...|--all", .downloads),
+        Command(.retry, "begin failed and cancelled downloads again, from nothing", "ID...", .downloads),
+        Command(
+            .rm, "forget downloads; live ones are cancelled, finished files stay unless --delete-file", "ID...", .downloads),
+        Command(
+            .check, "compare the records of a data directory with its files, and mend what is wrong",
+            description: [
+                "No service may have the directory meanwhile. Finished files are compared by length and SHA-256. Each fault is a line"
+                    + " on standard output, and makes the exit status 1 unless it is mended. With --repair, a damaged file is kept"
+                    + " under damaged/ and its download has failed, so that it can be tried again."
+            ]),
+        Command(.health, "exit with 0 if the service on this machine answers, with 1 otherwise"),
+        Command(
+            .completions, "write a script that completes command lines", shells.joined(separator: "|"), .oneOf(shells),
+            examples: [
+                ("source <(pawl completions bash)", "in ~/.bashrc"),
+                ("pawl completions zsh > ~/.zfunc/_pawl", "in a directory of $fpath"),
+                ("pawl completions fish > ~/.config/fish/completions/pawl.fish", ""),
+            ]),
+        Command(.man, "write the manual page", examples: [("pawl man | man -l -", "read it")]),
+        Command(.help, "explain the program, or one command", "[command]", .command),
+        Command(.version, "print the version"),
+    ]
+}

@@ -1,0 +1,36 @@
+public import PawlConfiguration
+
+/// A command line, parsed: the command, its operands and its options.
+public struct Invocation: Sendable {
+    /// The command.
+    public var command: CommandName
+    /// The options that services have, and other commands in part.
+    public var configuration = Configuration()
+    /// The options of the commands that talk to a service.
+    public var client = ClientOptions()
+    /// What stands on the command line besides options, as given: URLs, identifiers, words to search for.
+    public var operands: [String] = []
+    /// Where `get` writes its one file to; `nil`: a name from the origin or the URL.
+    public var output: String?
+    /// The directory that `get` writes into.
+    public var directory = "."
+    /// The digest that the one file of `get` or `add` must have: `sha-256:<hex>`.
+    public var checksum: String?
+    /// A file of more URLs for `get` or `add`; `-` is standard input.
+    public var listFile: String?
+    /// Whether JSON is written rather than text for people.
+    public var writesJSON = false
+
+    /// Whether `check` repairs what it finds.
+    public var repairs = false
+
+    /// The command that help is wanted for; `nil` for all.
+    public var topic: CommandName?
+    /// What is odd but keeps nothing from being done, a line each.
+    public var warnings: [String] = []
+
+    init(_ command: CommandName, topic: CommandName? = nil) {
+        self.command = command
+        self.topic = topic
+    }
+}

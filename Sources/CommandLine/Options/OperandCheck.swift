@@ -1,0 +1,79 @@
+internal import HTTPCore
+
+/// Whether a command has the operands that it takes, and options that go with them.
+enum OperandCheck {
+    /// Throws one line that says what is missing, or is not acceptable.
+    static func check(_ invocation: Invocation) throws(UsageError) {
+        let name = invocation.command.rawValue
+        let operands = invocation.operands
+        switch CommandTable.command(invocation.command).operands {
+        case .none:
+            guard invocation.client.labels.count <= 1 else {
+                throw UsageError("pawl: --label is given twice: pawl \(name) takes one label to choose by")
+            }
+        case .anyDownloads, .command: break
+        case .urls:
+            guard !operands.isEmpty || invocation.listFile != nil else {
+                throw UsageError("pawl: nothing to download: pawl get takes one or more http or https URLs, or --input LIST")
+            }
+            for url in operands where HTTPURL(url) == nil { throw badURL(url, of: name) }
+            try checkSingle(invocation, isNamed: invocation.output != nil, elsewhere: "; --directory takes any number")
+        case .urlsOrResults:
+            guard !operands.isEmpty || invocation.listFile != nil else {
+                throw UsageError("pawl: nothing to add: pawl add takes http or https URLs, numbers of results, or --input LIST")
+            }
+            for operand in operands where DownloadOperand(operand) == nil {
+                throw badURL(operand, of: name, besides: ", and numbers of results such as 3 or 2-4")
+            }
+            try checkSingle(invocation, isNamed: invocation.client.filename != nil, elsewhere: "")
+        case .downloads: try checkChoice(invocation)
+        case .words:
+            guard operands.contains(where: { !$0.isEmpty }) else {
+                throw UsageError("pawl: nothing to search for: pawl search takes one or more words")
+            }
+        case .oneOf(let words):
+            guard operands.count == 1, let word = operands.first, words.contains(word) else {
+                let given = operands.isEmpty ? "" : ", not '\(operands.joined(separator: " "))'"
+                throw UsageError("pawl: pawl \(name) takes one of \(words.joined(separator: ", "))\(given)")
+            }
+        }
+    }
+
+    /// `pause` and its like: some downloads, or all.
+    private static func checkChoice(_ invocation: Invocation) throws(UsageError) {
+        let name = invocation.command.rawValue
+        let hasAll = invocation.command != .retry && invocation.command != .rm
+        if invocation.client.labels.count > 1 {
+            throw UsageError("pawl: --label is given twice: pawl \(name) takes one label to choose by")
+        } else if invocation.client.meansAll {
+            guard invocation.operands.isEmpty else {
+                throw UsageError("pawl: --all means all downloads: pawl \(name) takes it, or IDs, not both")
+            }
+        } else if !invocation.client.labels.isEmpty {
+            throw UsageError("pawl: --label chooses among --all: pawl \(name) takes them together, or IDs")
+        } else if invocation.operands.isEmpty {
+            throw UsageError("pawl: nothing to \(name): pawl \(name) takes one or more IDs\(hasAll ? ", or --all" : "")")
+        }
+    }
+
+    /// What names one file, or one file's digest, takes exactly one.
+    private static func checkSingle(_ invocation: Invocation, isNamed: Bool, elsewhere: String) throws(UsageError) {
+        guard invocation.operands.count != 1 || invocation.listFile != nil else { return }
+        if isNamed { throw UsageError("pawl: --output names one file, so it takes exactly one URL\(elsewhere)") }
+        if invocation.checksum != nil {
+            throw UsageError("pawl: --checksum is of one file, so it takes exactly one URL")
+        }
+    }
+
+    /// What is wrong with a URL.
+    static func badURL(_ text: String, of command: String, besides: String = "", at place: String = "") -> UsageError {
+        if let end = text.firstRange(of: "://")?.lowerBound {
+            let scheme = text[..<end].lowercased()
+            if !scheme.isEmpty, scheme != "http", scheme != "https" {
+                return UsageError(
+                    "pawl: \(place)'\(text)' is a URL of '\(scheme)': pawl \(command) takes only http and https\(besides)")
+            }
+        }
+        return UsageError("pawl: \(place)'\(text)' is not a URL: pawl \(command) takes absolute http or https URLs\(besides)")
+    }
+}

@@ -1,0 +1,66 @@
+internal import Downloads
+internal import PawlConfiguration
+
+/// The options of `get`, and those of it that `add` has too.
+extension OptionTable {
+    static let get: [Option] = [
+        Option(
+            "output", "FILE", accepts: "a path, for one URL", default: "the origin's name for it",
+            "file to write to, in a directory that is made if it is missing", isInEnvironment: false, commands: [.get]
+        ) { invocation, value in
+            guard isPath(value), !value.hasSuffix("/") else { return false }
+            invocation.output = value
+            return true
+        }
+        .short("o").completed(from: .file),
+        Option(
+            "directory", "PATH", accepts: "a path", default: "the current one",
+            "directory to write into, made if it is missing", isInEnvironment: false, commands: [.get]
+        ) { invocation, value in
+            guard isPath(value) else { return false }
+            invocation.directory = value
+            return true
+        }
+        .short("d").completed(from: .directory),
+        Option(
+            "limit", "RATE", accepts: ByteRate.accepted, default: "0", "bytes per second over all downloads; 0 is none",
+            commands: [.get]
+        ) { invocation, value in
+            guard let rate = ByteRate(parsing: value) else { return false }
+            invocation.configuration.speedLimit = rate.bytesPerSecond
+            return true
+        }
+        .alias("speed-limit").variable("PAWL_SPEED_LIMIT"),
+        Option(
+            "checksum", "ALGORITHM:HEX",
+            accepts: Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
+                + ", a colon and the digest in hexadecimal digits, such as sha-256:9f86d0…",
+            default: "none", "digest that the file must have, for one URL", isInEnvironment: false, commands: [.get, .add]
+        ) { invocation, value in
+            guard let checksum = try? Checksum(parsing: value) else { return false }
+            invocation.checksum = checksum.description
+            return true
+        },
+        Option(
+            "input", "LIST", accepts: "a path, or - for standard input", default: "none",
+            "file of more URLs, one on a line; empty lines and those that begin with # are skipped", isInEnvironment: false,
+            commands: [.get, .add]
+        ) { invocation, value in
+            guard isPath(value) else { return false }
+            invocation.listFile = value
+            return true
+        }
+        .short("i").completed(from: .file),
+        Option(
+            "json", nil, accepts: "true or false", default: "off", "write JSON, one object on a line",
+            isInEnvironment: false, commands: [.get, .add, .list, .watch, .search]
+        ) { invocation, value in
+            switch value.lowercased() {
+            case "true": invocation.writesJSON = true
+            case "false": invocation.writesJSON = false
+            default: return false
+            }
+            return true
+        },
+    ]
+}

@@ -1,0 +1,170 @@
+internal import HTTPClient
+internal import HTTPCore
+internal import PawlConfiguration
+
+/// All options, in the order help shows them.
+enum OptionTable {
+    /// The options a command has.
+    static func options(of command: CommandName) -> [Option] {
+        all.filter { $0.commands.contains(command) }
+    }
+
+    static let all: [Option] = services + get + client + check
+
+    private static let check: [Option] = [
+        Option(
+            "repair", nil, accepts: "true or false", default: "off", "mend what is wrong, as far as that is possible",
+            isInEnvironment: false, commands: [.check]
+        ) { invocation, value in
+            guard ["true", "false"].contains(value) else { return false }
+            invocation.repairs = value == "true"
+            return true
+        }
+    ]
+
+    /// Those of services, and what `get` shares of them.
+    private static let services: [Option] = [
+        Option(
+            "host", "ADDRESS", accepts: "an IP address or localhost", default: "127.0.0.1",
+            "address to bind; anything but loopback needs --token, --token-file or --no-auth",
+            commands: [.serve, .demo, .health]
+        ) { invocation, value in
+            guard let host = bindableHost(value) else { return false }
+            invocation.configuration.host = host
+            return true
+        },
+        .number(
+            "port", 0...65535, default: "8080", "port to bind; 0 picks a free one", commands: [.serve, .demo, .health], \.port),
+        Option(
+            "data-dir", "PATH", accepts: "a path", default: "./pawl-data, or ./pawl-demo of pawl demo",
+            "directory that holds everything the service keeps", commands: [.serve, .demo, .check]
+        ) { invocation, value in
+            guard isPath(value) else { return false }
+            invocation.configuration.dataDirectory = value
+            return true
+        }
+        .completed(from: .directory),
+        Option(
+            "token", "TOKEN", accepts: "1 to 4096 visible ASCII characters without spaces", default: "none",
+            "bearer token that every API request must carry", isSecret: true,
+            commands: CommandName.services.union(CommandName.clients)
+        ) { invocation, value in
+            guard let token = AccessToken(value) else { return false }
+            invocation.configuration.token = token
+            invocation.configuration.tokenFile = nil
+            return true
+        },
+        Option(
+            "token-file", "PATH", accepts: "a path", default: "none", "file whose first line is that token",
+            commands: CommandName.services.union(CommandName.clients)
+        ) { invocation, value in
+            guard isPath(value) else { return false }
+            invocation.configuration.tokenFile = value
+            invocation.configuration.token = nil
+            return true
+        }
+        .completed(from: .file),
+        .toggle("no-auth", "serve other machines without a token", \.allowsAnonymous),
+        Option(
+            "webhook-secret", "SECRET", accepts: "a text that is not empty", default: "none",
+            "key of the HMAC-SHA256 signature on webhooks", isSecret: true
+        ) { invocation, value in
+            guard !value.isEmpty else { return false }
+            invocation.configuration.webhookSecret = value
+            return true
+        },
+        .number(
+            "max-concurrent", 1...1000, default: "8", "downloads transferring at once", commands: [.serve, .demo, .get],
+            \.maxConcurrent),
+        .number(
+            "max-per-host", 1...1000, default: "4", "of those, downloads per origin host and port",
+            commands: [.serve, .demo, .get], \.maxPerHost),
+        .number(
+            "segments", 1...16, default: "4", "most connections for one large file; files under 8 MiB use one",
+            commands: [.serve, .demo, .get], \.segments
+        )
+        .short("x"),
+        Option(
+            "speed-limit", "RATE", accepts: ByteRate.accepted, default: "0", "bytes per second over all downloads; 0 is none"
+        ) { invocation, value in
+            guard let rate = ByteRate(parsing: value) else { return false }
+            invocation.configuration.speedLimit = rate.bytesPerSecond
+            return true
+        },
+        .toggle(
+            "allow-private", "allow destinations on loopback, private, link-local and other special-use addresses",
+            commands: [.serve, .demo, .get], \.allowsPrivate),
+        Option(
+            "allow-destination", "DESTINATION",
+            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
+            "destination that is always allowed", isRepeatable: true, commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let destination = try? AllowedDestination(parsing: value) else { return false }
+            invocation.configuration.allowedDestinations.append(destination)
+            return true
+        },
+        Option(
+            "cors-origin", "ORIGIN", accepts: "an origin such as https://example.org:8443, or * for all", default: "none",
+            "browser origin that may call the API", isRepeatable: true
+        ) { invocation, value in
+            guard let origin = AllowedOrigin(parsing: value) else { return false }
+            invocation.configuration.corsOrigins.append(origin)
+            return true
+        },
+        Option(
+            "allowed-host", "HOST", accepts: "a host name, *.suffix, an address, or * for all",
+            default: "loopback names and the bound address", "Host value that is accepted (guards against DNS rebinding)",
+            isRepeatable: true
+        ) { invocation, value in
+            guard let host = AllowedHost(parsing: value) else { return false }
+            invocation.configuration.allowedHosts.append(host)
+            return true
+        },
+        .number(
+            "rate-limit", 0...1_000_000, default: "0",
+            "requests per second that one client's address may send, twice as many at once; 0 is no limit", \.rateLimit),
+        .number(
+            "drain-delay", 0...60, default: "0",
+            "seconds for which requests are still taken after the signal to end, while /readyz says no", \.drainDelay),
+        .base("itunes-url", default: "https://itunes.apple.com", "base of the iTunes Search API", \.itunesURL),
+        .base("posts-url", default: "https://jsonplaceholder.typicode.com", "base of the JSONPlaceholder API", \.postsURL),
+        Option(
+            "ca-file", "PATH", accepts: "a path", default: "the system's store", "PEM bundle for TLS verification",
+            commands: CommandName.services.union(CommandName.clients).union([.get])
+        ) { invocation, value in
+            guard isPath(value) else { return false }
+            invocation.configuration.caFile = value
+            return true
+        }
+        .completed(from: .file),
+        .choice(
+            "log-level", default: "info, or warning of pawl get", "least severe lines that are logged, to standard error",
+            commands: [.serve, .demo, .get], \.logLevel),
+        .choice("log-format", default: "text", "how a line of the log is written", \.logFormat),
+    ]
+
+    /// The address to bind, without brackets; `nil` for what is neither an IP address nor `localhost`.
+    private static func bindableHost(_ text: String) -> String? {
+        if text.lowercased() == "localhost" { return "127.0.0.1" }
+        let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+        return IPAddress(parsing: bare)?.description
+    }
+
+    static func isPath(_ text: String) -> Bool {
+        !text.isEmpty && !text.utf8.contains(0)
+    }
+}
+
+extension Option {
+    /// The base URL of an upstream.
+    fileprivate static func base(
+        _ name: String, default defaultText: String, _ meaning: String,
+        _ property: any WritableKeyPath<Configuration, HTTPURL> & Sendable
+    ) -> Option {
+        Option(name, "URL", accepts: "an http or https URL without a query", default: defaultText, meaning) { invocation, value in
+            guard let url = HTTPURL(value), url.query == nil, !url.hasUserInfo else { return false }
+            invocation.configuration[keyPath: property] = url
+            return true
+        }
+    }
+}

@@ -1,0 +1,16 @@
+internal import Downloads
+internal import PawlConfiguration
+internal import Terminal
+
+extension TransferStatus {
+    /// A download as a terminal shows it.
+    init(_ download: Download) {
+        self.init(name: TerminalText(download.filename ?? Log.withoutSecrets(download.url)), state: download.state)
+        bytesReceived = download.bytesReceived
+        bytesTotal = download.bytesTotal
+        bytesPerSecond = download.bytesPerSecond
+        secondsLeft = download.etaSeconds
+        isStalled = download.stalled
+        reason = download.error.map { TerminalText($0.message) }
+    }
+}

@@ -1,0 +1,21 @@
+extension DownloadError: CustomStringConvertible {
+    /// What was refused and why, in a sentence for whoever asked.
+    public var description: String {
+        switch self {
+        case .notFound: "there is no such download"
+        case .illegalTransition(let state, let command): "a download that is \(state.rawValue) takes no \(command)"
+        case .duplicate(let id): "the URL is being, or has been, downloaded as \(id)"
+        case .destinationForbidden(let reason):
+            "the destination guard refuses \(reason); --allow-destination lets a destination through"
+        case .invalid(let reason), .insufficientStorage(let reason): reason
+        case .notComplete(let state): "the download is \(state.rawValue); its file can be read once it is completed"
+        case .preconditionFailed:
+            "the download has changed since: it is not the one that If-Match or If-None-Match means"
+        case .keyMismatch: "the Idempotency-Key was used for a request with another body"
+        case .removed: "the download that the first request with this Idempotency-Key made has been removed"
+        case .overloaded: "the disk does not keep up; nothing was done"
+        case .shuttingDown: "the service is stopping"
+        case .storeFailed(let reason): "the record could not be kept: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,31 @@
+public import Downloads
+public import HTTPClient
+
+/// What of the configuration each part of the program gets.
+extension Configuration {
+    /// The client that downloads and searches use.
+    /// - Throws: one line that says what is wrong with the bundle of certificates, or what the system lacks.
+    public func makeClient() throws(StartError) -> HTTPClient {
+        var settings = ClientConfiguration()
+        settings.caFile = caFile
+        settings.userAgent = Program.userAgent
+        do throws(ClientError) {
+            return try HTTPClient(configuration: settings)
+        } catch {
+            throw StartError(error.message)
+        }
+    }
+}
+
+extension DownloadsConfiguration {
+    /// What of the configuration is about downloads.
+    public init(_ configuration: Configuration) {
+        self.init(dataDirectory: configuration.dataDirectory, destinationGuard: configuration.destinationGuard)
+        maxConcurrent = configuration.maxConcurrent
+        maxPerHost = configuration.maxPerHost
+        segments = configuration.segments
+        speedLimit = configuration.speedLimit
+        explicitSettings = configuration.explicitSettings
+        webhookSecret = configuration.webhookSecret
+    }
+}

@@ -1,0 +1,67 @@
+public import Downloads
+public import HTTPClient
+public import HTTPCore
+
+/// Everything about a service that its user can choose. The command line documents what each option means.
+public struct Configuration: Sendable {
+    /// The address to bind: an IP address.
+    public var host = "127.0.0.1"
+    /// The port to bind, 0…65535; 0 picks a free one.
+    public var port = 8080
+    /// The directory that holds everything the service keeps.
+    public var dataDirectory = "./pawl-data"
+    /// What every API request must carry; `nil`: nothing.
+    public var token: AccessToken?
+    /// A file whose first line is the token; ``resolveToken()`` reads it.
+    public var tokenFile: String?
+    /// Whether other machines may be served without a token.
+    public var allowsAnonymous = false
+    /// The key of the signature on webhooks.
+    public var webhookSecret: String?
+    /// Downloads that transfer at once.
+    public var maxConcurrent = 8
+    /// Of those, downloads from one origin.
+    public var maxPerHost = 4
+    /// Most connections for one large file.
+    public var segments = 4
+    /// Bytes per second over all downloads; 0 is no limit.
+    public var speedLimit: Int64 = 0
+    /// Which of the four above were given, rather than left at their defaults: only those win over what `PATCH /settings` kept.
+    public var explicitSettings: Set<ServiceSettings.Name> = []
+    /// Whether special-use addresses may be downloaded from.
+    public var allowsPrivate = false
+    /// Destinations that may always be downloaded from.
+    public var allowedDestinations: [AllowedDestination] = []
+    /// Browser origins that may call the API.
+    public var corsOrigins: [AllowedOrigin] = []
+    /// `Host` values that are accepted besides the loopback names and the bound address.
+    public var allowedHosts: [AllowedHost] = []
+    /// Requests per second that one client's address may send; 0 is no limit.
+    public var rateLimit = 0
+    /// Seconds for which requests are still taken after the signal to end, while `/readyz` says no.
+    public var drainDelay = 0
+    /// Base of the iTunes Search API.
+    public var itunesURL: HTTPURL
+    /// Base of the JSONPlaceholder API.
+    public var postsURL: HTTPURL
+    /// A PEM bundle for TLS verification; `nil` takes the system's.
+    public var caFile: String?
+    /// The least severe lines that are logged.
+    public var logLevel = LogLevel.info
+    /// How a line of the log is written.
+    public var logFormat = LogFormat.text
+
+    /// The defaults.
+    public init() {
+        itunesURL = HTTPURL(.https, host: "itunes.apple.com")
+        postsURL = HTTPURL(.https, host: "jsonplaceholder.typicode.com")
+    }
+
+    /// Whether requests must carry a token.
+    public var needsToken: Bool { token != nil || tokenFile != nil }
+
+    /// Decides where downloads and searches may connect to.
+    public var destinationGuard: DestinationGuard {
+        DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations)
+    }
+}

@@ -1,0 +1,50 @@
+public import Downloads
+internal import HTTPCore
+
+extension Log {
+    /// One line for what happened to a download.
+    public func write(_ event: DownloadLogEvent) {
+        switch event {
+        case .transition(let download):
+            guard writes(.info) else { return }
+            write(.info, "download is \(download.state.rawValue)", values(of: download))
+        case .removed(let id):
+            write(.info, "download is removed", [("id", .text(id.description))])
+        case .retry(let download, let delay):
+            write(.info, "download is tried again", values(of: download) + [("after", .milliseconds(delay))])
+        case .startedOver(let id, let reason):
+            write(.warning, "download starts over", [("id", .text(id.description)), ("reason", .text(reason))])
+        case .webhook(let id, .retried(let reason, isFirst: true)):
+            write(.warning, "webhook is tried again", [("id", .text(id.description)), ("reason", .text(reason))])
+        case .webhook(let id, .givenUp(let reason)):
+            write(.warning, "webhook is given up", [("id", .text(id.description)), ("reason", .text(reason))])
+        case .mirrorDropped(let id, let reason):
+            write(.warning, "mirror is dropped", [("id", .text(id.description)), ("reason", .text(reason))])
+        // Counted, and not worth a line each.
+        case .started, .committed, .webhook: break
+        case .warning(let text):
+            write(.warning, text)
+        }
+    }
+
+    private func values(of download: Download) -> [(name: StaticString, value: Value)] {
+        var values: [(name: StaticString, value: Value)] = [
+            ("id", .text(download.id.description)),
+            ("url", .text(Self.withoutSecrets(download.url))),
+            ("bytesReceived", .integer(download.bytesReceived)),
+        ]
+        if let total = download.bytesTotal { values.append(("bytesTotal", .integer(total))) }
+        if let filename = download.filename { values.append(("filename", .text(filename))) }
+        if let error = download.error {
+            values.append(("error", .text(error.code.rawValue)))
+            if let status = error.httpStatus { values.append(("httpStatus", .integer(Int64(status)))) }
+        }
+        return values
+    }
+
+    /// The URL without its query and user information: signed links carry their signature there.
+    public static func withoutSecrets(_ url: String) -> String {
+        guard let url = HTTPURL(url) else { return "(unreadable)" }
+        return "\(url.scheme)://\(url.authority)\(url.path)\(url.query == nil ? "" : "?...")"
+    }
+}

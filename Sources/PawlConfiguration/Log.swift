@@ -1,0 +1,118 @@
+internal import Downloads
+public import HTTPCore
+internal import JSON
+internal import System
+
+/// Writes the log: one line for each thing that happened, to standard error or to a closure.
+///
+/// Values are given by name, so that both formats come from one call. What carries secrets is never given at all.
+public struct Log: Sendable {
+    /// A value of a line.
+    public enum Value: Sendable {
+        case text(String)
+        case integer(Int64)
+        /// Shown in milliseconds, to three decimal places.
+        case milliseconds(Duration)
+    }
+
+    private let level: LogLevel
+    private let format: LogFormat
+    private let now: @Sendable () -> Timestamp
+    private let sink: @Sendable ([UInt8]) -> Void
+
+    /// A log to standard error.
+    public init(level: LogLevel, format: LogFormat) {
+        self.init(level: level, format: format, now: { .now() }, sink: { StandardStreams.writeError($0) })
+    }
+
+    /// A log to somewhere else; `sink` gets whole lines, on any thread.
+    public init(
+        level: LogLevel, format: LogFormat, now: @escaping @Sendable () -> Timestamp,
+        sink: @escaping @Sendable ([UInt8]) -> Void
+    ) {
+        self.level = level
+        self.format = format
+        self.now = now
+        self.sink = sink
+    }
+
+    /// Whether lines of that severity are written: to be checked before computing what only such a line shows.
+    public func writes(_ level: LogLevel) -> Bool {
+        level >= self.level
+    }
+
+    /// Writes a line.
+    public func write(_ level: LogLevel, _ message: String, _ values: [(name: StaticString, value: Value)] = []) {
+        guard writes(level) else { return }
+        switch format {
+        case .text: sink(textLine(level, message, values))
+        case .json: sink(jsonLine(level, message, values))
+        }
+    }
+
+    /// Writes a line without values.
+    public func write(_ level: LogLevel, _ message: String) {
+        write(level, message, [])
+    }
+
+    private func textLine(_ level: LogLevel, _ message: String, _ values: [(name: StaticString, value: Value)]) -> [UInt8] {
+        var line: [UInt8] = []
+        now().encode(into: &line)
+        let name = level.rawValue
+        line.append(UInt8(ascii: " "))
+        line.append(contentsOf: name.utf8)
+        for _ in name.utf8.count..<8 { line.append(UInt8(ascii: " ")) }
+        line.append(contentsOf: Self.harmless(message).utf8)
+        for (name, value) in values {
+            line.append(contentsOf: " \(name)=\(Self.text(value))".utf8)
+        }
+        line.append(UInt8(ascii: "\n"))
+        return line
+    }
+
+    private func jsonLine(_ level: LogLevel, _ message: String, _ values: [(name: StaticString, value: Value)]) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("time", now().description)
+        writer.member("level", level.rawValue)
+        writer.member("message", message)
+        for (name, value) in values {
+            switch value {
+            case .text(let text): writer.member(name, text)
+            case .integer(let integer): writer.member(name, integer)
+            case .milliseconds(let duration): writer.member(name, Self.milliseconds(duration))
+            }
+        }
+        writer.endObject()
+        writer.bytes.append(UInt8(ascii: "\n"))
+        return writer.bytes
+    }
+
+    private static func text(_ value: Value) -> String {
+        switch value {
+        case .integer(let integer): return String(integer)
+        case .milliseconds(let duration): return String(milliseconds(duration)) + "ms"
+        case .text(let text):
+            let needsQuotes = text.isEmpty || text.utf8.contains { $0 <= 0x20 || $0 == 0x22 || $0 == 0x3D || $0 == 0x7F }
+            guard needsQuotes else { return harmless(text) }
+            return String(decoding: JSONValue.string(text).serialized(), as: UTF8.self)
+        }
+    }
+
+    /// To three decimal places: whole microseconds.
+    private static func milliseconds(_ duration: Duration) -> Double {
+        let (seconds, attoseconds) = duration.components
+        let microseconds = Double(seconds) * 1_000_000 + (Double(attoseconds) / 1_000_000_000_000).rounded()
+        return microseconds / 1000
+    }
+
+    /// Without what would begin a new line or play tricks on a terminal.
+    private static func harmless(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            result.append(scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? "?" : scalar)
+        }
+        return String(result)
+    }
+}

@@ -1,0 +1,36 @@
+internal import Glibc
+
+/// What the process was started with, and may use.
+public enum ProcessEnvironment {
+    /// The variables that begin with `PAWL_`, by name.
+    public static func variables() -> [String: String] {
+        var variables: [String: String] = [:]
+        var entry = unsafe environ
+        while let text = unsafe entry.pointee {
+            let parts = unsafe String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if parts.count == 2, parts[0].hasPrefix("PAWL_") { variables[String(parts[0])] = String(parts[1]) }
+            unsafe entry += 1
+        }
+        return variables
+    }
+
+    /// One variable; `nil` if it is not set.
+    public static func variable(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    /// How many descriptors the process may have.
+    public static var descriptorLimit: Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    /// Lets the process have as many descriptors as the system allows it: each connection and each transfer needs some.
+    public static func raiseDescriptorLimit() {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}

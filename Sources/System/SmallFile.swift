@@ -1,0 +1,109 @@
+internal import CSystem
+internal import Glibc
+
+/// Small files that are read or written as a whole.
+public enum SmallFile {
+    /// Why that did not work, as the system says it.
+    public struct Failure: Error, Sendable, CustomStringConvertible {
+        /// The path and the system's reason.
+        public let description: String
+        /// Whether there is no such file.
+        public let isMissing: Bool
+    }
+
+    /// The first `limit` bytes of a file.
+    public static func read(_ path: String, limit: Int = 64 * 1024) throws(Failure) -> [UInt8] {
+        let descriptor = unsafe pawl_open(path, O_RDONLY, 0)
+        guard descriptor >= 0 else { throw failure("cannot read \(path)") }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        var count = 0
+        while count < limit {
+            let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: count), limit - count)
+            }
+            if got == 0 { break }
+            if got < 0 {
+                if errno == EINTR { continue }
+                throw failure("cannot read \(path)")
+            }
+            count += got
+        }
+        bytes.removeLast(limit - count)
+        return bytes
+    }
+
+    /// Replaces a file, or makes it, readable for its owner only. What it held before stays there until all is written.
+    public static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
+        let temporary = path + ".new"
+        let descriptor = unsafe pawl_open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        guard descriptor >= 0 else { throw failure("cannot write \(path)") }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if written > 0 {
+                rest = rest.dropFirst(written)
+            } else if errno != EINTR {
+                let failure = failure("cannot write \(path)")
+                close(descriptor)
+                throw failure
+            }
+        }
+        close(descriptor)
+        try move(temporary, to: path)
+    }
+
+    /// The permissions that a new file has by the user's choice (umask). Asking changes them for a moment, so it is done before
+    /// other threads make files.
+    public static func defaultMode() -> UInt32 {
+        let mask = umask(0)
+        umask(mask)
+        return 0o666 & ~mask
+    }
+
+    /// Gives a file these permissions, if it is ours.
+    public static func setMode(_ mode: UInt32, of path: String) {
+        _ = unsafe chmod(path, mode)
+    }
+
+    /// Renames a file, over whatever is at its new path.
+    public static func move(_ old: String, to new: String) throws(Failure) {
+        guard unsafe rename(old, new) == 0 else { throw failure("cannot move \(old) to \(new)") }
+    }
+
+    /// Renames a file; `false` if there is something at its new path already.
+    public static func moveExclusively(_ old: String, to new: String) throws(Failure) -> Bool {
+        if unsafe pawl_rename_exclusive(old, new) == 0 { return true }
+        guard errno == EEXIST else { throw failure("cannot move \(old) to \(new)") }
+        return false
+    }
+
+    /// Makes a directory, and those above it; one that is there is fine.
+    public static func makeDirectory(_ path: String) throws(Failure) {
+        var end = path.startIndex
+        while end != path.endIndex {
+            end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
+            let prefix = String(path[..<end])
+            if unsafe mkdir(prefix, 0o777) != 0, errno != EEXIST, end == path.endIndex {
+                throw failure("cannot make \(path)")
+            }
+        }
+    }
+
+    /// Removes a file or an empty directory; what is not there or not empty stays as it is.
+    public static func removeIfPossible(_ path: String) {
+        _ = unsafe remove(path)
+    }
+
+    /// The length of a regular file in bytes; nil if there is none.
+    public static func length(of path: String) -> Int64? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int64(status.st_size)
+    }
+
+    private static func failure(_ action: String) -> Failure {
+        let error = SystemError.last
+        return Failure(description: "\(action): \(error)", isMissing: error.number == ENOENT)
+    }
+}

@@ -1,0 +1,238 @@
+import DemoUpstream
+import Foundation
+import HTTPCore
+import JSON
+import PawlConfiguration
+import Synchronization
+import Terminal
+import TestSupport
+import Testing
+
+@testable import CommandLine
+
+@Suite("pawl get", .timeLimit(.minutes(3)))
+struct GetSessionTests {
+    private let directory: TemporaryDirectory
+    private let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
+    private let base: String
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        base = try upstream.start()
+    }
+
+    /// One run; `interruptWhen` is shown what is drawn. Returns whether all completed, and what was written.
+    private func get(
+        _ arguments: [String], mode: ProgressDisplay.Mode = .lines,
+        interruptWhen: @escaping @Sendable (String) -> Bool = { _ in false }
+    ) async throws -> (isComplete: Bool, text: String) {
+        let invocation = try CommandLineParser.parse(["get", "-d", directory.path] + arguments, environment: [:])
+        let urls = try urls(of: invocation)
+        let (ticks, tick) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let interruption = Interruption()
+        let written = Mutex("")
+        var display = ProgressDisplay(mode: mode, size: { TerminalDevice.Size(columns: 100, rows: 24) }) { text in
+            written.withLock { $0 += text }
+            if interruptWhen(text) {
+                interruption.signal.store(2, ordering: .releasing)
+                tick.yield()
+            }
+        }
+        let session = try await open(invocation, urls)
+        let isComplete = await session.run(
+            ticks: ticks, wake: { tick.yield() }, interval: .milliseconds(20), interruption: interruption, display: &display)
+        display.end(isInterrupted: interruption.isRaised, after: .seconds(1))
+        await session.end()
+        return (isComplete, written.withLock { $0 })
+    }
+
+    /// The engine's lock goes with its last reference, which in one process may be a moment after its end.
+    private func open(_ invocation: Invocation, _ urls: [HTTPURL]) async throws -> GetSession {
+        for _ in 0..<10_000 {
+            if let session = try? await GetSession(invocation, urls: urls) { return session }
+            await Task.yield()
+        }
+        return try await GetSession(invocation, urls: urls)
+    }
+
+    @Test(
+        "a name is one in the directory that is given, unless it says where it is",
+        arguments: [
+            (nil, ".", ".", nil), (nil, "d", "d", nil), ("n", ".", ".", "n"), ("n", "d", "d", "n"), ("a/n", ".", "a", "n"),
+            ("a/n", "d", "d/a", "n"), ("/a/n", "d", "/a", "n"), ("/n", "d", "/", "n"), ("./n", "d", "d/.", "n"),
+        ] as [(String?, String, String, String?)])
+    func target(output: String?, given: String, directory: String, name: String?) {
+        let target = GetSession.target(output, in: given)
+        #expect(target.directory == directory)
+        #expect(target.name == name)
+    }
+
+    private func urls(of invocation: Invocation) throws -> [HTTPURL] {
+        try URLList.operands(of: invocation).compactMap { if case .url(let url) = $0 { url } else { nil } }
+    }
+
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
+    }
+
+    private func contents(_ name: String) -> [UInt8] {
+        FileManager.default.contents(atPath: directory.path + "/" + name).map(Array.init) ?? []
+    }
+
+    @Test("files get to the directory, and nothing else stays")
+    func plain() async throws {
+        let result = try await get([base + "/entity?size=1000&seed=1", base + "/entity?size=2000&seed=2"])
+        #expect(result.isComplete)
+        #expect(try names.count == 2)
+        let found = Set(try names.map(contents))
+        let expected = ["/entity?size=1000&seed=1", "/entity?size=2000&seed=2"].compactMap { DemoUpstream.content(of: $0)?.bytes }
+        #expect(found == Set(expected))
+        #expect(result.text.contains("saved "))
+        #expect(!result.text.contains("\u{1B}"))
+    }
+
+    @Test("in a pipe, each is told of when it begins and when it is done, in plain lines")
+    func pipe() async throws {
+        let result = try await get([base + "/entity?size=100000&seed=1&pace=50000"])
+        #expect(result.isComplete)
+        let lines = result.text.split(separator: "\n")
+        #expect(lines.count >= 2)
+        #expect(lines.first?.contains("of 97.6 KiB") == true, "\(lines)")
+        #expect(lines.last?.hasPrefix("saved ") == true)
+    }
+
+    @Test("a name of the origin's choice replaces nothing; one of the user's does")
+    func names() async throws {
+        #expect(try await get([base + "/entity?size=1000&seed=1"]).isComplete)
+        #expect(try await get([base + "/entity?size=1000&seed=1"]).isComplete)
+        #expect(try names.count == 2)
+        #expect(try names.contains { $0.contains("(2)") })
+        let output = directory.path + "/sub/mine.bin"
+        for seed in 3...4 { #expect(try await get([base + "/entity?size=10&seed=\(seed)", "-o", output]).isComplete) }
+        #expect(contents("sub/mine.bin") == DemoUpstream.content(of: "/entity?size=10&seed=4")?.bytes)
+    }
+
+    @Test("one that fails does not keep the others, and is told")
+    func failure() async throws {
+        let result = try await get([base + "/nothing-here", base + "/entity?size=10"])
+        #expect(!result.isComplete)
+        #expect(result.text.contains("failed"))
+        #expect(try names.count == 1)
+    }
+
+    @Test("what is interrupted goes on from its bytes when it is run again")
+    func resuming() async throws {
+        let url = base + "/entity?size=10000&seed=5&fault=stall@5000;times=1"
+        let first = try await get([url], mode: .terminal) { $0.contains(" 50%") }
+        #expect(!first.isComplete)
+        #expect(try names == [".pawl-get"])
+        // Another run for something else leaves it alone.
+        #expect(try await get([base + "/entity?size=10"]).isComplete)
+        #expect(try names.contains(".pawl-get"))
+        #expect(try await get([url]).isComplete)
+        #expect(upstream.requests.last?.range == "bytes=5000-")
+        let expected = try #require(DemoUpstream.content(of: "/entity?size=10000&seed=5")).bytes
+        #expect(try names.contains { contents($0) == expected })
+        #expect(try !names.contains(".pawl-get"))
+    }
+
+    @Test("of several, those that were there when it was interrupted are not fetched again")
+    func resumingSeveral() async throws {
+        let small = base + "/entity?size=1000&seed=6"
+        let slow = base + "/entity?size=10000&seed=7&fault=stall@5000;times=1"
+        let first = try await get([small, slow]) { $0.contains("saved ") }
+        #expect(!first.isComplete)
+        let second = try await get([small, slow])
+        #expect(second.isComplete)
+        #expect(second.text.split(separator: "\n").count { $0.hasPrefix("saved ") } == 2)
+        #expect(upstream.requests.count { $0.target.contains("seed=6") } == 1)
+        #expect(try names.count == 2)
+        #expect(try !names.contains(".pawl-get"))
+        // Nothing is left to go on with: the next run is another one.
+        #expect(try await get([small, slow]).isComplete)
+        #expect(try names.count == 4)
+    }
+
+    @Test("two at a time in one directory are refused in one line")
+    func locked() async throws {
+        let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])
+        let urls = try urls(of: invocation)
+        let session = try await GetSession(invocation, urls: urls)
+        await #expect(throws: StartError.self) { _ = try await GetSession(invocation, urls: urls) }
+        await session.end()
+    }
+
+    @Test("with JSON, each line is an event, and the last one sums up")
+    func json() async throws {
+        let result = try await get(
+            [base + "/entity?size=100000&seed=1&pace=50000", base + "/nothing-here", "--json"], mode: .json)
+        #expect(!result.isComplete)
+        let events = try result.text.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
+        let names = events.compactMap { $0["event"]?.string }
+        #expect(names.count == events.count)
+        #expect(names.contains("progress"))
+        let saved = try #require(events.first { $0["event"]?.string == "saved" })
+        #expect(saved["bytes"]?.integer == 100_000)
+        #expect(saved["sha256"]?.string?.count == 64)
+        let failed = try #require(events.first { $0["event"]?.string == "failed" })
+        #expect(failed["error"]?["code"]?.string == "http-status")
+        #expect(failed["error"]?["httpStatus"]?.integer == 404)
+        let last = try #require(events.last)
+        #expect(last["event"]?.string == "done")
+        #expect(last["completed"]?.integer == 1)
+        #expect(last["failed"]?.integer == 1)
+        #expect(last["interrupted"]?.bool == false)
+    }
+
+    @Test("a list names more URLs; the same one twice is one download")
+    func list() async throws {
+        let list = directory.path + "/list.txt"
+        let lines = [
+            "# two", "", base + "/entity?size=10&seed=1", "  " + base + "/entity?size=20&seed=2\r",
+            base + "/entity?size=10&seed=1",
+        ]
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: list))
+        let result = try await get(["-i", list, base + "/entity?size=30&seed=3"])
+        #expect(result.isComplete)
+        #expect(try names.filter { $0 != "list.txt" }.count == 3)
+        #expect(result.text.contains("total: 3 of 3 downloads, 60 B"))
+    }
+
+    @Test("a line of a list that is no URL is named")
+    func badList() throws {
+        let list = directory.path + "/list.txt"
+        try Data("http://a.example/1\n\nftp://a.example/2\n".utf8).write(to: URL(filePath: list))
+        let invocation = try CommandLineParser.parse(["get", "-i", list], environment: [:])
+        do throws(UsageError) {
+            _ = try URLList.operands(of: invocation)
+            Issue.record("it is taken")
+        } catch {
+            #expect(error.description.contains("list.txt, line 3: 'ftp://a.example/2'"))
+        }
+    }
+
+    @Test("a file must have the digest that is asked for; begun without one, it begins again")
+    func checksum() async throws {
+        let expected = try #require(DemoUpstream.content(of: "/entity?size=10000&seed=5")).bytes
+        let url = base + "/entity?size=10000&seed=5&fault=stall@5000;times=1"
+        #expect(try await !get([url], mode: .terminal) { $0.contains(" 50%") }.isComplete)
+        let other = try await get([base + "/entity?size=10000&seed=5&x=1", "--json"], mode: .json)
+        let lines = try other.text.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
+        let saved = lines.first { $0["event"]?.string == "saved" }
+        let digest = try #require(saved?["sha256"]?.string)
+        #expect(try await !get([url, "--checksum", "sha-256:" + String(repeating: "0", count: 64)]).isComplete)
+        #expect(try await get([url, "--checksum", "sha-256:" + digest]).isComplete)
+        #expect(try names.contains { contents($0) == expected })
+    }
+
+    @Test(
+        "numbered names keep their extension",
+        arguments: [
+            ("a.txt", "a (2).txt"), ("a", "a (2)"), (".a", ".a (2)"), ("a (2).txt", "a (3).txt"),
+            ("a (9) b.txt", "a (9) b (2).txt"),
+            ("a(2)", "a(2) (2)"), ("a (02).x", "a (3).x"), ("a (-1)", "a (-1) (2)"), ("(2)", "(2) (2)"),
+        ])
+    func numbered(name: String, expected: String) {
+        #expect(GetSession.numbered(name) == expected)
+    }
+}

@@ -1,0 +1,273 @@
+import HTTPCore
+import PawlConfiguration
+import Testing
+
+@testable import CommandLine
+
+@Suite("Command lines and environments")
+struct CommandLineParserTests {
+    private func parse(_ line: String, _ environment: [String: String] = [:]) throws -> Configuration {
+        try CommandLineParser.parse(line.split(separator: " ").map(String.init), environment: environment).configuration
+    }
+
+    private func failure(_ arguments: [String], _ environment: [String: String] = [:]) -> String? {
+        do throws(UsageError) {
+            _ = try CommandLineParser.parse(arguments, environment: environment)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test("without options, everything has the contract's defaults")
+    func defaults() throws {
+        let configuration = try parse("serve")
+        #expect(configuration.host == "127.0.0.1")
+        #expect(configuration.port == 8080)
+        #expect(configuration.dataDirectory == "./pawl-data")
+        #expect(configuration.token == nil)
+        #expect(configuration.maxConcurrent == 8)
+        #expect(configuration.maxPerHost == 4)
+        #expect(configuration.segments == 4)
+        #expect(configuration.speedLimit == 0)
+        #expect(!configuration.allowsPrivate)
+        #expect(configuration.corsOrigins.isEmpty)
+        #expect(configuration.itunesURL.string == "https://itunes.apple.com/")
+        #expect(configuration.postsURL.string == "https://jsonplaceholder.typicode.com/")
+        #expect(configuration.logLevel == .info)
+        #expect(configuration.logFormat == .text)
+        #expect(try parse("demo").dataDirectory == "./pawl-demo")
+    }
+
+    @Test("each option is read from a flag, from a flag with an equals sign, and from the environment")
+    func everyOption() throws {
+        let values = [
+            "host": "127.0.0.2", "port": "9", "data-dir": "/d", "token": "t0ken", "token-file": "/t", "webhook-secret": "s",
+            "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000", "allow-destination": "10.0.0.0/8",
+            "cors-origin": "https://a.example", "allowed-host": "pawl.example", "itunes-url": "http://127.0.0.1:1/i",
+            "posts-url": "http://127.0.0.1:1/p", "rate-limit": "100", "drain-delay": "5", "ca-file": "/ca", "log-level": "debug",
+            "log-format": "json",
+        ]
+        for option in OptionTable.options(of: .serve) {
+            let value = option.placeholder == nil ? "true" : try #require(values[option.name], "\(option.name)")
+            let before = "\(try parse("serve"))"
+            let separate = "\(try parse("serve --\(option.name)" + (option.placeholder == nil ? "" : " \(value)")))"
+            let joined = "\(try parse("serve --\(option.name)=\(value)"))"
+            let variable = "\(try parse("serve", [option.environmentName: value]))"
+            #expect(separate != before || option.isSecret, "\(option.name)")
+            #expect(separate == joined, "\(option.name)")
+            #expect(separate == variable, "\(option.name)")
+        }
+        #expect(try parse("serve --token t0ken").token?.isCarried(by: Array("Bearer t0ken".utf8)[...]) == true)
+        #expect(try parse("serve --webhook-secret s").webhookSecret == "s")
+    }
+
+    @Test("a flag wins over the environment, the last of equal flags over the others")
+    func precedence() throws {
+        #expect(try parse("serve --port 1", ["PAWL_PORT": "2"]).port == 1)
+        #expect(try parse("serve --port 1 --port 3").port == 3)
+        #expect(try parse("serve", ["PAWL_PORT": ""]).port == 8080)
+        #expect(try !parse("serve --allow-private=false", ["PAWL_ALLOW_PRIVATE": "1"]).allowsPrivate)
+    }
+
+    @Test("repeatable options add up, and flags replace what the environment lists")
+    func repeatable() throws {
+        let environment = ["PAWL_CORS_ORIGIN": "https://a.example, https://b.example"]
+        #expect(try parse("serve", environment).corsOrigins.count == 2)
+        #expect(
+            try parse("serve --cors-origin https://c.example:8443 --cors-origin=*", environment).corsOrigins
+                == [.origin("https://c.example:8443"), .any])
+    }
+
+    @Test("a variable that a flag overrules is not even read")
+    func overruledVariable() throws {
+        #expect(try parse("serve --port 1", ["PAWL_PORT": "nonsense"]).port == 1)
+        #expect(failure(["serve"], ["PAWL_PORT": "nonsense"])?.contains("PAWL_PORT") == true)
+    }
+
+    @Test(
+        "variables that look like options and are none are told in one line, without their values",
+        arguments: [
+            (["PAWL_PRT": "s3cret"], "PAWL_PRT (did you mean PAWL_PORT?)"),
+            (["PAWL_WHATEVER": "s3cret", "PAWL_OUTPUT": "s3cret"], "PAWL_OUTPUT, PAWL_WHATEVER"),
+            (["PAWL_PORT": "1", "PAWL_TOKEN": "t", "PAWL_SPEED_LIMIT": "0"], nil),
+            (["PAWL_SERVICE_HOST": "10.0.0.1", "PAWL_SERVICE_PORT_HTTP": "1", "PAWL_PORT_8080_TCP_ADDR": "10.0.0.1"], nil),
+        ] as [([String: String], String?)])
+    func unknownVariables(environment: [String: String], mentions: String?) throws {
+        let warnings = try CommandLineParser.parse(["serve"], environment: environment).warnings
+        #expect(warnings.count == (mentions == nil ? 0 : 1))
+        #expect(warnings.allSatisfy { !$0.contains("s3cret") })
+        if let mentions { #expect(warnings.first?.hasSuffix(mentions) == true, "\(warnings)") }
+    }
+
+    @Test("a port variable that Kubernetes made of a service's name is not meant for us")
+    func kubernetes() throws {
+        #expect(try parse("serve", ["PAWL_PORT": "tcp://10.0.0.1:8080"]).port == 8080)
+    }
+
+    @Test(
+        "a mistake is one line that names it and what is accepted",
+        arguments: [
+            (["serve", "--prot", "1"], ["--prot", "--port?", "--host"]),
+            (["serve", "--port", "x"], ["'x'", "--port", "0 to 65535"]),
+            (["serve", "--port=65536"], ["'65536'", "0 to 65535"]),
+            (["serve", "--port", "-1"], ["'-1'"]),
+            (["serve", "--port", "+1"], ["'+1'"]),
+            (["serve", "--port"], ["--port", "needs a value"]),
+            (["serve", "--max-concurrent=0"], ["'0'", "1 to 1000"]),
+            (["serve", "--segments=17"], ["1 to 16"]),
+            (["serve", "--speed-limit=9223372036854775808"], ["0 or more"]),
+            (["serve", "--host", "example.org"], ["'example.org'", "IP address"]),
+            (["serve", "--log-level", "loud"], ["'loud'", "debug, info, warning, error"]),
+            (["serve", "--log-format", "xml"], ["text, json"]),
+            (["serve", "--cors-origin", "https://a.example/path"], ["--cors-origin", "https://example.org:8443"]),
+            (["serve", "--allow-destination", "10.0.0.1/8"], ["--allow-destination", "10.0.0.0/8"]),
+            (["serve", "--allowed-host", "a b"], ["--allowed-host"]),
+            (["serve", "--itunes-url", "ftp://a.example"], ["http or https"]),
+            (["serve", "--data-dir", ""], ["--data-dir", "a path"]),
+            (["serve", "--allow-private=maybe"], ["true or false"]),
+            (["serve", "extra"], ["'extra'"]),
+            (["serve", "--bad\nflag"], ["--bad?flag"]),
+            (["serve", "--host", "0.0.0.0"], ["0.0.0.0", "--token", "--no-auth"]),
+            (["serve", "--host", "::"], ["--token"]),
+            (["serv"], ["'serv'", "serve?", "demo"]),
+            (["--port", "1"], ["'--port'", "serve"]),
+            (["get"], ["URL"]),
+            (["get", "-o", "f", "http://a.example/1", "http://a.example/2"], ["--output"]),
+            (["get", "example.org/x"], ["'example.org/x'", "http or https"]),
+            (["get", "ftp://a.example/x"], ["'ftp://a.example/x'", "only http and https"]),
+            (["help", "serv"], ["'serv'", "serve?"]),
+            (["get", "--max-per-hots", "1", "http://a.example/"], ["--max-per-host?"]),
+            (["health", "--token", "x"], ["--token"]),
+            (["get", "--checksum", "sha-256:12", "http://a.example/"], ["'sha-256:12'", "sha-512"]),
+            (
+                ["get", "--checksum", "md5:d41d8cd98f00b204e9800998ecf8427e", "http://a.example/1", "http://a.example/2"],
+                ["one URL"]
+            ),
+            (["get", "--limit", "fast", "http://a.example/"], ["'fast'", "such as 2M"]),
+            (["get", "-x", "17", "http://a.example/"], ["'17'", "1 to 16"]),
+            (["add"], ["nothing to add"]),
+            (["add", "0"], ["'0'", "3 or 2-4"]),
+            (["add", "4-2"], ["'4-2'"]),
+            (["add", "ftp://a.example/"], ["only http and https"]),
+            (["add", "-o", "a/b", "http://a.example/"], ["'a/b'", "without slashes"]),
+            (["list", "extra"], ["'extra'"]),
+            (["list", "--state", "done"], ["'done'", "completed"]),
+            (["list", "--server", "localhost:8080"], ["'localhost:8080'", "http or https"]),
+            (["list", "-l", "a", "-l", "b"], ["--label", "twice"]),
+            (["pause"], ["IDs", "--all"]),
+            (["rm"], ["IDs"]),
+            (["cancel", "--all", "01A"], ["not both"]),
+            (["cancel", "-l", "a", "01A"], ["--all"]),
+            (["search"], ["search for"]),
+            (["completions"], ["bash, zsh, fish"]),
+            (["completions", "tcsh"], ["bash, zsh, fish", "'tcsh'"]),
+            (["list"] + ["--all"], ["--all"]),
+        ])
+    func mistakes(arguments: [String], mentions: [String]) throws {
+        let line = try #require(failure(arguments))
+        for mention in mentions { #expect(line.contains(mention), "\(line)") }
+        #expect(!line.contains("\n"))
+        #expect(line.hasPrefix("pawl: "))
+    }
+
+    @Test("a bad value in the environment names its variable")
+    func badVariable() {
+        #expect(failure(["serve"], ["PAWL_MAX_CONCURRENT": "many"])?.contains("PAWL_MAX_CONCURRENT") == true)
+    }
+
+    @Test("a secret that is refused is not repeated")
+    func secrets() throws {
+        let line = try #require(failure(["serve", "--token", "se cret"]))
+        #expect(line.contains("--token"))
+        #expect(!line.contains("cret"))
+    }
+
+    @Test(
+        "other machines are served with a token, or when the user insists",
+        arguments: [
+            "--token t", "--token-file f", "--no-auth",
+        ])
+    func beyondLoopback(flags: String) throws {
+        #expect(try parse("serve --host 0.0.0.0 \(flags)").host == "0.0.0.0")
+        #expect(try parse("serve --host 127.9.9.9").host == "127.9.9.9")
+        #expect(try parse("serve --host [::1]").host == "::1")
+        #expect(try parse("serve --host localhost").host == "127.0.0.1")
+    }
+
+    @Test("get takes flags before and after its URLs, short ones too")
+    func get() throws {
+        let invocation = try CommandLineParser.parse(
+            ["get", "-d", "dir", "http://a.example/1", "--segments=2", "http://a.example/2", "--", "http://a.example/-"],
+            environment: [:])
+        #expect(invocation.command == .get)
+        #expect(invocation.operands == ["http://a.example/1", "http://a.example/2", "http://a.example/-"])
+        #expect(invocation.directory == "dir")
+        #expect(invocation.configuration.segments == 2)
+        #expect(invocation.configuration.logLevel == .warning)
+        #expect(
+            try CommandLineParser.parse(["get", "http://a.example/1", "-o", "x"], environment: [:]).output == "x")
+    }
+
+    @Test("short flags take their value behind them or next")
+    func shortFlags() throws {
+        let invocation = try CommandLineParser.parse(
+            ["get", "-x8", "-dmusic", "-o", "x", "--limit=1.5M", "http://a.example/1"], environment: ["PAWL_SPEED_LIMIT": "1"])
+        #expect(invocation.configuration.segments == 8)
+        #expect(invocation.directory == "music")
+        #expect(invocation.output == "x")
+        #expect(invocation.configuration.speedLimit == 1_572_864)
+        #expect(
+            try CommandLineParser.parse(["get", "http://a.example/"], environment: ["PAWL_SPEED_LIMIT": "2k"]).configuration
+                .speedLimit == 2048)
+        #expect(
+            try CommandLineParser.parse(["get", "--speed-limit", "5", "http://a.example/"], environment: [:]).configuration
+                .speedLimit == 5)
+    }
+
+    @Test("the commands of a running service take its address and token from the environment")
+    func clients() throws {
+        let invocation = try CommandLineParser.parse(
+            ["add", "3", "2-4", "http://a.example/", "-l", "a", "-l", "b", "--priority", "-5", "--paused"],
+            environment: ["PAWL_SERVER": "https://pawl.example/base", "PAWL_TOKEN": "t0ken"])
+        #expect(invocation.client.server.string == "https://pawl.example/base")
+        #expect(invocation.configuration.token?.authorization == "Bearer t0ken")
+        #expect(invocation.client.labels == ["a", "b"])
+        #expect(invocation.client.priority == -5)
+        #expect(invocation.client.startsPaused)
+        let operands = try URLList.operands(of: invocation)
+        #expect(operands.prefix(2) == [.results(3...3), .results(2...4)])
+        #expect(try CommandLineParser.parse(["list"], environment: [:]).client.server.string == "http://127.0.0.1:8080/")
+        #expect(try CommandLineParser.parse(["watch"], environment: [:]).operands.isEmpty)
+    }
+
+    @Test("help and version are found however they are asked for")
+    func helpAndVersion() throws {
+        for arguments in [[], ["help"], ["--help"], ["-h"], ["serve", "--help"], ["get", "-h"]] {
+            #expect(try CommandLineParser.parse(arguments, environment: [:]).command == .help)
+        }
+        for arguments in [["--version"], ["-V"], ["version"], ["serve", "--version"]] {
+            #expect(try CommandLineParser.parse(arguments, environment: [:]).command == .version)
+        }
+    }
+
+    @Test("help names every option and every command")
+    func help() {
+        let text = Help.text()
+        for option in OptionTable.all { #expect(text.contains("  " + option.flag)) }
+        for command in CommandName.allCases {
+            #expect(text.contains("  " + command.rawValue))
+            #expect(text.contains("  pawl " + command.rawValue))
+        }
+    }
+
+    @Test("help of a command names its options and no others", arguments: [CommandName.serve, .demo, .get, .check, .health])
+    func helpOfCommand(command: CommandName) throws {
+        for arguments in [["help", command.rawValue], [command.rawValue, "--help"], [command.rawValue, "-h", "--nonsense"]] {
+            #expect(try CommandLineParser.parse(arguments, environment: [:]).topic == command)
+        }
+        let lines = Help.text(for: command).split(separator: "\n")
+        let flags = lines.compactMap { line in line.hasPrefix("  --") ? String(line.dropFirst(2).prefix { $0 != " " }) : nil }
+        #expect(flags == OptionTable.options(of: command).map(\.flag))
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+@testable import CommandLine
+
+@Suite("Help, manual page and completions follow from one table")
+struct CommandTableTests {
+    /// A text with roff's escapes taken back.
+    private static func plain(_ roff: String) -> String {
+        roff.replacing(#"\-"#, with: "-").replacing(#"\fB"#, with: "").replacing(#"\fI"#, with: "").replacing(#"\fR"#, with: "")
+            .replacing(#"\&"#, with: "").replacing(#"\(ti"#, with: "~").replacing(#"\(aq"#, with: "'").replacing(
+                #"\(dq"#, with: "\"")
+    }
+
+    @Test("each command has its entry, and there is one for each")
+    func commands() {
+        #expect(CommandTable.all.map(\.name) == CommandName.allCases)
+    }
+
+    @Test("no two options of a command have a flag in common", arguments: CommandName.allCases)
+    func flags(name: CommandName) {
+        let flags = CommandTable.command(name).options.flatMap(\.flags) + ["--help", "-h", "--version", "-V"]
+        #expect(Set(flags).count == flags.count)
+    }
+
+    @Test("each option is told of in help, in the page of its commands, in the manual and in all completions")
+    func options() throws {
+        let manual = Self.plain(ManualPage.text)
+        let overview = Help.text()
+        for command in CommandTable.all {
+            let page = Help.text(for: command.name)
+            for option in command.options {
+                for flag in option.flags {
+                    #expect(manual.contains(flag), "\(flag) in the manual")
+                    #expect(
+                        page.contains(flag) || command.name == .help || command.name == .version, "\(flag) of \(command.name)")
+                    #expect(overview.contains(flag), "\(flag) in the overview")
+                }
+            }
+            #expect(manual.contains("\n.B \(command.name.rawValue)\n"))
+        }
+        for shell in CommandTable.shells {
+            let script = try #require(Completions.script(for: shell))
+            for command in CommandTable.all {
+                #expect(script.contains(command.name.rawValue))
+                for option in command.options {
+                    let long = shell == "fish" ? "-l \(option.name)" : option.flag
+                    #expect(script.contains(long), "\(long) in \(shell)")
+                }
+            }
+        }
+        #expect(Completions.script(for: "tcsh") == nil)
+    }
+
+    @Test("each exit status is told of in help and manual")
+    func statuses() {
+        for status in ExitStatus.allCases {
+            #expect(Help.text().contains("\n  \(status.rawValue)        \(status.meaning.prefix(40))"))
+            #expect(ManualPage.text.contains(".B \(status.rawValue)\n"))
+        }
+        #expect(!Help.text(for: .get).contains("the service wants a token"))
+        #expect(Help.text(for: .list).contains("the service wants a token"))
+    }
+
+    @Test("no line of help is too long for a page", arguments: [nil] + CommandName.allCases)
+    func width(topic: CommandName?) {
+        for line in Help.text(for: topic).split(separator: "\n") { #expect(line.count <= 130, "\(line)") }
+    }
+
+    @Test("docs/pawl.1 is what pawl man writes")
+    func manualIsCurrent() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
+        let kept = try String(contentsOf: root.appending(path: "docs/pawl.1"), encoding: .utf8)
+        #expect(kept == ManualPage.text, "run: pawl man > docs/pawl.1")
+    }
+
+    @Test("the README tells of every option of services, and of every exit status")
+    func readme() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
+        let text = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        for option in OptionTable.options(of: .serve) { #expect(text.contains("`\(option.flag)`"), "\(option.flag)") }
+        for command in CommandName.clients.union([.get, .completions, .man]) {
+            #expect(text.contains("pawl \(command.rawValue)"), "\(command)")
+        }
+        for status in ExitStatus.allCases { #expect(text.contains("| \(status.rawValue) |"), "\(status)") }
+    }
+
+    @Test(
+        "roff takes the text as it is meant",
+        arguments: [("a-b", #"a\-b"#), (".B", #"\&.B"#), (#"\fB"#, #"\efB"#), ("'x'", #"\(aqx\(aq"#), ("~/x", #"\(ti/x"#)])
+    func escaping(text: String, roff: String) {
+        #expect(ManualPage.escaped(text) == roff)
+    }
+
+    @Test("shells take the text as it is meant")
+    func quoting() {
+        #expect(Completions.quoted("it's") == #"'it'\''s'"#)
+    }
+}
+
+@Suite("Rates")
+struct ByteRateTests {
+    @Test(
+        "rates have units of 1024",
+        arguments: [
+            ("0", 0), ("4096", 4096), ("500k", 512_000), ("2M", 2_097_152), ("1.5G", 1_610_612_736), ("0.5K", 512), ("1.5", nil),
+            ("", nil),
+            ("M", nil), ("-1", nil), ("+1", nil), ("2MB", nil), ("1.M", nil), (".5M", nil), ("9223372036854775807", .max),
+            ("9223372036854775808", nil), ("9007199254740992K", nil), ("8589934591.9999999G", nil), ("1e3", nil),
+        ] as [(String, Int64?)])
+    func rates(text: String, bytes: Int64?) {
+        #expect(ByteRate(parsing: text)?.bytesPerSecond == bytes)
+    }
+}

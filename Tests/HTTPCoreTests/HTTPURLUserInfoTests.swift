@@ -1,0 +1,26 @@
+import Testing
+
+@testable import HTTPCore
+
+@Suite("User information in URLs")
+struct HTTPURLUserInfoTests {
+    @Test("user names in URLs become a field, and are shown nowhere")
+    func userInfo() throws {
+        let url = try #require(HTTPURL("http://aladdin:open%20sesame@a.example:81/x?y=1"))
+        #expect(url.withoutUserInfo.string == "http://a.example:81/x?y=1")
+        #expect(url.basicAuthorization == "Basic YWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+        #expect(HTTPURL("http://a.example/")?.basicAuthorization == nil)
+        #expect(HTTPURL("http://ab@a.example/")?.basicAuthorization == "Basic YWI6")
+        #expect(HTTPURL("http://na%40me:p%3Ass@[::1]/x")?.withoutUserInfo.string == "http://[::1]/x")
+    }
+
+    @Test(
+        "base 64 pads as RFC 4648 §10 shows",
+        arguments: [
+            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ])
+    func base64(text: String, encoded: String) {
+        #expect(HTTPURL.base64(Array(text.utf8)) == encoded)
+    }
+}
