@@ -70,7 +70,7 @@ import Testing
     @Test("a chunked body ends with its last chunk, or without it")
     func chunked() async throws {
         try await withUpstream { _, base in
-            for (query, isWhole) in [("length=none", true), ("fault=chunked", true), ("fault=chunked-no-end", false)] {
+            for (query, isWhole) in [("fault=chunked", true), ("fault=chunked-no-end", false)] {
                 let target = "/entity?size=200000&\(query)"
                 let answer = try await RawClient.get(base, target)
                 #expect(answer["Content-Length"] == nil)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("a status fails as often as it is asked to, with Retry-After in either form")
+    @Test("a status fails as often as it is asked to, with Retry-After")
     func failures() async throws {
         try await withUpstream { _, base in
             var statuses: [RawClient.Answer] = []
@@ -109,9 +109,6 @@ import Testing
             #expect(statuses.map(\.status) == [503, 503, 429, 200])
             #expect(statuses.map { $0["Retry-After"] } == ["7", "7", "7", nil])
             #expect(statuses[2].body.isEmpty)
-            let dated = try await RawClient.get(base, "/entity?size=10&fault=500,retry-after=date@9")
-            #expect(dated["Retry-After"]?.hasSuffix(" GMT") == true)
-            #expect(dated["Retry-After"] != dated["Date"])
         }
     }
 
@@ -128,7 +125,7 @@ import Testing
             #expect(answer["Content-Type"] == type)
             #expect(answer.ending == .complete)
             if type == nil { #expect(answer.body.isEmpty) }
-            if fault == "gzip" { #expect(answer.body.prefix(2) == [0x1F, 0x8B]) }
+            #expect((answer["Content-Encoding"] == "gzip") == (fault == "gzip"))
         }
     }
 
@@ -149,14 +146,6 @@ import Testing
                 target = try #require(answer["Location"])
             }
             #expect(try await RawClient.get(base, target).body == content("/entity?size=10"))
-
-            let signed = "/entity?size=10&fault=expired-redirect"
-            let link = try #require(try await RawClient.get(base, signed)["Location"])
-            #expect(try await RawClient.get(base, link).status == 200)
-            #expect(try await RawClient.get(base, link).status == 403)
-            let fresh = try #require(try await RawClient.get(base, signed)["Location"])
-            #expect(fresh != link)
-            #expect(try await RawClient.get(base, fresh).status == 200)
         }
     }
 
