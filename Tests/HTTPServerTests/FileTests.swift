@@ -52,7 +52,7 @@ import Testing
 
     @Test(arguments: Kind.allCases) func `without conditions the whole is served, with its validators`(kind: Kind) async throws {
         try await withContent { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             for method in ["GET", "HEAD"] {
                 let response = try client.get("/\(kind)", method: method)
                 #expect(response.status == 200)
@@ -74,7 +74,7 @@ import Testing
         ])
     func `a range is served as 206`(kind: Kind, range: (String, Range<Int>)) async throws {
         try await withContent { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/\(kind)", "Range: \(range.0)")
             #expect(response.status == 206)
             #expect(response["Content-Range"] == "bytes \(range.1.lowerBound)-\(range.1.upperBound - 1)/1000")
@@ -87,7 +87,7 @@ import Testing
 
     @Test(arguments: Kind.allCases) func `several ranges are served as multipart`(kind: Kind) async throws {
         try await withContent { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/\(kind)", "Range: bytes=0-4,100-109,-3")
             #expect(response.status == 206)
             let type = try #require(response["Content-Type"])
@@ -124,7 +124,7 @@ import Testing
         ])
     func `conditions decide`(kind: Kind, condition: ([String], Int)) async throws {
         try await withContent { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let fields = condition.0.map { $0 + "\r\n" }.joined()
             try client.send("GET /\(kind) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n")
             let response = try client.readResponse()
@@ -161,7 +161,7 @@ import Testing
             response.serveBody(for: request, etag: EntityTag(opaque: "t"))
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let lines = fields.map { $0 + "\r\n" }.joined()
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\(lines)\r\n")
             let response = try client.readResponse()
@@ -186,7 +186,7 @@ import Testing
             response.serve(file, for: request, mediaType: "text/plain", etag: nil)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try client.get("/")["Content-Length"] == "0")
             #expect(try client.get("/", "Range: bytes=0-").status == 416)
         }
@@ -208,7 +208,7 @@ import Testing
             response.serve(file, for: request, mediaType: "application/octet-stream", etag: nil)
             return .ready
         } client: { port in
-            let clients = try (0..<3).map { _ in try TestClient(port) }
+            let clients = try (0..<3).map { _ in try TestConnection(port) }
             for client in clients { try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n") }
             for client in clients {
                 let response = try client.readHead()
@@ -235,7 +235,7 @@ import Testing
             response.serve(file, for: request, mediaType: "text/plain", etag: nil)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(throws: (any Error).self) { try client.get("/") }
         }
         withExtendedLifetime(directory) {}
@@ -254,7 +254,7 @@ import Testing
             ])
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             for _ in 0..<2 {
                 let response = try client.get("/")
                 #expect(response["Content-Length"] == "3000012")

@@ -1,5 +1,6 @@
 import HTTPCore
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ListeningTests {
@@ -67,7 +68,7 @@ import Testing
             peers.update { $0.insert(peer.port) }
             return echo(request, &response)
         } client: { port in
-            let clients = try (0..<200).map { _ in try TestClient(port) }
+            let clients = try (0..<200).map { _ in try TestConnection(port) }
             for round in 0..<5 {
                 for client in clients { try client.send("GET /\(round) HTTP/1.1\r\nHost: x\r\n\r\n") }
                 for client in clients { #expect(try client.readResponse().text == "GET /\(round) 0 ") }
@@ -81,13 +82,13 @@ import Testing
         let port = try server.start().port
         // As a whole on a thread of its own: between two steps on a busy pool the connections might idle for too long.
         try await onThread {
-            let clients = try (0..<3).map { _ in try TestClient(port) }
+            let clients = try (0..<3).map { _ in try TestConnection(port) }
             for client in clients { #expect(try client.get("/").status == 200) }
-            #expect(try TestClient(port).get("/").status == 503)
+            #expect(try TestConnection(port).get("/").status == 503)
             server.limit(connections: 100)
-            #expect(try TestClient(port).get("/").status == 200)
+            #expect(try TestConnection(port).get("/").status == 200)
             server.limit(connections: 1)
-            #expect(try TestClient(port).get("/").status == 503)
+            #expect(try TestConnection(port).get("/").status == 503)
             for client in clients { #expect(try client.get("/").status == 200) }
         }
         await server.shutdown(within: .zero)
@@ -96,9 +97,9 @@ import Testing
     @Test func `connections are counted, and forgotten when they close`() async throws {
         let server = server { _ in }
         let port = try server.start().port
-        var clients: [TestClient] = []
+        var clients: [TestConnection] = []
         for number in 1...10 {
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try await onThread { try client.get("/").status } == 200)
             clients.append(client)
             #expect(server.connectionCount == number)

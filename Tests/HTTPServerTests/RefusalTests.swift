@@ -1,5 +1,6 @@
 import HTTPCore
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RefusalTests {
@@ -20,7 +21,7 @@ import Testing
     func `a refused request is answered with the application's explanation, and closed`(request: String, status: Int) async throws
     {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             // One that is fine goes before.
             try client.send("GET /fine HTTP/1.1\r\nHost: x\r\n\r\n" + request)
             #expect(try client.readResponse().text == "GET /fine 0 ")
@@ -38,7 +39,7 @@ import Testing
 
     @Test func `the refusal of a HEAD has no body`() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n")
             let response = try client.readResponse(isHead: true)
             #expect(response.status == 413)
@@ -49,7 +50,7 @@ import Testing
 
     @Test func `a client that sends a whole body before it reads still gets the 413`() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n")
             for _ in 0..<20 { try client.send([UInt8](repeating: 1, count: 1_000_000)) }
             #expect(try client.readResponse().status == 413)
@@ -59,9 +60,9 @@ import Testing
 
     @Test func `draining is bounded`() async throws {
         try await withServer(limits: { $0.lingerBytes = 1_000_000 }, echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000000\r\n\r\n")
-            #expect(throws: TestClient.Failure.reset) {
+            #expect(throws: TestConnection.Failure.reset) {
                 for _ in 0..<1000 { try client.send([UInt8](repeating: 1, count: 1_000_000)) }
             }
         }
@@ -69,7 +70,7 @@ import Testing
 
     @Test func `a refused client that goes on saying nothing is closed after a while`() async throws {
         try await withServer(limits: { $0.lingerTimeout = .milliseconds(50) }, echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET\r\n\r\n")
             #expect(try client.readResponse().status == 400)
             #expect(try client.isClosed())
@@ -78,7 +79,7 @@ import Testing
 
     @Test func `a head that dribbles in is cut off at its time`() async throws {
         try await withServer(limits: { $0.headTimeout = .milliseconds(800) }, echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try client.get("/").status == 200)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\nA: ")
             var sent = 0
@@ -95,14 +96,14 @@ import Testing
 
     @Test func `a new connection that says nothing is closed without a word`() async throws {
         try await withServer(limits: { $0.headTimeout = .milliseconds(50) }, echo) { port in
-            let rest = try TestClient(port).takeRest()
+            let rest = try TestConnection(port).takeRest()
             #expect(rest.isEmpty)
         }
     }
 
     @Test func `an idle kept connection is closed`() async throws {
         try await withServer(limits: { $0.idleTimeout = .milliseconds(50) }, echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try client.get("/").status == 200)
             #expect(try client.takeRest().isEmpty)
         }
@@ -111,7 +112,7 @@ import Testing
     @Test(arguments: ["Content-Length: 100", "Transfer-Encoding: chunked"])
     func `a body that is too slow is cut off with 408`(framing: String) async throws {
         try await withServer(limits: { $0.bodyRateWindow = .milliseconds(100) }, echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST / HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n5\r\n")
             #expect(try client.readResponse().status == 408)
         }
@@ -119,9 +120,9 @@ import Testing
 
     @Test func `a connection too many gets 503, others go on, and one that closes makes room`() async throws {
         try await withServer(limits: { $0.connections = 3 }, echo) { port in
-            var clients = try (0..<3).map { _ in try TestClient(port) }
+            var clients = try (0..<3).map { _ in try TestConnection(port) }
             for client in clients { #expect(try client.get("/").status == 200) }
-            let refused = try TestClient(port)
+            let refused = try TestConnection(port)
             try refused.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             let response = try refused.readResponse()
             #expect(response.status == 503)
@@ -132,7 +133,7 @@ import Testing
             refused.endOutput()
             #expect(try refused.isClosed())
             var isServed = false
-            for _ in 0..<1000 where !isServed { isServed = try TestClient(port).get("/").status == 200 }
+            for _ in 0..<1000 where !isServed { isServed = try TestConnection(port).get("/").status == 200 }
             #expect(isServed)
         }
     }

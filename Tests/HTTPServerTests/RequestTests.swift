@@ -1,11 +1,12 @@
 import HTTPCore
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RequestTests {
     @Test func `a request is answered with the server's own fields`() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/hello")
             #expect(response.status == 200)
             #expect(response.text == "GET /hello 0 ")
@@ -24,13 +25,13 @@ import Testing
         let request = Array("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello".utf8)
         try await withServer(echo) { port in
             for split in 1..<request.count {
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send(Array(request[..<split]))
                 // Two requests on the connection: the second comes a byte at a time.
                 try client.send(Array(request[split...]))
                 #expect(try client.readResponse().text == "POST /a 5 hello")
             }
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             for byte in request + request { try client.send([byte]) }
             #expect(try client.readResponse().text == "POST /a 5 hello")
             #expect(try client.readResponse().text == "POST /a 5 hello")
@@ -52,7 +53,7 @@ import Testing
                 return response
             }
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let targets = (0..<100).map { "/" + String(repeating: "x", count: $0 % 7) + "\($0)" }
             try client.send(targets.map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
             for target in targets { #expect(try client.readResponse().text == target) }
@@ -61,7 +62,7 @@ import Testing
 
     @Test func `pipelined bodies end where they say, sized and chunked`() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send(
                 "POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
                     + "POST /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n1;x=y\r\nf\r\n0\r\nT: v\r\n\r\n"
@@ -78,7 +79,7 @@ import Testing
             response.body = Array("\(request.body.count)".utf8)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n")
             try client.send([UInt8](repeating: 7, count: 1_048_576))
             #expect(try client.readResponse().text == "1048576")
@@ -88,7 +89,7 @@ import Testing
 
     @Test func `100 Continue is sent to a 1.1 client that waits, before the body, once`() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
             let interim = try client.readResponse()
             #expect(interim.status == 100)
@@ -103,7 +104,7 @@ import Testing
 
     @Test func `a 1.0 client gets no 100 Continue, and is closed on unless it asks to be kept`() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST /c HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: keep-alive\r\n\r\n")
             #expect(client.isQuiet(milliseconds: 50))
             try client.send("ok")
@@ -120,7 +121,7 @@ import Testing
 
     @Test func `Connection close is answered and obeyed`() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/x", "Connection: close")
             #expect(response.text == "GET /x 0 ")
             #expect(response["Connection"] == "close")
@@ -134,7 +135,7 @@ import Testing
             response.body = Array(request.id.description.utf8)
             return .ready
         } client: { port in
-            let response = try TestClient(port).get("/", "X-Request-Id: \(identifier)")
+            let response = try TestConnection(port).get("/", "X-Request-Id: \(identifier)")
             #expect(response.text == identifier)
             #expect(response["X-Request-Id"] == identifier)
         }
@@ -143,7 +144,7 @@ import Testing
     @Test(arguments: ["a b", "<script>", "a\"b", String(repeating: "x", count: 129)])
     func `another X-Request-Id is replaced`(identifier: String) async throws {
         try await withServer(echo) { port in
-            let response = try TestClient(port).get("/", "X-Request-Id: \(identifier)")
+            let response = try TestConnection(port).get("/", "X-Request-Id: \(identifier)")
             #expect(response["X-Request-Id"]?.count == 13)
         }
     }
@@ -159,7 +160,7 @@ import Testing
                 return response
             }
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n")
             client.endOutput()
             hasEnded.update { $0 = true }

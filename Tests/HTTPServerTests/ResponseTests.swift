@@ -1,11 +1,12 @@
 import HTTPCore
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ResponseTests {
     @Test func `HEAD has the fields of GET and no body`() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let head = try client.get("/x", method: "HEAD")
             #expect(head["Content-Length"] == "10")
             #expect(try client.get("/y").text == "GET /y 0 ")
@@ -18,7 +19,7 @@ import Testing
             response.body = Array("body".utf8)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/")
             #expect(response.status == status)
             #expect(response["Content-Length"] == nil)
@@ -37,7 +38,7 @@ import Testing
             response.body = Array("ok".utf8)
             return .ready
         } client: { port in
-            let response = try TestClient(port).get("/")
+            let response = try TestConnection(port).get("/")
             #expect(response.text == "ok")
             #expect(!response.fields.contains { $0.value == "nonsense" })
             for name in ["Date", "Content-Length", "X-Request-Id", "X-Content-Type-Options"] {
@@ -56,7 +57,7 @@ import Testing
             if request.head.target.path == "/own" { response.fields.append(FieldName("X-ONE"), "own") }
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             for (path, one) in [("/", "1"), ("/own", "own"), ("/", "1")] {
                 let response = try client.get(path)
                 #expect(response.status == status)
@@ -74,7 +75,7 @@ import Testing
             response.status = HTTPStatus(101)
             return .ready
         } client: { port in
-            let response = try TestClient(port).get("/")
+            let response = try TestConnection(port).get("/")
             #expect(response.status == 500)
         }
     }
@@ -86,7 +87,7 @@ import Testing
             response.body = [UInt8](repeating: request.head.target.rawPath.last ?? 0, count: size)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send((0..<8).map { "GET /\($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
             for number in 0..<8 {
                 let body = try client.readResponse().body
@@ -106,7 +107,7 @@ import Testing
                 return response
             }
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             for number in 0..<50 {
                 try client.send("POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: r\(number)\r\nContent-Length: 2\r\n\r\nhi")
                 let response = try client.readResponse()
@@ -133,7 +134,7 @@ import Testing
             }
         } client: { port in
             do {
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(events.wait { $0 == ["started"] })
                 if resets { client.resetOnClose() }
@@ -156,13 +157,13 @@ import Testing
             }
         } client: { port in
             do {
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(started.wait { $0 })
                 client.resetOnClose()
             }
             // The connection's place may be taken by another client before the answer comes.
-            let other = try TestClient(port)
+            let other = try TestConnection(port)
             try other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(other.isQuiet(milliseconds: 20))
             other.resetOnClose()

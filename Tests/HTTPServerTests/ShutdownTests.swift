@@ -1,5 +1,6 @@
 import HTTPCore
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ShutdownTests {
@@ -12,14 +13,14 @@ import Testing
 
     @Test func `idle connections are closed at once, and nobody can connect any more`() async throws {
         let (server, port) = try server(echo)
-        let client = try TestClient(port)
+        let client = try TestConnection(port)
         #expect(try await onThread { try client.get("/").status } == 200)
         let begin = ContinuousClock.now
         await server.shutdown(within: .seconds(60))
         #expect(ContinuousClock.now - begin < .seconds(45))
         #expect(try await onThread { try client.isClosed() })
         #expect(server.connectionCount == 0)
-        #expect(throws: TestClient.Failure.self) { try TestClient(port) }
+        #expect(throws: TestConnection.Failure.self) { try TestConnection(port) }
         // A second one has nothing to do.
         await server.shutdown(within: .seconds(60))
     }
@@ -36,12 +37,12 @@ import Testing
                 return response
             }
         }
-        let client = try TestClient(port)
+        let client = try TestConnection(port)
         try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(await isStarted.reaches { $0 })
         async let stopped: Void = server.shutdown(within: .seconds(60))
         // Stopping has begun when nobody can connect.
-        while (try? TestClient(port)) != nil { await Task.yield() }
+        while (try? TestConnection(port)) != nil { await Task.yield() }
         goesOn.update { $0 = true }
         let response = try await onThread { try client.readResponse() }
         #expect(response.text == "done")
@@ -56,7 +57,7 @@ import Testing
             response.content = .stream(stream, length: nil)
             return .ready
         }
-        let client = try TestClient(port)
+        let client = try TestConnection(port)
         try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try await onThread { try client.readHead().status } == 200)
         #expect(try await onThread { try client.readChunk() } == Array("hello".utf8))
@@ -82,11 +83,11 @@ import Testing
                 return response
             }
         }
-        let client = try TestClient(port)
+        let client = try TestConnection(port)
         try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(await isStarted.reaches { $0 })
         async let stopped: Void = server.shutdown(within: .seconds(60))
-        while (try? TestClient(port)) != nil { await Task.yield() }
+        while (try? TestConnection(port)) != nil { await Task.yield() }
         goesOn.update { $0 = true }
         #expect(try await onThread { try client.readResponse().status } == 200)
         await stopped
@@ -104,7 +105,7 @@ import Testing
                 return Response()
             }
         }
-        let client = try TestClient(port)
+        let client = try TestConnection(port)
         try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(await events.reaches { !$0.isEmpty })
         await server.shutdown(within: .milliseconds(50))

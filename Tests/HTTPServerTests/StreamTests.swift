@@ -2,6 +2,7 @@ import Glibc
 import HTTPCore
 import HTTPServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// A stream that a test feeds and watches.
@@ -89,7 +90,7 @@ final class TestStream: BodyStream {
     @Test func `a stream of unknown length comes in chunks, and the connection goes on`() async throws {
         let stream = TestStream([("one", .more), ("", .more), ("two", .end)])
         try await withServer(serve(stream)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/")
             #expect(response["Transfer-Encoding"] == "chunked")
             #expect(response["Content-Length"] == nil)
@@ -103,7 +104,7 @@ final class TestStream: BodyStream {
     @Test func `a stream of known length has a Content-Length`() async throws {
         let stream = TestStream([("one", .more), ("two", .end)])
         try await withServer(serve(stream, length: 6)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/")
             #expect(response["Content-Length"] == "6")
             #expect(response["Transfer-Encoding"] == nil)
@@ -116,7 +117,7 @@ final class TestStream: BodyStream {
     @Test func `a stream that gives more than its length is cut there`() async throws {
         let stream = TestStream([("one", .more), ("twothree", .more)])
         try await withServer(serve(stream, length: 6)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try client.get("/").text == "onetwo")
             #expect(try client.get("/after").text == "after")
         }
@@ -126,7 +127,7 @@ final class TestStream: BodyStream {
     @Test func `a stream that ends short ends the connection`() async throws {
         let stream = TestStream([("one", .end)])
         try await withServer(serve(stream, length: 6)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try client.readHead()["Content-Length"] == "6")
             #expect(try client.takeRest() == Array("one".utf8))
@@ -137,7 +138,7 @@ final class TestStream: BodyStream {
     @Test func `a 1.0 client gets a stream that ends with the connection`() async throws {
         let stream = TestStream([("one", .more), ("two", .end)])
         try await withServer(serve(stream)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
             let response = try client.readResponse()
             #expect(response["Transfer-Encoding"] == nil)
@@ -149,7 +150,7 @@ final class TestStream: BodyStream {
     @Test func `HEAD opens no stream, but closes it`() async throws {
         let stream = TestStream([("one", .end)])
         try await withServer(serve(stream, length: 3)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try client.get("/", method: "HEAD")["Content-Length"] == "3")
             #expect(try client.get("/after").text == "after")
         }
@@ -160,7 +161,7 @@ final class TestStream: BodyStream {
     @Test func `a wake from another thread brings what there is at once`() async throws {
         let stream = TestStream()
         try await withServer(serve(stream)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try client.readHead().status == 200)
             for number in 0..<100 {
@@ -183,7 +184,7 @@ final class TestStream: BodyStream {
             return call == 4 ? .end : .wait(until: .now + .milliseconds(5))
         }
         try await withServer(serve(stream)) { port in
-            let response = try TestClient(port).get("/")
+            let response = try TestConnection(port).get("/")
             #expect(response.text == "0;1;2;3;4;")
         }
     }
@@ -201,11 +202,11 @@ final class TestStream: BodyStream {
                 limits.outputBuffer = 64 * 1024
             }, serve(stream, length: length)
         ) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(stream.state.wait { $0.closed == 1 })
             // Another client is served as ever.
-            #expect(try TestClient(port).get("/after").text == "after")
+            #expect(try TestConnection(port).get("/after").text == "after")
         }
         let state = stream.state.current
         #expect(state.largestLimit <= 64 * 1024)
@@ -218,7 +219,7 @@ final class TestStream: BodyStream {
         let stream = TestStream([("hello", .wait(until: nil))])
         try await withServer(serve(stream)) { port in
             do {
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(try client.readHead().status == 200)
                 #expect(try client.readChunk() == Array("hello".utf8))
@@ -235,7 +236,7 @@ final class TestStream: BodyStream {
         }
         try await withServer(serve(stream, length: .max)) { port in
             do {
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                 _ = try client.take(100_000)
                 client.resetOnClose()
@@ -248,13 +249,13 @@ final class TestStream: BodyStream {
     @Test(arguments: [true, false]) func `a stream can break off, by FIN or by RST`(resets: Bool) async throws {
         let stream = TestStream([("partial", .wait(until: nil))])
         try await withServer(serve(stream, length: 100)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             _ = try client.readHead()
             #expect(try client.take(7) == Array("partial".utf8))
             stream.push("", .abort(reset: resets))
             if resets {
-                #expect(throws: TestClient.Failure.reset) { try client.fill() }
+                #expect(throws: TestConnection.Failure.reset) { try client.fill() }
             } else {
                 #expect(try client.fill() == false)
             }
@@ -265,7 +266,7 @@ final class TestStream: BodyStream {
     @Test func `requests behind a stream wait for its end`() async throws {
         let stream = TestStream()
         try await withServer(serve(stream)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /after HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try client.readHead().status == 200)
             #expect(client.isQuiet(milliseconds: 30))

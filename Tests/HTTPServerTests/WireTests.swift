@@ -82,7 +82,7 @@ import Testing
     @Test(arguments: exchanges) func `requests are answered by the letter`(bytes: String, statuses: [Int], end: End) async throws
     {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send(bytes)
             for status in statuses {
                 let response = try client.readResponse()
@@ -108,7 +108,7 @@ import Testing
             response.body = Array(request.head.fields.values(.host).joined(separator: "|").utf8)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send(request)
             #expect(try client.readResponse().text == host)
         }
@@ -119,7 +119,7 @@ import Testing
             request.head.fields.forEach { name, _ in response.body += Array(name.utf8) + [0x20] }
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send(
                 "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTrailer: A\r\n\r\n1\r\na\r\n0\r\nA: b\r\nHost: y\r\n\r\n"
             )
