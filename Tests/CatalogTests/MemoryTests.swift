@@ -18,13 +18,13 @@ struct MemoryTests {
         bench.clock.advance(by: .seconds(299))
         #expect(bench.catalog.cached(search)?.freshness(at: bench.clock.now) == .seconds(1))
         _ = try await bench.catalog.search(search)
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
 
         bench.clock.advance(by: .seconds(1))
         #expect(answer.freshness(at: bench.clock.now) == .zero)
         #expect(bench.catalog.cached(search) == nil)
         _ = try await bench.catalog.search(search)
-        #expect(bench.upstream.count == 2)
+        #expect(bench.client.count == 2)
     }
 
     @Test func theAnswerThatWasNotUsedForTheLongestTimeGoesFirst() async throws {
@@ -68,7 +68,7 @@ struct MemoryTests {
 
     // MARK: Posts
 
-    private static let posts = FakeUpstream.Outcome.success(.with(type: "application/json; charset=utf-8", Fixture.posts))
+    private static let posts = FakeClient.Outcome.success(.with(type: "application/json; charset=utf-8", Fixture.posts))
 
     @Test(
         arguments: [
@@ -99,7 +99,7 @@ struct MemoryTests {
         _ = try await bench.catalog.search(try query("source=posts&term=sunt"))
         #expect(bench.catalog.cached(try query("source=posts&term=qui"))?.items.count == 2)
         _ = try await bench.catalog.lookup("posts:3")
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
     }
 
     @Test func aPasswordInTheBaseIsNotShown() async throws {
@@ -128,7 +128,7 @@ struct MemoryTests {
     func aLookupAsksForOneItem(id: String, expected: String, result: String) async throws {
         let bench = Bench { _ in .success(.with("{\"resultCount\":1,\"results\":[\(result)]}")) }
         let answer = try await bench.catalog.lookup(id)
-        #expect(bench.upstream.requests.value.map(\.url.string) == [expected])
+        #expect(bench.client.requests.value.map(\.url.string) == [expected])
         #expect(answer.items.map(\.id) == [id])
         #expect(answer.term == id)
         #expect(answer.source == "itunes")
@@ -171,16 +171,16 @@ struct MemoryTests {
             return
         }
         #expect(message.contains("'\(id)'") && message.contains("itunes:<number>"))
-        #expect(bench.upstream.count == 0)
+        #expect(bench.client.count == 0)
     }
 
     @Test func aLookupOfWhatWasJustFoundAsksNobody() async throws {
         let bench = Bench { _ in .success(.with(Fixture.song(42))) }
         _ = try await bench.catalog.search(try query("term=a"))
         #expect(try await bench.catalog.lookup("itunes:42").items.map(\.id) == ["itunes:42"])
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
         bench.clock.advance(by: .seconds(300))
         _ = try await bench.catalog.lookup("itunes:42")
-        #expect(bench.upstream.count == 2)
+        #expect(bench.client.count == 2)
     }
 }

@@ -77,7 +77,7 @@ struct RateBudgetTests {
             now = now.advanced(by: .seconds(seconds))
             #expect(budget.closure(at: now) == nil)
         }
-        budget.answered()
+        budget.succeeded()
         #expect(budget.throttled(at: now, retryAfter: nil) == .seconds(30))
     }
 
@@ -93,7 +93,7 @@ struct RateBudgetTests {
 /// The budget at work.
 @Suite(.timeLimit(.minutes(3)))
 struct TurnTests {
-    private static let song = FakeUpstream.Outcome.success(.with(Fixture.song()))
+    private static let song = FakeClient.Outcome.success(.with(Fixture.song()))
 
     @Test func theTwentyFirstSearchOfAMinuteIsToldToComeBack() async throws {
         let bench = Bench { _ in Self.song }
@@ -101,12 +101,12 @@ struct TurnTests {
         let search = try query("term=20")
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
         #expect(error == .upstreamRateLimited(retryAfter: .seconds(60)))
-        #expect(bench.upstream.count == 20)
+        #expect(bench.client.count == 20)
         // What is in memory needs no turn, and neither does the other source.
         _ = try await bench.catalog.search(try query("term=3"))
         bench.clock.advance(by: .seconds(60))
         _ = try await bench.catalog.search(search)
-        #expect(bench.upstream.count == 21)
+        #expect(bench.client.count == 21)
     }
 
     @Test func aTurnThatIsNearIsWaitedFor() async throws {
@@ -120,10 +120,10 @@ struct TurnTests {
         let search = try query("term=b")
         let task = Task { try await bench.catalog.search(search) }
         try await bench.clock.sleepers.wait { $0 == 1 }
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
         bench.clock.advance(by: .seconds(2))
         #expect(try await task.value.items.count == 1)
-        #expect(bench.upstream.count == 2)
+        #expect(bench.client.count == 2)
     }
 
     @Test func whoLeavesBeforeTheirTurnCostsNone() async throws {
@@ -141,10 +141,10 @@ struct TurnTests {
         #expect(await task.value == .cancelled)
         try await bench.clock.sleepers.wait { $0 == 0 }
         bench.clock.advance(by: .seconds(1))
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
         // Whoever leaves is told so at once, and what was kept for them is free a moment later.
         let next = try query("term=c")
-        var answer: SearchAnswer?
+        var answer: SearchResponse?
         while answer == nil {
             do throws(CatalogError) {
                 answer = try await bench.catalog.search(next)
@@ -154,22 +154,22 @@ struct TurnTests {
             }
         }
         #expect(answer?.items.count == 1)
-        #expect(bench.upstream.count == 2)
+        #expect(bench.client.count == 2)
     }
 
     @Test func throttlingReachesThoseWhoWaitForTheirTurn() async throws {
         let bench = Bench(configure: { $0.requestsPerMinute = 1 })
         let (a, b) = (try query("term=a"), try query("term=b"))
         let first = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(a) } }
-        try await bench.upstream.requests.wait { $0.count == 1 }
+        try await bench.client.requests.wait { $0.count == 1 }
         bench.clock.advance(by: .seconds(59))
         let second = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(b) } }
         try await bench.clock.sleepers.wait { $0 == 1 }
-        bench.upstream.answer(0, .success(.with(status: 403, type: nil, "")))
+        bench.client.respond(0, .success(.with(status: 403, type: nil, "")))
         #expect(await first.value == .upstreamRateLimited(retryAfter: .seconds(30)))
         bench.clock.advance(by: .seconds(1))
         #expect(await second.value == .upstreamRateLimited(retryAfter: .seconds(29)))
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
     }
 }
 

@@ -22,14 +22,14 @@ struct UpstreamTests {
         let bench = Bench { _ in .failure(.stalled) }
         let search = try query(text)
         _ = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
-        #expect(bench.upstream.requests.value.map(\.url.string) == [expected])
+        #expect(bench.client.requests.value.map(\.url.string) == [expected])
     }
 
     @Test func aRequestIsBoundedInTimeAndTakesCompressedAnswers() async throws {
         let bench = Bench { _ in .failure(.stalled) }
         let search = try query("term=a")
         _ = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
-        let request = try #require(bench.upstream.requests.value.first)
+        let request = try #require(bench.client.requests.value.first)
         #expect(request.method == "GET")
         #expect(request.acceptsEncodings)
         #expect(request.connectTimeout == .seconds(5))
@@ -57,7 +57,7 @@ struct UpstreamTests {
         for asked in 1...2 {
             let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
             #expect(error?.kind == expected.kind)
-            #expect(bench.upstream.count == asked)
+            #expect(bench.client.count == asked)
             #expect(bench.catalog.cached(search) == nil)
         }
     }
@@ -110,7 +110,7 @@ struct UpstreamTests {
                 return
             }
             #expect(message.contains(part), "\(message)")
-            #expect(bench.upstream.count == asked)
+            #expect(bench.client.count == asked)
             #expect(bench.catalog.cached(search) == nil)
         }
     }
@@ -158,11 +158,11 @@ struct UpstreamTests {
         bench.clock.advance(by: .seconds(1))
         let later = await failure { () async throws(CatalogError) in try await bench.catalog.search(second) }
         #expect(later == .upstreamRateLimited(retryAfter: .seconds(seconds - 1)))
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
 
         bench.clock.advance(by: .seconds(seconds - 1))
         _ = try await bench.catalog.search(second)
-        #expect(bench.upstream.count == 2)
+        #expect(bench.client.count == 2)
     }
 
     @Test func throttlingByOneSourceDoesNotCloseTheOther() async throws {

@@ -28,7 +28,7 @@ import Testing
         #expect(fields.values(.host).isEmpty)
         #expect(fields.combined(.host) == nil)
         var seen: [String] = []
-        fields.forEach { seen.append("\($0)=\($1)") }
+        for field in fields { seen.append("\(field.name)=\(field.value)") }
         #expect(seen == ["Content-Type=text/plain", "x-NAME=1", "ETag=\"a\"", "X-Name=2"])
     }
 

@@ -22,8 +22,6 @@ import Testing
         let target = try RequestTarget(raw)
         #expect(target.description == raw)
         #expect(target.rawPath.elementsEqual(path.utf8))
-        #expect(target.hasPath(path))
-        #expect(!target.hasPath(path + "x"))
         #expect(target.rawQuery.map { String(fieldText: $0) } == query)
         #expect(target.path == decoded)
         #expect(target.segments == segments)

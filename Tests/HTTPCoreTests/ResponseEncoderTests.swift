@@ -9,15 +9,7 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test func aHeadIsStatusLineFieldsAndAnEmptyLine() {
-        var fields = Fields()
-        fields.append(.contentLength, 2)
-        #expect(
-            text { ResponseEncoder.encodeHead(status: .ok, fields: fields, into: &$0) }
-                == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
-        #expect(
-            text { ResponseEncoder.encodeHead(status: .notFound, version: .http10, fields: Fields(), into: &$0) }
-                == "HTTP/1.0 404 Not Found\r\n\r\n")
+    @Test func continueAndContentLengthAreWholeLines() {
         #expect(text { ResponseEncoder.encodeContinue(into: &$0) } == "HTTP/1.1 100 Continue\r\n\r\n")
         #expect(text { ResponseEncoder.encodeContentLength(12, into: &$0) } == "Content-Length: 12\r\n")
     }

@@ -46,9 +46,4 @@ import Testing
     func momentsThatCannotBeWrittenAreClamped(milliseconds: Int64) {
         #expect(Timestamp(millisecondsSinceEpoch: milliseconds).description.utf8.count == 24)
     }
-
-    @Test(arguments: [(1999, 1), (-1, -1), (-1000, -1), (0, 0), (Int64.min, -62_167_219_200)] as [(Int64, Int64)])
-    func theSecondIsTheOneItIsIn(milliseconds: Int64, seconds: Int64) {
-        #expect(Timestamp(millisecondsSinceEpoch: milliseconds).httpDate.secondsSinceEpoch == seconds)
-    }
 }

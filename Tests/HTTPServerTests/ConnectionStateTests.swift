@@ -192,8 +192,8 @@ import Testing
         #expect(state.deadline == at(2))
     }
 
-    @Test(arguments: [(true, ConnectionState.Departure.close), (false, .goOn)])
-    func `a FIN ends a stream without an end, and no other`(isOpenEnded: Bool, departure: ConnectionState.Departure) {
+    @Test(arguments: [(true, ConnectionState.PeerEndAction.close), (false, .goOn)])
+    func `a FIN ends a stream without an end, and no other`(isOpenEnded: Bool, departure: ConnectionState.PeerEndAction) {
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
         let hasReader = state.responseBegan(isSending: true, isOpenEnded: isOpenEnded)

@@ -76,7 +76,7 @@ final class CountedStream: BodyStream {
         // On a machine that is busy elsewhere, a round takes long: the steady client's patience must not be what ends it.
         configuration.limits.headTimeout = .seconds(150)
         configuration.limits.idleTimeout = .seconds(150)
-        configuration.limits.departureGrace = .milliseconds(50)
+        configuration.limits.halfCloseGrace = .milliseconds(50)
         configuration.limits.lingerTimeout = .milliseconds(200)
         let application = TestApplication { request, response in
             switch request.head.target.path {

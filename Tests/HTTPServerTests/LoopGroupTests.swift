@@ -22,7 +22,7 @@ import Testing
         let stream = TestStream()
         var response = Response()
         response.content = .stream(stream, length: nil)
-        #expect(!mailbox.post(.answer(id, request: 1, response)))
+        #expect(!mailbox.post(.response(id, request: 1, response)))
         #expect(stream.state.current.closed == 1)
     }
 

@@ -151,7 +151,7 @@ import Testing
 
     @Test func `a client that half-closes after its requests gets all answers`() async throws {
         let hasEnded = Box(false)
-        try await withServer(limits: { $0.departureGrace = .seconds(120) }) { request, response in
+        try await withServer(limits: { $0.halfCloseGrace = .seconds(120) }) { request, response in
             let target = String(decoding: request.head.target.rawPath, as: UTF8.self)
             return .later {
                 _ = await hasEnded.reaches { $0 }

@@ -122,7 +122,7 @@ import Testing
     @Test(arguments: [false, true]) func `a task is cancelled when its client leaves, by FIN or by RST`(resets: Bool) async throws
     {
         let events = Box<[String]>([])
-        try await withServer(limits: { $0.departureGrace = .milliseconds(50) }) { _, _ in
+        try await withServer(limits: { $0.halfCloseGrace = .milliseconds(50) }) { _, _ in
             .later {
                 events.update { $0.append("started") }
                 do {
@@ -147,7 +147,7 @@ import Testing
         let stream = TestStream()
         let release = Box(false)
         let started = Box(false)
-        try await withServer(limits: { $0.departureGrace = .milliseconds(1) }) { _, _ in
+        try await withServer(limits: { $0.halfCloseGrace = .milliseconds(1) }) { _, _ in
             .later {
                 started.update { $0 = true }
                 _ = await release.reaches { $0 }

@@ -115,7 +115,7 @@ extension API {
         switch order.source {
         case .url(let url): return order.download(of: url)
         case .track(let id):
-            let answer: SearchAnswer
+            let answer: SearchResponse
             do throws(CatalogError) {
                 answer = try await catalog.lookup(id)
             } catch {

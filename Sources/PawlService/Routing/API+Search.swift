@@ -24,7 +24,7 @@ extension API {
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let answer: SearchAnswer
+            let answer: SearchResponse
             do throws(CatalogError) {
                 answer = try await catalog.search(query)
             } catch {
@@ -37,7 +37,7 @@ extension API {
     }
 
     private func fill(
-        _ response: inout Response, with answer: SearchAnswer, of query: SearchQuery, for request: borrowing Request
+        _ response: inout Response, with answer: SearchResponse, of query: SearchQuery, for request: borrowing Request
     ) {
         // What it tells of downloads changes before the answer itself does: to be kept, but asked again.
         let left = max(0, (answer.expires - .now).components.seconds)
@@ -46,7 +46,7 @@ extension API {
         response.validate(for: request)
     }
 
-    private func encode(_ answer: SearchAnswer, includesRaw: Bool, into writer: inout JSONWriter) {
+    private func encode(_ answer: SearchResponse, includesRaw: Bool, into writer: inout JSONWriter) {
         let board = board
         answer.encode(into: &writer, includesRaw: includesRaw) { url in
             // Downloads are known by the normalised spelling.
@@ -75,7 +75,7 @@ extension API {
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let answer: SearchAnswer
+            let answer: SearchResponse
             do throws(CatalogError) {
                 answer = try await catalog.lookup(id)
             } catch {
@@ -95,7 +95,7 @@ extension API {
     }
 }
 
-extension SearchAnswer {
+extension SearchResponse {
     /// The first item as a JSON object, without what changes.
     func encodedItem() -> [UInt8]? {
         var writer = JSONWriter()

@@ -1,5 +1,5 @@
 /// What a search or lookup found.
-public struct SearchAnswer: Sendable {
+public struct SearchResponse: Sendable {
     /// The source's id.
     public let source: String
     /// What was looked for; of a lookup the id.
@@ -12,10 +12,10 @@ public struct SearchAnswer: Sendable {
     public let items: [SearchItem]
     /// What must stand beside the results; nil: nothing.
     public let attribution: String?
-    /// Until when the answer is current; then the source is asked again.
+    /// Until when the response is current; then the source is asked again.
     public let expires: ContinuousClock.Instant
 
-    /// How long the answer is still current, at least zero: what `Cache-Control: max-age` says.
+    /// How long the response is still current, at least zero: what `Cache-Control: max-age` says.
     public func freshness(at now: ContinuousClock.Instant) -> Duration {
         max(.zero, now.duration(to: expires))
     }

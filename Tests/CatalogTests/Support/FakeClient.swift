@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 
 /// A source whose answers the test gives: by a script, or by hand where the script has none.
-final class FakeUpstream: UpstreamFetching {
+final class FakeClient: UpstreamClient {
     typealias Outcome = Result<ClientResponse, ClientError>
     typealias Script = @Sendable (ClientRequest) -> Outcome?
 
@@ -46,8 +46,8 @@ final class FakeUpstream: UpstreamFetching {
         return try outcome.get()
     }
 
-    /// Answers a request that the script left open.
-    func answer(_ number: Int, _ outcome: Outcome) {
+    /// Responds to a request that the script left open.
+    func respond(_ number: Int, _ outcome: Outcome) {
         open.withLock { $0.removeValue(forKey: number) }?.resume(returning: outcome)
     }
 

@@ -1,6 +1,6 @@
 public import JSON
 
-extension SearchAnswer {
+extension SearchResponse {
     /// Writes the envelope. `includesRaw` adds each result as the source wrote it; `download` tells the download of a URL, if
     /// there is one.
     public func encode(

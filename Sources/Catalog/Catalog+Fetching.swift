@@ -3,7 +3,7 @@ internal import HTTPCore
 internal import System
 
 extension Catalog {
-    /// The listing that answers a request, from memory or from the source.
+    /// The listing for a request, from memory or from the source.
     func entry(
         for request: ClientRequest, _ source: any SearchSource, session: String?
     ) async throws(CatalogError) -> ListingCache.Entry {
@@ -14,7 +14,7 @@ extension Catalog {
         }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                arrive(waiter, continuation, for: request, source, key: key, session: session)
+                join(waiter, continuation, for: request, source, key: key, session: session)
             }
         } onCancel: {
             leave(waiter)
@@ -22,51 +22,51 @@ extension Catalog {
         return try outcome.get()
     }
 
-    private func arrive(
-        _ waiter: SearchDesk.Waiter, _ continuation: CheckedContinuation<Outcome, Never>, for request: ClientRequest,
+    private func join(
+        _ waiter: SingleFlight.WaiterID, _ continuation: CheckedContinuation<Outcome, Never>, for request: ClientRequest,
         _ source: any SearchSource, key: String, session: String?
     ) {
         if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled)) }
         let now = clock.now
-        let (cached, departure) = state.withLock { state -> (ListingCache.Entry?, SearchDesk.Departure) in
-            let (arrival, departure) = state.desk.arrive(waiter, key: key, session: session, at: now)
-            switch arrival {
-            case .cached(let entry): return (entry, departure)
-            case .joins: break
-            case .begins(let flight):
-                state.flights[flight] = Task { await self.fly(flight, request, source, key: key) }
+        let (cached, cancellation) = state.withLock { state -> (ListingCache.Entry?, SingleFlight.Cancellation) in
+            let (ticket, cancellation) = state.singleFlight.join(waiter, key: key, session: session, at: now)
+            switch ticket {
+            case .cached(let entry): return (entry, cancellation)
+            case .joined: break
+            case .started(let id):
+                state.tasks[id] = Task { await self.fetch(id, request, source, key: key) }
             }
             state.waiting[waiter] = continuation
-            return (nil, departure)
+            return (nil, cancellation)
         }
-        settle(departure)
+        cancel(cancellation)
         if let cached { return continuation.resume(returning: .success(cached)) }
         // A cancellation that came before the waiter was in the table found nobody to send away.
         if Task.isCancelled { leave(waiter) }
     }
 
-    private func leave(_ waiter: SearchDesk.Waiter) {
-        let (continuation, departure) = state.withLock { state in
-            (state.waiting.removeValue(forKey: waiter), state.desk.leave(waiter))
+    private func leave(_ waiter: SingleFlight.WaiterID) {
+        let (continuation, cancellation) = state.withLock { state in
+            (state.waiting.removeValue(forKey: waiter), state.singleFlight.leave(waiter))
         }
-        settle(departure)
+        cancel(cancellation)
         continuation?.resume(returning: .failure(.cancelled))
     }
 
-    /// Does what a departure asks for.
-    func settle(_ departure: SearchDesk.Departure) {
+    /// Ends the wait of who was superseded, and the request that nobody waits for.
+    func cancel(_ cancellation: SingleFlight.Cancellation) {
         let (continuation, task) = state.withLock { state in
             (
-                departure.superseded.flatMap { state.waiting.removeValue(forKey: $0) },
-                departure.abandoned.flatMap { state.flights.removeValue(forKey: $0) }
+                cancellation.superseded.flatMap { state.waiting.removeValue(forKey: $0) },
+                cancellation.abandoned.flatMap { state.tasks.removeValue(forKey: $0) }
             )
         }
         task?.cancel()
         continuation?.resume(returning: .failure(.superseded))
     }
 
-    /// Asks the source, and tells all who wait.
-    private func fly(_ flight: SearchDesk.Flight, _ request: ClientRequest, _ source: any SearchSource, key: String) async {
+    /// Asks the source, and resumes all who wait.
+    private func fetch(_ id: SingleFlight.RequestID, _ request: ClientRequest, _ source: any SearchSource, key: String) async {
         let result: Result<Listing, CatalogError>
         do {
             result = .success(try await listing(for: request, source))
@@ -75,15 +75,15 @@ extension Catalog {
         }
         let now = clock.now
         let (continuations, expires) = state.withLock { state in
-            state.flights[flight] = nil
-            let landing = state.desk.land(flight, key: key, listing: try? result.get(), at: now)
-            return (landing.waiters.compactMap { state.waiting.removeValue(forKey: $0) }, landing.expires)
+            state.tasks[id] = nil
+            let finished = state.singleFlight.finish(id, key: key, listing: try? result.get(), at: now)
+            return (finished.waiters.compactMap { state.waiting.removeValue(forKey: $0) }, finished.expires)
         }
         let outcome = result.map { ListingCache.Entry(listing: $0, expires: expires) }
         for continuation in continuations { continuation.resume(returning: outcome) }
     }
 
-    /// Waits for a turn, asks the source and judges what it answers.
+    /// Waits for a turn, asks the source and validates its response.
     private func listing(for request: ClientRequest, _ source: any SearchSource) async throws(CatalogError) -> Listing {
         let description = type(of: source).description
         try await turn(at: description.id)
@@ -101,8 +101,8 @@ extension Catalog {
             throw CatalogError(error, source: description)
         }
         do {
-            let listing = try ResponseJudgement.listing(of: response, from: source)
-            withBudget(description.id) { $0.answered() }
+            let listing = try ResponseValidator.listing(of: response, from: source)
+            withBudget(description.id) { $0.succeeded() }
             return listing
         } catch .upstreamRateLimited(let retryAfter) {
             let now = clock.now
@@ -131,7 +131,7 @@ extension Catalog {
                 withBudget(source) { $0.giveBack(turn) }
                 throw .cancelled
             }
-            // Somebody whose turn came before may have been told that it is too much.
+            // The source may have throttled somebody whose turn came before.
             let later = clock.now
             if let wait = withBudget(source, { $0.closure(at: later) }) {
                 withBudget(source) { $0.giveBack(turn) }

@@ -1,9 +1,9 @@
 import HTTPClient
 import HTTPCore
 
-/// Judges what a source answered. Everything but a proper listing is an error of its own kind, and never taken for an empty
+/// Validates the response of a source. Everything but a proper listing is an error of its own kind, and never taken for an empty
 /// result.
-enum ResponseJudgement {
+enum ResponseValidator {
     /// The listing of a response. Throws ``CatalogError/upstreamRateLimited(retryAfter:)`` with zero, or with what the source
     /// said, where it throttles us.
     static func listing(of response: ClientResponse, from source: any SearchSource) throws(CatalogError) -> Listing {
@@ -35,7 +35,7 @@ enum ResponseJudgement {
 }
 
 extension CatalogError {
-    /// What a failed transfer means for those who wait for its answer.
+    /// What a failed transfer means for those who wait for its response.
     init(_ error: ClientError, source: SourceDescription) {
         let text = "\(source.name): \(error.message)."
         switch error {

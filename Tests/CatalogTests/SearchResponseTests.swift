@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3)))
 struct AnswerTests {
     /// The answer to a search whose upstream says this.
-    private func answer(_ body: String, _ text: String = "term=a") async throws -> SearchAnswer {
+    private func answer(_ body: String, _ text: String = "term=a") async throws -> SearchResponse {
         let bench = Bench { _ in .success(.with(body)) }
         return try await bench.catalog.search(try query(text))
     }

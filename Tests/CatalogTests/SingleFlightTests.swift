@@ -8,20 +8,20 @@ import Testing
 /// Who waits for which request, and what ends it.
 @Suite(.timeLimit(.minutes(3)))
 struct FlightTests {
-    private typealias Searching = Task<Result<SearchAnswer, CatalogError>, Never>
+    private typealias Searching = Task<Result<SearchResponse, CatalogError>, Never>
 
-    private static let song = FakeUpstream.Outcome.success(.with(Fixture.song()))
+    private static let song = FakeClient.Outcome.success(.with(Fixture.song()))
 
     /// Begins a search, and goes on when the source has been asked `requests` times.
     private func begin(_ text: String, on bench: Bench, requests: Int) async throws -> Searching {
         let task = try start(text, on: bench)
-        try await bench.upstream.requests.wait { $0.count >= requests }
+        try await bench.client.requests.wait { $0.count >= requests }
         return task
     }
 
     private func start(_ text: String, on bench: Bench) throws -> Searching {
         let search = try query(text)
-        return Task { () async -> Result<SearchAnswer, CatalogError> in
+        return Task { () async -> Result<SearchResponse, CatalogError> in
             do throws(CatalogError) {
                 return .success(try await bench.catalog.search(search))
             } catch {
@@ -41,9 +41,9 @@ struct FlightTests {
         var others: [Searching] = []
         for number in 0..<50 { others.append(try start("term=a&limit=50&session=\(number)&include=raw", on: bench)) }
         try await bench.waitForWaiters(51, "term=a")
-        bench.upstream.answer(0, Self.song)
+        bench.client.respond(0, Self.song)
         for task in [first] + others { #expect(try await task.value.get().items.count == 1) }
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
         #expect(bench.catalog.isIdle)
     }
 
@@ -52,7 +52,7 @@ struct FlightTests {
         let first = try await begin("term=a", on: bench, requests: 1)
         let second = try start("term=a", on: bench)
         try await bench.waitForWaiters(2, "term=a")
-        bench.upstream.answer(0, .failure(.timedOut("x")))
+        bench.client.respond(0, .failure(.timedOut("x")))
         #expect(await error(of: first)?.kind == "upstreamTimeout")
         #expect(await error(of: second)?.kind == "upstreamTimeout")
         #expect(bench.catalog.isIdle)
@@ -63,7 +63,7 @@ struct FlightTests {
         for text in ["term=a", "term=A", "term=a&limit=49", "term=a&country=DE", "term=a&offset=1"] {
             _ = try await bench.catalog.search(try query(text))
         }
-        #expect(bench.upstream.count == 5)
+        #expect(bench.client.count == 5)
     }
 
     @Test func aWaiterThatIsCancelledLeavesTheOthersTheirRequest() async throws {
@@ -73,8 +73,8 @@ struct FlightTests {
         try await bench.waitForWaiters(2, "term=a")
         first.cancel()
         #expect(await error(of: first) == .cancelled)
-        #expect(bench.upstream.cancelled.value.isEmpty)
-        bench.upstream.answer(0, Self.song)
+        #expect(bench.client.cancelled.value.isEmpty)
+        bench.client.respond(0, Self.song)
         #expect(try await second.value.get().items.count == 1)
         #expect(bench.catalog.isIdle)
     }
@@ -86,13 +86,13 @@ struct FlightTests {
         try await bench.waitForWaiters(2, "term=a")
         first.cancel()
         second.cancel()
-        try await bench.upstream.cancelled.wait { $0 == [0] }
+        try await bench.client.cancelled.wait { $0 == [0] }
         #expect(await error(of: first) == .cancelled)
         #expect(await error(of: second) == .cancelled)
 
         // Nobody boards a request that is being cancelled.
         let third = try await begin("term=a", on: bench, requests: 2)
-        bench.upstream.answer(1, Self.song)
+        bench.client.respond(1, Self.song)
         #expect(try await third.value.get().items.count == 1)
         #expect(bench.catalog.isIdle)
     }
@@ -106,7 +106,7 @@ struct FlightTests {
         }
         task.cancel()
         #expect(await task.value == .cancelled)
-        #expect(bench.upstream.count == 0)
+        #expect(bench.client.count == 0)
         #expect(bench.catalog.isIdle)
     }
 
@@ -116,8 +116,8 @@ struct FlightTests {
         let newer = try await begin("term=ab&session=s", on: bench, requests: 2)
         // At once: the newer one has no answer yet.
         #expect(await error(of: older) == .superseded)
-        try await bench.upstream.cancelled.wait { $0 == [0] }
-        bench.upstream.answer(1, Self.song)
+        try await bench.client.cancelled.wait { $0 == [0] }
+        bench.client.respond(1, Self.song)
         #expect(try await newer.value.get().items.count == 1)
         #expect(bench.catalog.isIdle)
     }
@@ -129,11 +129,11 @@ struct FlightTests {
         try await bench.waitForWaiters(2, "term=a")
         let newer = try await begin("term=ab&session=s", on: bench, requests: 2)
         #expect(await error(of: older) == .superseded)
-        bench.upstream.answer(0, Self.song)
-        bench.upstream.answer(1, Self.song)
+        bench.client.respond(0, Self.song)
+        bench.client.respond(1, Self.song)
         #expect(try await other.value.get().items.count == 1)
         #expect(try await newer.value.get().items.count == 1)
-        #expect(bench.upstream.cancelled.value.isEmpty)
+        #expect(bench.client.cancelled.value.isEmpty)
     }
 
     @Test func anEqualSearchOfTheSessionTakesTheRequestOver() async throws {
@@ -141,10 +141,10 @@ struct FlightTests {
         let older = try await begin("term=a&session=s", on: bench, requests: 1)
         let newer = try start("term=a&session=s", on: bench)
         #expect(await error(of: older) == .superseded)
-        bench.upstream.answer(0, Self.song)
+        bench.client.respond(0, Self.song)
         #expect(try await newer.value.get().items.count == 1)
-        #expect(bench.upstream.count == 1)
-        #expect(bench.upstream.cancelled.value.isEmpty)
+        #expect(bench.client.count == 1)
+        #expect(bench.client.cancelled.value.isEmpty)
     }
 
     @Test func aSessionSpansTheSources() async throws {
@@ -161,7 +161,7 @@ struct FlightTests {
         let plain = try await begin("term=a", on: bench, requests: 1)
         let other = try await begin("term=b&session=t", on: bench, requests: 2)
         let newer = try await begin("term=c&session=s", on: bench, requests: 3)
-        for number in 0..<3 { bench.upstream.answer(number, Self.song) }
+        for number in 0..<3 { bench.client.respond(number, Self.song) }
         for task in [plain, other, newer] { #expect(try await task.value.get().items.count == 1) }
     }
 
@@ -177,7 +177,7 @@ struct FlightTests {
             _ = try await bench.catalog.search(search)
         }
         #expect(await error(of: older) == .superseded)
-        try await bench.upstream.cancelled.wait { $0.count == 1 }
+        try await bench.client.cancelled.wait { $0.count == 1 }
         #expect(bench.catalog.isIdle)
     }
 
