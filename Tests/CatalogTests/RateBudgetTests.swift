@@ -18,21 +18,26 @@ struct RateBudgetTests {
         var testDescription: String { name }
     }
 
-    @Test(arguments: [
-        Case(name: "all tokens at once", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (0, nil, 60)]),
-        Case(
-            name: "a token comes back a minute after its use",
-            arrivals: [(0, 0, nil), (10, 10, nil), (20, 20, nil), (59.9, 60, nil), (60, nil, 10), (70, 70, nil), (80, 80, nil)]),
-        Case(
-            name: "a turn within two seconds is waited for, others in order behind it",
-            arrivals: [
-                (0, 0, nil), (1, 1, nil), (1.5, 1.5, nil), (58, 60, nil), (59.5, 61, nil), (59.6, 61.5, nil), (59.7, nil, 60.3),
-            ]),
-        Case(name: "just too far off", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (57.9, nil, 2.1), (58, 60, nil)]),
-        Case(
-            name: "nobody for an hour",
-            arrivals: [(0, 0, nil), (0, 0, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, nil, 60)]),
-    ])
+    @Test(
+        "turns are given in order",
+        arguments: [
+            Case(name: "all tokens at once", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (0, nil, 60)]),
+            Case(
+                name: "a token comes back a minute after its use",
+                arrivals: [
+                    (0, 0, nil), (10, 10, nil), (20, 20, nil), (59.9, 60, nil), (60, nil, 10), (70, 70, nil), (80, 80, nil),
+                ]),
+            Case(
+                name: "a turn within two seconds is waited for, others in order behind it",
+                arrivals: [
+                    (0, 0, nil), (1, 1, nil), (1.5, 1.5, nil), (58, 60, nil), (59.5, 61, nil), (59.6, 61.5, nil),
+                    (59.7, nil, 60.3),
+                ]),
+            Case(name: "just too far off", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (57.9, nil, 2.1), (58, 60, nil)]),
+            Case(
+                name: "nobody for an hour",
+                arrivals: [(0, 0, nil), (0, 0, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, nil, 60)]),
+        ])
     func turnsAreGivenInOrder(table: Case) {
         var budget = budget()
         for (at, turn, retryAfter) in table.arrivals {
@@ -45,7 +50,8 @@ struct RateBudgetTests {
         }
     }
 
-    @Test func noMinuteSeesMoreRequestsThanTokens() {
+    @Test("no minute sees more requests than tokens")
+    func noMinuteSeesMoreRequestsThanTokens() {
         var budget = budget(tokens: 20)
         var turns: [ContinuousClock.Instant] = []
         var generator = SeededGenerator(seed: 7)
@@ -60,7 +66,8 @@ struct RateBudgetTests {
         }
     }
 
-    @Test func aTurnThatIsGivenBackIsThereForTheNext() {
+    @Test("a turn that is given back is there for the next")
+    func aTurnThatIsGivenBackIsThereForTheNext() {
         var budget = budget(tokens: 1)
         #expect(budget.take(at: Self.start) == .at(Self.start))
         budget.giveBack(Self.start)
@@ -68,7 +75,8 @@ struct RateBudgetTests {
         #expect(budget.take(at: Self.start) == .refused(retryAfter: .seconds(60)))
     }
 
-    @Test func throttlingAgainDoublesTheTimeUpToItsBoundAndAnAnswerResetsIt() {
+    @Test("throttling again doubles the time up to its bound and a response resets it")
+    func throttlingAgainDoublesTheTimeUpToItsBoundAndAnAnswerResetsIt() {
         var budget = budget()
         var now = Self.start
         for seconds in [30, 60, 120, 240, 300, 300] {
@@ -81,7 +89,8 @@ struct RateBudgetTests {
         #expect(budget.throttled(at: now, retryAfter: nil) == .seconds(30))
     }
 
-    @Test func severalThrottledAnswersAtOnceAreOneOccasion() {
+    @Test("several throttled responses at once are one occasion")
+    func severalThrottledAnswersAtOnceAreOneOccasion() {
         var budget = budget()
         #expect(budget.throttled(at: Self.start, retryAfter: nil) == .seconds(30))
         _ = budget.throttled(at: Self.start, retryAfter: nil)
@@ -95,7 +104,8 @@ struct RateBudgetTests {
 struct TurnTests {
     private static let song = FakeClient.Outcome.success(.with(Fixture.song()))
 
-    @Test func theTwentyFirstSearchOfAMinuteIsToldToComeBack() async throws {
+    @Test("the twenty-first search of a minute is refused until later")
+    func theTwentyFirstSearchOfAMinuteIsToldToComeBack() async throws {
         let bench = Bench { _ in Self.song }
         for number in 0..<20 { _ = try await bench.catalog.search(try query("term=\(number)")) }
         let search = try query("term=20")
@@ -109,7 +119,8 @@ struct TurnTests {
         #expect(bench.client.count == 21)
     }
 
-    @Test func aTurnThatIsNearIsWaitedFor() async throws {
+    @Test("a turn that is near is waited for")
+    func aTurnThatIsNearIsWaitedFor() async throws {
         let bench = Bench { _ in
             Self.song
         } configure: {
@@ -126,7 +137,8 @@ struct TurnTests {
         #expect(bench.client.count == 2)
     }
 
-    @Test func whoLeavesBeforeTheirTurnCostsNone() async throws {
+    @Test("who leaves before their turn costs none")
+    func whoLeavesBeforeTheirTurnCostsNone() async throws {
         let bench = Bench { _ in
             Self.song
         } configure: {
@@ -157,7 +169,8 @@ struct TurnTests {
         #expect(bench.client.count == 2)
     }
 
-    @Test func throttlingReachesThoseWhoWaitForTheirTurn() async throws {
+    @Test("throttling reaches those who wait for their turn")
+    func throttlingReachesThoseWhoWaitForTheirTurn() async throws {
         let bench = Bench(configure: { $0.requestsPerMinute = 1 })
         let (a, b) = (try query("term=a"), try query("term=b"))
         let first = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(a) } }

@@ -16,7 +16,8 @@ struct AnswerTests {
         try #require(try await answer("{\"resultCount\":1,\"results\":[\(result)]}").items.first)
     }
 
-    @Test func theCapturedAnswerIsReadItemByItem() async throws {
+    @Test("the captured response is read item by item")
+    func theCapturedAnswerIsReadItemByItem() async throws {
         let body = try Fixture.songSearch()
         #expect(body.starts(with: "\n\n\n".utf8))
         let bench = Bench { _ in .success(.with(body)) }
@@ -55,7 +56,8 @@ struct AnswerTests {
         #expect(first.raw.last == UInt8(ascii: "}"))
     }
 
-    @Test func theEnvelopeHasTheContractsMembersInOrder() async throws {
+    @Test("the envelope has the contract's members in order")
+    func theEnvelopeHasTheContractsMembersInOrder() async throws {
         let song = """
             {"wrapperType":"track","kind":"song","trackId":7,"trackName":"A \\"b\\"","previewUrl":"https://a.test/x.m4a", \
             "extra" : [1, 2.50]}
@@ -77,7 +79,8 @@ struct AnswerTests {
         #expect(String(decoding: plain.bytes, as: UTF8.self) == head + "null}]}")
     }
 
-    @Test func albumsAndArtistsHaveTheirOwnNamesAndIds() async throws {
+    @Test("albums and artists have their own names and ids")
+    func albumsAndArtistsHaveTheirOwnNamesAndIds() async throws {
         let album = try await item(
             """
             {"wrapperType":"collection","collectionType":"Album","artistId":1,"collectionId":2,"artistName":"X",
@@ -105,7 +108,8 @@ struct AnswerTests {
         #expect(book.name == "B")
     }
 
-    @Test func anEpisodeIsDownloadedWhole() async throws {
+    @Test("an episode is downloaded whole")
+    func anEpisodeIsDownloadedWhole() async throws {
         let episode = try await item(
             """
             {"wrapperType":"podcastEpisode","kind":"podcast-episode","trackId":3,"previewUrl":"https://p.test/preview.mp3",
@@ -117,30 +121,37 @@ struct AnswerTests {
         #expect(withoutURL.downloadUrl == "https://p.test/preview.mp3")
     }
 
-    @Test func everyFieldOfAResultIsOptional() async throws {
+    @Test("every field of a result is optional")
+    func everyFieldOfAResultIsOptional() async throws {
         let item = try await item("{}")
         #expect(item == SearchItem.none(raw: "{}"))
     }
 
-    @Test func aFieldOfAnotherTypeCountsAsAbsent() async throws {
+    @Test("a field of another type counts as absent")
+    func aFieldOfAnotherTypeCountsAsAbsent() async throws {
         let raw =
             #"{"wrapperType":1,"kind":[],"trackId":"7","trackName":3,"artistName":null,"collectionName":{},"trackTimeMillis":-1,"#
             + #""trackExplicitness":true,"previewUrl":5,"artworkUrl100":{},"releaseDate":0}"#
         #expect(try await item(raw) == SearchItem.none(raw: raw))
     }
 
-    @Test(arguments: [("explicit", true), ("notExplicit", false), ("cleaned", false), ("unheard", nil)] as [(String, Bool?)])
+    @Test(
+        "explicitness is read from its word",
+        arguments: [("explicit", true), ("notExplicit", false), ("cleaned", false), ("unheard", nil)] as [(String, Bool?)])
     func explicitnessIsReadFromItsWord(word: String, expected: Bool?) async throws {
         #expect(try await item("{\"trackId\":1,\"trackExplicitness\":\"\(word)\"}").explicit == expected)
     }
 
-    @Test func idsOfMoreThan32BitsStayExact() async throws {
+    @Test("ids of more than 32 bits stay exact")
+    func idsOfMoreThan32BitsStayExact() async throws {
         #expect(try await item(#"{"trackId":9007199254740993}"#).id == "itunes:9007199254740993")
         #expect(try await item(#"{"trackId":9223372036854775807}"#).id == "itunes:9223372036854775807")
         #expect(try await item(#"{"trackId":9223372036854775808}"#).id == nil)
     }
 
-    @Test(arguments: ["javascript:alert(1)", "file:///etc/passwd", "ftp://a.test/x", "data:audio/mp4,x", "/x", "", "https://"])
+    @Test(
+        "only HTTP URLs pass",
+        arguments: ["javascript:alert(1)", "file:///etc/passwd", "ftp://a.test/x", "data:audio/mp4,x", "/x", "", "https://"])
     func onlyHTTPURLsPass(url: String) async throws {
         let item = try await item(
             "{\"trackId\":1,\"previewUrl\":\"\(url)\",\"trackViewUrl\":\"\(url)\",\"artworkUrl100\":\"\(url)\"}")
@@ -149,7 +160,8 @@ struct AnswerTests {
         #expect(item.artworkUrl == nil)
     }
 
-    @Test func theLargestPictureIsTaken() async throws {
+    @Test("the largest picture is taken")
+    func theLargestPictureIsTaken() async throws {
         let item = try await item(
             """
             {"artworkUrl100":"https://a.test/100","artworkUrl600":"https://a.test/600","artworkUrl30":"https://a.test/30",
@@ -158,12 +170,14 @@ struct AnswerTests {
         #expect(item.artworkUrl == "https://a.test/600")
     }
 
-    @Test func anEmptyResultIsAnAnswer() async throws {
+    @Test("an empty result is a response")
+    func anEmptyResultIsAnAnswer() async throws {
         let answer = try await answer("\n\n\n{\n \"resultCount\":0,\n \"results\": []\n}\n\n\n")
         #expect(answer.items.isEmpty)
     }
 
-    @Test func aSourceThatGivesTooManyResultsIsCut() async throws {
+    @Test("a source that gives too many results is cut")
+    func aSourceThatGivesTooManyResultsIsCut() async throws {
         let answer = try await answer(#"{"resultCount":3,"results":[{},{},{}]}"#, "term=a&limit=2")
         #expect(answer.items.count == 2)
     }

@@ -34,7 +34,8 @@ struct FlightTests {
         if case .failure(let error) = await task.value { error } else { nil }
     }
 
-    @Test func equalSearchesInFlightShareOneRequest() async throws {
+    @Test("equal searches in flight share one request")
+    func equalSearchesInFlightShareOneRequest() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
         // They differ only in what the source isn't told.
@@ -47,7 +48,8 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test func aFailureReachesAllWhoShareTheRequest() async throws {
+    @Test("a failure reaches all who share the request")
+    func aFailureReachesAllWhoShareTheRequest() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
         let second = try start("term=a", on: bench)
@@ -58,7 +60,8 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test func differentSearchesDoNotShare() async throws {
+    @Test("different searches do not share")
+    func differentSearchesDoNotShare() async throws {
         let bench = Bench { _ in Self.song }
         for text in ["term=a", "term=A", "term=a&limit=49", "term=a&country=DE", "term=a&offset=1"] {
             _ = try await bench.catalog.search(try query(text))
@@ -66,7 +69,8 @@ struct FlightTests {
         #expect(bench.client.count == 5)
     }
 
-    @Test func aWaiterThatIsCancelledLeavesTheOthersTheirRequest() async throws {
+    @Test("a waiter that is cancelled leaves the others their request")
+    func aWaiterThatIsCancelledLeavesTheOthersTheirRequest() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
         let second = try start("term=a", on: bench)
@@ -79,7 +83,8 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test func theRequestIsCancelledWhenNobodyWaitsForIt() async throws {
+    @Test("the request is cancelled when nobody waits for it")
+    func theRequestIsCancelledWhenNobodyWaitsForIt() async throws {
         let bench = Bench()
         let first = try await begin("term=a", on: bench, requests: 1)
         let second = try start("term=a", on: bench)
@@ -97,7 +102,8 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test func aTaskThatIsCancelledBeforeItSearchesAsksNothing() async throws {
+    @Test("a task that is cancelled before it searches asks nothing")
+    func aTaskThatIsCancelledBeforeItSearchesAsksNothing() async throws {
         let bench = Bench()
         let search = try query("term=a")
         let task = Task { () async -> CatalogError? in
@@ -110,7 +116,8 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test func aNewerSearchOfTheSessionReplacesTheOlderAndItsRequest() async throws {
+    @Test("a newer search of the session replaces the older and its request")
+    func aNewerSearchOfTheSessionReplacesTheOlderAndItsRequest() async throws {
         let bench = Bench()
         let older = try await begin("term=a&session=s", on: bench, requests: 1)
         let newer = try await begin("term=ab&session=s", on: bench, requests: 2)
@@ -122,7 +129,8 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test func aReplacedSearchLeavesARequestThatOthersWaitFor() async throws {
+    @Test("a replaced search leaves a request that others wait for")
+    func aReplacedSearchLeavesARequestThatOthersWaitFor() async throws {
         let bench = Bench()
         let older = try await begin("term=a&session=s", on: bench, requests: 1)
         let other = try start("term=a&session=t", on: bench)
@@ -136,7 +144,8 @@ struct FlightTests {
         #expect(bench.client.cancelled.value.isEmpty)
     }
 
-    @Test func anEqualSearchOfTheSessionTakesTheRequestOver() async throws {
+    @Test("an equal search of the session takes the request over")
+    func anEqualSearchOfTheSessionTakesTheRequestOver() async throws {
         let bench = Bench()
         let older = try await begin("term=a&session=s", on: bench, requests: 1)
         let newer = try start("term=a&session=s", on: bench)
@@ -147,7 +156,8 @@ struct FlightTests {
         #expect(bench.client.cancelled.value.isEmpty)
     }
 
-    @Test func aSessionSpansTheSources() async throws {
+    @Test("a session spans the sources")
+    func aSessionSpansTheSources() async throws {
         let bench = Bench()
         let older = try await begin("term=a&session=s", on: bench, requests: 1)
         let newer = try await begin("term=a&source=posts&session=s", on: bench, requests: 2)
@@ -156,7 +166,8 @@ struct FlightTests {
         #expect(await error(of: newer) == .cancelled)
     }
 
-    @Test func searchesWithoutASessionOrInAnotherAreLeftAlone() async throws {
+    @Test("searches without a session or in another are left alone")
+    func searchesWithoutASessionOrInAnotherAreLeftAlone() async throws {
         let bench = Bench()
         let plain = try await begin("term=a", on: bench, requests: 1)
         let other = try await begin("term=b&session=t", on: bench, requests: 2)
@@ -165,7 +176,7 @@ struct FlightTests {
         for task in [plain, other, newer] { #expect(try await task.value.get().items.count == 1) }
     }
 
-    @Test(arguments: [true, false])
+    @Test("a response from memory replaces the older search too", arguments: [true, false])
     func anAnswerFromMemoryReplacesTheOlderSearchToo(peeks: Bool) async throws {
         let bench = Bench { request in request.url.string.contains("term=kept") ? Self.song : nil }
         _ = try await bench.catalog.search(try query("term=kept"))
@@ -181,13 +192,15 @@ struct FlightTests {
         #expect(bench.catalog.isIdle)
     }
 
-    @Test func aSessionIsForgottenWhenItsSearchIsAnswered() async throws {
+    @Test("a session is forgotten when its search has its response")
+    func aSessionIsForgottenWhenItsSearchIsAnswered() async throws {
         let bench = Bench { _ in Self.song }
         for number in 0..<15 { _ = try await bench.catalog.search(try query("term=a\(number)&session=\(number)")) }
         #expect(bench.catalog.isIdle)
     }
 
-    @Test func manyWhoComeAndGoAreAllAnswered() async throws {
+    @Test("many who come and go all get a response")
+    func manyWhoComeAndGoAreAllAnswered() async throws {
         let bench = Bench { _ in Self.song }
         let search = try query("term=a")
         await withTaskGroup(of: Void.self) { group in

@@ -70,7 +70,8 @@ final class CountedStream: BodyStream {
         }
     }
 
-    @Test func `clients that leave at any moment leave nothing behind, and disturb nobody`() async throws {
+    @Test("clients that leave at any moment leave nothing behind, and disturb nobody")
+    func clientsThatLeaveAtAny() async throws {
         var configuration = ServerConfiguration()
         configuration.eventLoops = 2
         // On a machine that is busy elsewhere, a round takes long: the steady client's patience must not be what ends it.
@@ -116,7 +117,8 @@ final class CountedStream: BodyStream {
         }
     }
 
-    @Test func `slow clients are cut off on time while others are served`() async throws {
+    @Test("slow clients are cut off on time while others are served")
+    func slowClientsAreCutOff() async throws {
         try await withServer(
             limits: { limits in
                 limits.headTimeout = .seconds(1)

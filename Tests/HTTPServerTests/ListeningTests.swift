@@ -10,7 +10,8 @@ import Testing
         return HTTPServer(configuration: configuration, application: TestApplication(handler: echo))
     }
 
-    @Test func `a port in use is an error that names it`() async throws {
+    @Test("a port in use is an error that names it")
+    func aPortInUseIs() async throws {
         let first = server { _ in }
         let address = try first.start()
         #expect(address.host == "127.0.0.1")
@@ -21,7 +22,8 @@ import Testing
         await first.shutdown(within: .zero)
     }
 
-    @Test func `a server that could not start starts once its port is free`() async throws {
+    @Test("a server that could not start starts once its port is free")
+    func aServerThatCouldNot() async throws {
         // Of the common address, another test might be given the port in between.
         let host = "127.94.61.7"
         let first = server { $0.host = host }
@@ -37,11 +39,13 @@ import Testing
         await second.shutdown(within: .zero)
     }
 
-    @Test(arguments: [-1, 65_536]) func `a port that is none is an error`(port: Int) {
+    @Test("a port that is none is an error", arguments: [-1, 65_536])
+    func aPortThatIsNone(port: Int) {
         #expect(throws: ServerError.invalidPort(port)) { try server { $0.port = port }.start() }
     }
 
-    @Test func `a host that is none is an error`() {
+    @Test("a host that is none is an error")
+    func aHostThatIsNone() {
         #expect {
             try server { $0.host = "no such host" }.start()
         } throws: { error in
@@ -49,19 +53,21 @@ import Testing
         }
     }
 
-    @Test func `localhost is a host`() async throws {
+    @Test("localhost is a host")
+    func localhostIsAHost() async throws {
         let server = server { $0.host = "localhost" }
         let address = try server.start()
         #expect(address.host == "127.0.0.1" || address.host == "::1")
         await server.shutdown(within: .zero)
     }
 
-    @Test func `IPv6 addresses are written with brackets`() {
+    @Test("IPv6 addresses are written with brackets")
+    func ipv6AddressesAreWrittenWith() {
         #expect(SocketAddress(host: "::1", port: 80).description == "[::1]:80")
     }
 
-    @Test(arguments: [1, 2, 4]) func `two hundred connections at once are all served, whatever the loops`(loops: Int) async throws
-    {
+    @Test("two hundred connections at once are all served, whatever the loops", arguments: [1, 2, 4])
+    func twoHundredConnectionsAtOnce(loops: Int) async throws {
         let peers = Box<Set<Int>>([])
         try await withServer(loops: loops) { request, response in
             let peer = request.peer
@@ -77,7 +83,8 @@ import Testing
         #expect(peers.current.count == 200)
     }
 
-    @Test func `the most connections can be changed while the server runs; those that are open stay`() async throws {
+    @Test("the most connections can be changed while the server runs; those that are open stay")
+    func theMostConnectionsCanBe() async throws {
         let server = server { $0.limits.connections = 3 }
         let port = try server.start().port
         // As a whole on a thread of its own: between two steps on a busy pool the connections might idle for too long.
@@ -94,7 +101,8 @@ import Testing
         await server.shutdown(within: .zero)
     }
 
-    @Test func `connections are counted, and forgotten when they close`() async throws {
+    @Test("connections are counted, and forgotten when they close")
+    func connectionsAreCountedAndForgotten() async throws {
         let server = server { _ in }
         let port = try server.start().port
         var clients: [TestConnection] = []

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RequestTests {
-    @Test func `a request is answered with the server's own fields`() async throws {
+    @Test("a request is answered with the server's own fields")
+    func aRequestIsAnsweredWith() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
             let response = try client.get("/hello")
@@ -21,7 +22,8 @@ import Testing
         }
     }
 
-    @Test func `a request split at every byte is the same request`() async throws {
+    @Test("a request split at every byte is the same request")
+    func aRequestSplitAtEvery() async throws {
         let request = Array("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello".utf8)
         try await withServer(echo) { port in
             for split in 1..<request.count {
@@ -38,7 +40,8 @@ import Testing
         }
     }
 
-    @Test func `a hundred pipelined requests are answered in order`() async throws {
+    @Test("a hundred pipelined requests are answered in order")
+    func aHundredPipelinedRequestsAre() async throws {
         try await withServer { request, response in
             // Every third answer takes its time.
             let target = String(decoding: request.head.target.rawPath, as: UTF8.self)
@@ -60,7 +63,8 @@ import Testing
         }
     }
 
-    @Test func `pipelined bodies end where they say, sized and chunked`() async throws {
+    @Test("pipelined bodies end where they say, sized and chunked")
+    func pipelinedBodiesEndWhereThey() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
             try client.send(
@@ -74,7 +78,8 @@ import Testing
         }
     }
 
-    @Test func `a body of exactly the limit is taken`() async throws {
+    @Test("a body of exactly the limit is taken")
+    func aBodyOfExactlyThe() async throws {
         try await withServer { request, response in
             response.body = Array("\(request.body.count)".utf8)
             return .ready
@@ -87,7 +92,8 @@ import Testing
         }
     }
 
-    @Test func `100 Continue is sent to a 1.1 client that waits, before the body, once`() async throws {
+    @Test("100 Continue is sent to a 1.1 client that waits, before the body, once")
+    func n100ContinueIsSentTo() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
             try client.send("POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
@@ -102,7 +108,8 @@ import Testing
         }
     }
 
-    @Test func `a 1.0 client gets no 100 Continue, and is closed on unless it asks to be kept`() async throws {
+    @Test("a 1.0 client gets no 100 Continue, and is closed on unless it asks to be kept")
+    func a10ClientGetsNo() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
             try client.send("POST /c HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: keep-alive\r\n\r\n")
@@ -119,7 +126,8 @@ import Testing
         }
     }
 
-    @Test func `Connection close is answered and obeyed`() async throws {
+    @Test("Connection close is answered and obeyed")
+    func connectionCloseIsAnsweredAnd() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
             let response = try client.get("/x", "Connection: close")
@@ -129,8 +137,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["abc-1.2:3/4+5=_", String(repeating: "x", count: 128)])
-    func `a sane X-Request-Id is the client's`(identifier: String) async throws {
+    @Test("a sane X-Request-Id is the client's", arguments: ["abc-1.2:3/4+5=_", String(repeating: "x", count: 128)])
+    func aSaneXRequestIdIsThe(identifier: String) async throws {
         try await withServer { request, response in
             response.body = Array(request.id.description.utf8)
             return .ready
@@ -141,15 +149,16 @@ import Testing
         }
     }
 
-    @Test(arguments: ["a b", "<script>", "a\"b", String(repeating: "x", count: 129)])
-    func `another X-Request-Id is replaced`(identifier: String) async throws {
+    @Test("another X-Request-Id is replaced", arguments: ["a b", "<script>", "a\"b", String(repeating: "x", count: 129)])
+    func anotherXRequestIdIsReplaced(identifier: String) async throws {
         try await withServer(echo) { port in
             let response = try TestConnection(port).get("/", "X-Request-Id: \(identifier)")
             #expect(response["X-Request-Id"]?.count == 13)
         }
     }
 
-    @Test func `a client that half-closes after its requests gets all answers`() async throws {
+    @Test("a client that half-closes after its requests gets all answers")
+    func aClientThatHalfclosesAfter() async throws {
         let hasEnded = Box(false)
         try await withServer(limits: { $0.halfCloseGrace = .seconds(120) }) { request, response in
             let target = String(decoding: request.head.target.rawPath, as: UTF8.self)

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ResponseTests {
-    @Test func `HEAD has the fields of GET and no body`() async throws {
+    @Test("HEAD has the fields of GET and no body")
+    func headHasTheFieldsOf() async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
             let head = try client.get("/x", method: "HEAD")
@@ -13,7 +14,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [204, 304]) func `204 and 304 have neither body nor length`(status: Int) async throws {
+    @Test("204 and 304 have neither body nor length", arguments: [204, 304])
+    func n204And304HaveNeither(status: Int) async throws {
         try await withServer { request, response in
             response.status = HTTPStatus(request.head.target.path == "/" ? status : 200)
             response.body = Array("body".utf8)
@@ -28,7 +30,8 @@ import Testing
         }
     }
 
-    @Test func `the server's fields can't be set by the application, others can't split the message`() async throws {
+    @Test("the server's fields can't be set by the application, others can't split the message")
+    func theServersFieldsCantBe() async throws {
         try await withServer { _, response in
             for name in ["Date", "Content-Length", "Transfer-Encoding", "Connection", "X-Request-Id", "X-Content-Type-Options"] {
                 guard let name = FieldName(name) else { continue }
@@ -48,7 +51,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [200, 404, 204]) func `default fields are those that the application doesn't set`(status: Int) async throws {
+    @Test("default fields are those that the application doesn't set", arguments: [200, 404, 204])
+    func defaultFieldsAreThoseThat(status: Int) async throws {
         let fields =
             [(name: FieldName(constant: "X-One"), value: "1"), (name: FieldName(constant: "X-Two"), value: "2")]
             + [(name: .date, value: "never"), (name: .contentLength, value: "7")]
@@ -70,7 +74,8 @@ import Testing
         }
     }
 
-    @Test func `an informational status is an application's mistake`() async throws {
+    @Test("an informational status is an application's mistake")
+    func anInformationalStatusIsAn() async throws {
         try await withServer { _, response in
             response.status = HTTPStatus(101)
             return .ready
@@ -80,7 +85,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [1000, 65_536, 65_537, 5_000_000]) func `bodies of any size arrive whole, pipelined too`(size: Int)
+    @Test("bodies of any size arrive whole, pipelined too", arguments: [1000, 65_536, 65_537, 5_000_000])
+    func bodiesOfAnySizeArrive(size: Int)
         async throws
     {
         try await withServer { request, response in
@@ -96,7 +102,8 @@ import Testing
         }
     }
 
-    @Test func `an answer of a task is sent as any other`() async throws {
+    @Test("an answer of a task is sent as any other")
+    func anAnswerOfATask() async throws {
         try await withServer { request, response in
             let body = request.body
             return .later {
@@ -119,8 +126,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `a task is cancelled when its client leaves, by FIN or by RST`(resets: Bool) async throws
-    {
+    @Test("a task is cancelled when its client leaves, by FIN or by RST", arguments: [false, true])
+    func aTaskIsCancelledWhen(resets: Bool) async throws {
         let events = Box<[String]>([])
         try await withServer(limits: { $0.halfCloseGrace = .milliseconds(50) }) { _, _ in
             .later {
@@ -143,7 +150,8 @@ import Testing
         }
     }
 
-    @Test func `a late answer to a client that has left is dropped, its stream closed`() async throws {
+    @Test("a late answer to a client that has left is dropped, its stream closed")
+    func aLateAnswerToA() async throws {
         let stream = TestStream()
         let release = Box(false)
         let started = Box(false)

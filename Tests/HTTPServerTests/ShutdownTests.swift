@@ -11,7 +11,8 @@ import Testing
         return (server, try server.start().port)
     }
 
-    @Test func `idle connections are closed at once, and nobody can connect any more`() async throws {
+    @Test("idle connections are closed at once, and nobody can connect any more")
+    func idleConnectionsAreClosedAt() async throws {
         let (server, port) = try server(echo)
         let client = try TestConnection(port)
         #expect(try await onThread { try client.get("/").status } == 200)
@@ -25,7 +26,8 @@ import Testing
         await server.shutdown(within: .seconds(60))
     }
 
-    @Test func `what is being answered is finished, with Connection close`() async throws {
+    @Test("what is being answered is finished, with Connection close")
+    func whatIsBeingAnsweredIs() async throws {
         let isStarted = Box(false)
         let goesOn = Box(false)
         let (server, port) = try server { _, _ in
@@ -51,7 +53,8 @@ import Testing
         await stopped
     }
 
-    @Test func `streams are told, and end properly`() async throws {
+    @Test("streams are told, and end properly")
+    func streamsAreToldAndEnd() async throws {
         let stream = TestStream([("hello", .wait(until: nil))])
         let (server, port) = try server { _, response in
             response.content = .stream(stream, length: nil)
@@ -70,7 +73,8 @@ import Testing
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a stream that a task answers with during the shutdown is told too`() async throws {
+    @Test("a stream that a task answers with during the shutdown is told too")
+    func aStreamThatATask() async throws {
         let stream = TestStream([("last words", .more)])
         let isStarted = Box(false)
         let goesOn = Box(false)
@@ -95,7 +99,8 @@ import Testing
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `what doesn't end in time is cut off`() async throws {
+    @Test("what doesn't end in time is cut off")
+    func whatDoesntEndInTime() async throws {
         let events = Box<[String]>([])
         let (server, port) = try server { _, _ in
             .later {
@@ -113,7 +118,8 @@ import Testing
         #expect(await events.reaches { $0 == ["started", "cancelled"] })
     }
 
-    @Test func `a server that was never started shuts down`() async {
+    @Test("a server that was never started shuts down")
+    func aServerThatWasNever() async {
         let server = HTTPServer(configuration: ServerConfiguration(), application: TestApplication(handler: echo))
         await server.shutdown(within: .seconds(1))
         #expect(server.connectionCount == 0)

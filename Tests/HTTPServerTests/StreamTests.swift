@@ -87,7 +87,8 @@ final class TestStream: BodyStream {
         }
     }
 
-    @Test func `a stream of unknown length comes in chunks, and the connection goes on`() async throws {
+    @Test("a stream of unknown length comes in chunks, and the connection goes on")
+    func aStreamOfUnknownLength() async throws {
         let stream = TestStream([("one", .more), ("", .more), ("two", .end)])
         try await withServer(serve(stream)) { port in
             let client = try TestConnection(port)
@@ -101,7 +102,8 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a stream of known length has a Content-Length`() async throws {
+    @Test("a stream of known length has a Content-Length")
+    func aStreamOfKnownLength() async throws {
         let stream = TestStream([("one", .more), ("two", .end)])
         try await withServer(serve(stream, length: 6)) { port in
             let client = try TestConnection(port)
@@ -114,7 +116,8 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a stream that gives more than its length is cut there`() async throws {
+    @Test("a stream that gives more than its length is cut there")
+    func aStreamThatGivesMore() async throws {
         let stream = TestStream([("one", .more), ("twothree", .more)])
         try await withServer(serve(stream, length: 6)) { port in
             let client = try TestConnection(port)
@@ -124,7 +127,8 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a stream that ends short ends the connection`() async throws {
+    @Test("a stream that ends short ends the connection")
+    func aStreamThatEndsShort() async throws {
         let stream = TestStream([("one", .end)])
         try await withServer(serve(stream, length: 6)) { port in
             let client = try TestConnection(port)
@@ -135,7 +139,8 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a 1.0 client gets a stream that ends with the connection`() async throws {
+    @Test("a 1.0 client gets a stream that ends with the connection")
+    func a10ClientGetsA() async throws {
         let stream = TestStream([("one", .more), ("two", .end)])
         try await withServer(serve(stream)) { port in
             let client = try TestConnection(port)
@@ -147,7 +152,8 @@ final class TestStream: BodyStream {
         }
     }
 
-    @Test func `HEAD opens no stream, but closes it`() async throws {
+    @Test("HEAD opens no stream, but closes it")
+    func headOpensNoStreamBut() async throws {
         let stream = TestStream([("one", .end)])
         try await withServer(serve(stream, length: 3)) { port in
             let client = try TestConnection(port)
@@ -158,7 +164,8 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a wake from another thread brings what there is at once`() async throws {
+    @Test("a wake from another thread brings what there is at once")
+    func aWakeFromAnotherThread() async throws {
         let stream = TestStream()
         try await withServer(serve(stream)) { port in
             let client = try TestConnection(port)
@@ -178,7 +185,8 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a stream is asked again when its time has come`() async throws {
+    @Test("a stream is asked again when its time has come")
+    func aStreamIsAskedAgain() async throws {
         let stream = TestStream { buffer, _, call in
             buffer.append(contentsOf: "\(call);".utf8)
             return call == 4 ? .end : .wait(until: .now + .milliseconds(5))
@@ -189,7 +197,8 @@ final class TestStream: BodyStream {
         }
     }
 
-    @Test(arguments: [nil, Int64.max]) func `a client that never reads costs bounded memory, and is dropped in time`(
+    @Test("a client that never reads costs bounded memory, and is dropped in time", arguments: [nil, Int64.max])
+    func aClientThatNeverReads(
         length: Int64?
     ) async throws {
         let stream = TestStream { buffer, limit, _ in
@@ -215,7 +224,8 @@ final class TestStream: BodyStream {
         #expect(state.closed == 1)
     }
 
-    @Test func `a client that leaves an open-ended stream is noticed at once`() async throws {
+    @Test("a client that leaves an open-ended stream is noticed at once")
+    func aClientThatLeavesAn() async throws {
         let stream = TestStream([("hello", .wait(until: nil))])
         try await withServer(serve(stream)) { port in
             do {
@@ -229,7 +239,8 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a client that resets in mid-response is noticed, and closed is called once`() async throws {
+    @Test("a client that resets in mid-response is noticed, and closed is called once")
+    func aClientThatResetsIn() async throws {
         let stream = TestStream { buffer, limit, _ in
             buffer.append(contentsOf: Self.filler.prefix(limit))
             return .more
@@ -246,7 +257,8 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test(arguments: [true, false]) func `a stream can break off, by FIN or by RST`(resets: Bool) async throws {
+    @Test("a stream can break off, by FIN or by RST", arguments: [true, false])
+    func aStreamCanBreakOff(resets: Bool) async throws {
         let stream = TestStream([("partial", .wait(until: nil))])
         try await withServer(serve(stream, length: 100)) { port in
             let client = try TestConnection(port)
@@ -263,7 +275,8 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `requests behind a stream wait for its end`() async throws {
+    @Test("requests behind a stream wait for its end")
+    func requestsBehindAStreamWait() async throws {
         let stream = TestStream()
         try await withServer(serve(stream)) { port in
             let client = try TestConnection(port)

@@ -79,8 +79,8 @@ import Testing
         ("GET / HTTP/1.1\(host)\r\nGET /\r\n\r\nGET / HTTP/1.1\(host)\r\n", [200, 400], .closed),
     ]
 
-    @Test(arguments: exchanges) func `requests are answered by the letter`(bytes: String, statuses: [Int], end: End) async throws
-    {
+    @Test("requests are answered by the letter", arguments: exchanges)
+    func requestsAreAnsweredByThe(bytes: String, statuses: [Int], end: End) async throws {
         try await withServer(echo) { port in
             let client = try TestConnection(port)
             try client.send(bytes)
@@ -99,11 +99,13 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("GET http://Y.example:81/a HTTP/1.1\r\nHost: x\r\n\r\n", "Y.example:81"), ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "x"),
-        ("OPTIONS http://y HTTP/1.1\r\nHost: x\r\n\r\n", "y"),
-    ])
-    func `an application sees the host of an absolute-form, and no other`(request: String, host: String) async throws {
+    @Test(
+        "an application sees the host of an absolute-form, and no other",
+        arguments: [
+            ("GET http://Y.example:81/a HTTP/1.1\r\nHost: x\r\n\r\n", "Y.example:81"), ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "x"),
+            ("OPTIONS http://y HTTP/1.1\r\nHost: x\r\n\r\n", "y"),
+        ])
+    func anApplicationSeesTheHost(request: String, host: String) async throws {
         try await withServer { request, response in
             response.body = Array(request.head.fields.values(.host).joined(separator: "|").utf8)
             return .ready
@@ -114,7 +116,8 @@ import Testing
         }
     }
 
-    @Test func `trailers are never among the fields`() async throws {
+    @Test("trailers are never among the fields")
+    func trailersAreNeverAmongThe() async throws {
         try await withServer { request, response in
             for field in request.head.fields { response.body += field.nameBytes + [0x20] }
             return .ready
