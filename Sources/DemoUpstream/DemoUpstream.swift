@@ -1,9 +1,8 @@
 internal import HTTPCore
 internal import HTTPServer
-internal import Synchronization
 
-/// An origin for demonstrations and tests: an iTunes-shaped catalogue with sound that can be played, posts in JSONPlaceholder's shape,
-/// large files, and misbehaviour on request.
+/// An origin for demonstrations and tests: an iTunes-shaped catalogue with playable sound, posts in JSONPlaceholder's shape, large
+/// files, and faults on request.
 ///
 /// | path | what it is |
 /// | --- | --- |
@@ -13,10 +12,10 @@ internal import Synchronization
 /// | `/large/field-recording-1.bin` (`-2`, `-3`) | 256 MiB, 512 MiB and 1 GiB |
 /// | `/artwork/<album id>/100x100.png` | a cover, square, 16 to 600 pixels |
 /// | `/artist/<id>`, `/album/<id>`, `/track/<id>`, `/` | pages |
-/// | `/entity?size=…` | whatever a test needs; see ``Entity/synthetic(_:version:extra:now:)`` |
+/// | `/entity?size=…` | whatever a test needs; see ``Entity/synthetic(_:version:now:)`` |
 ///
-/// Everything but pages takes `pace=<bytes per second>` and `fault=…`; the faults are listed at ``Fault``. Nothing is stored: every byte
-/// is a function of the target and its offset, the same in every run.
+/// Everything takes `pace=<bytes per second>` and `fault=…`; the faults are listed at ``Fault``. Nothing is stored: every byte is a
+/// function of the target and its offset, the same in every run.
 public final class DemoUpstream: Sendable {
     private let application: UpstreamApplication
     private let server: HTTPServer
@@ -25,9 +24,9 @@ public final class DemoUpstream: Sendable {
     public init(configuration: Configuration = Configuration()) {
         application = UpstreamApplication(configuration: configuration)
         var serverConfiguration = ServerConfiguration()
-        serverConfiguration.host = configuration.host
+        serverConfiguration.host = "127.0.0.1"
         serverConfiguration.port = configuration.port
-        serverConfiguration.eventLoops = max(1, configuration.eventLoops)
+        serverConfiguration.eventLoops = 1
         server = HTTPServer(configuration: serverConfiguration, application: application)
     }
 
@@ -46,23 +45,19 @@ public final class DemoUpstream: Sendable {
         await server.shutdown(within: .seconds(1))
     }
 
-    /// The latest requests in the order in which they were answered; see ``Configuration/loggedRequests``.
+    /// The latest requests, 1,000 at least, in the order in which their responses began.
     public var requests: [LoggedRequest] { application.log.requests }
 
-    /// The entity that a target names, such as `/media/5000410101.wav` or `/entity?size=1000`, for comparing with what was received. Nil if
-    /// there is none, or its bytes depend on where the server listens.
+    /// The entity that a target names, such as `/media/5000410101.wav` or `/entity?size=1000`, for comparing with what was received.
+    /// Nil if there is none, or its bytes depend on where the server listens.
     ///
-    /// - Parameter version: which edition, where a fault changes the entity: 1 is the first.
+    /// - Parameter version: which version, where a fault changes the entity: 1 is the first.
     public static func content(of target: String, version: Int = 1) -> DemoContent? {
-        guard let requestTarget = try? RequestTarget(target), let parsed = try? Target(requestTarget) else { return nil }
-        switch parsed.segments.first {
-        case "media", "large", "entity", "artwork", "posts":
-            let changesLength = parsed.faults.contains { $0.kind == .changeLength }
-            let edition = Edition(version: min(max(1, version), 1_000_000), changesLength: changesLength)
-            guard let entity = try? Entity.find(parsed, edition: edition, base: "", now: 0) else { return nil }
-            return DemoContent(content: entity.content)
-        default: return nil
-        }
+        guard let requestTarget = try? RequestTarget(target), let parsed = try? Target(requestTarget),
+            let name = parsed.segments.first, ["media", "large", "entity", "artwork", "posts"].contains(name),
+            let entity = try? Entity.find(parsed, version: min(max(1, version), 1_000_000), base: "", now: 0)
+        else { return nil }
+        return DemoContent(content: entity.content)
     }
 }
 
@@ -84,15 +79,4 @@ public struct DemoContent: Sendable {
 
     /// All bytes. For entities that fit in memory.
     public var bytes: [UInt8] { bytes(in: 0..<length) }
-
-    /// Calls `body` with all bytes in order, in chunks of at most `size` bytes: to hash what should not be held in memory.
-    public func forEachChunk(of size: Int = 1 << 20, _ body: ([UInt8]) throws -> Void) rethrows {
-        let size = Int64(max(1, size))
-        var offset: Int64 = 0
-        while offset < length {
-            let end = min(length, offset + size)
-            try body(bytes(in: offset..<end))
-            offset = end
-        }
-    }
 }

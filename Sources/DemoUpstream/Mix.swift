@@ -28,13 +28,9 @@ struct SeededNumbers: Sendable {
         return Mix.scramble(state)
     }
 
-    /// A number from 0 to `bound` - 1; 0 where the bound is not positive.
-    mutating func next(below bound: Int) -> Int {
-        guard bound > 0 else { return 0 }
-        return Int(next() % UInt64(bound))
-    }
+    /// A number from 0 to `bound` - 1.
+    mutating func next(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    mutating func pick<Element>(_ choices: [Element], else fallback: Element) -> Element {
-        choices.isEmpty ? fallback : choices[next(below: choices.count)]
-    }
+    /// One of the choices, of which there must be one at least.
+    mutating func pick<Element>(_ choices: [Element]) -> Element { choices[next(below: choices.count)] }
 }

@@ -2,25 +2,30 @@ internal import HTTPCore
 internal import HTTPServer
 internal import System
 
-/// Answers the requests: finds what is asked for, counts, and applies the faults that count asks for.
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// Responds to the requests: finds what is asked for, counts, and applies the faults that the count asks for.
 final class UpstreamApplication: Application {
     private struct State {
-        var counters = RequestCounters()
+        /// Requests with faults so far, by target.
+        var counts: [String: Int] = [:]
+        /// The targets that allow one transfer and have one.
+        var transferring: Set<String> = []
         var base = ""
         var port = 0
     }
 
-    let log: RequestLog
+    let log = RequestLog()
     private let configuration: DemoUpstream.Configuration
-    private let transfers = Transfers()
     private let state = Locked(State())
 
-    init(configuration: DemoUpstream.Configuration) {
-        self.configuration = configuration
-        log = RequestLog(capacity: configuration.loggedRequests)
-    }
+    init(configuration: DemoUpstream.Configuration) { self.configuration = configuration }
 
-    /// Tells where the server listens.
+    /// Sets where the server listens.
     func setBase(_ base: String, port: Int) {
         state.withLock { state in
             state.base = base
@@ -34,20 +39,23 @@ final class UpstreamApplication: Application {
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         response.fields.append(.accessControlAllowOrigin, "*")
-        switch request.head.method {
-        case .get, .head: break
-        case .options:
-            response.status = .noContent
+        guard request.head.method == .get || request.head.method == .head else {
             response.fields.append(.allow, "GET, HEAD, OPTIONS")
-            return .ready
-        default:
-            response.status = .methodNotAllowed
-            response.fields.append(.allow, "GET, HEAD, OPTIONS")
-            response.setPage("Everything here is only read.")
+            response.status = request.head.method == .options ? .noContent : .methodNotAllowed
+            if request.head.method != .options { response.setPage("Everything here is read-only.") }
             return .ready
         }
-        do {
-            return try answer(request, with: &response)
+        do throws(Target.Invalid) {
+            let target = try Target(request.head.target)
+            let faults = ActiveFaults(target.faults, request: count(target))
+            try respond(to: request, target, faults, with: &response)
+            guard let delay = faults[.slowHead] else { return .ready }
+            let late = response
+            return .later {
+                // A client that leaves cancels this; then nobody sees what is returned.
+                try? await Task.sleep(for: .milliseconds(min(delay.number, 600_000)))
+                return late
+            }
         } catch {
             response.status = .badRequest
             response.setPage(error.message)
@@ -55,145 +63,105 @@ final class UpstreamApplication: Application {
         }
     }
 
-    private func answer(_ request: borrowing Request, with response: inout Response) throws(Target.Invalid) -> Handling {
-        let target = try Target(request.head.target)
-        let now = WallClock.secondsSinceEpoch
-        let base = state.withLock { $0.base }
-        guard let first = try Entity.find(target, edition: Edition(version: 1, changesLength: false), base: base, now: now) else {
+    private func respond(
+        to request: borrowing Request, _ target: Target, _ faults: ActiveFaults, with response: inout Response
+    ) throws(Target.Invalid) {
+        let (base, port) = state.withLock { ($0.base, $0.port) }
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        guard let entity = try Entity.find(target, version: faults.version, base: base, now: Int64(time.tv_sec)) else {
             response.status = .notFound
             response.setPage("There is nothing here.")
-            record(request, response, entity: nil)
-            return .ready
+            return record(request, response, isReported: true)
         }
-        if redirect(target, with: &response) {
-            record(request, response, entity: first)
-            return .ready
-        }
-        let number = target.faults.isEmpty ? 1 : state.withLock { $0.counters.count("entity " + target.key) }
-        let faults = ActiveFaults(target.faults, request: number)
-        let edition = Edition(version: faults.version, changesLength: faults.changesLength)
-        let entity = faults.version == 1 ? first : try Entity.find(target, edition: edition, base: base, now: now) ?? first
+        if fail(target, faults, with: &response) { return record(request, response, isReported: entity.isLogged) }
 
-        var lease: TransferLease?
-        if faults.has(.oneConnection) {
-            lease = transfers.lease(target.key)
-            if lease == nil {
-                fail(503, faults, now: now, with: &response)
-                record(request, response, entity: entity)
-                return handling(response, faults)
+        let made = EntityResponse(entity: entity, faults: faults, method: request.head.method, fields: request.head.fields)
+        response.status = made.status
+        response.fields.append(contentsOf: made.fields)
+        guard let source = made.source else { return record(request, response, isReported: entity.isLogged) }
+        let number = begin(request, response.status)
+        let isExclusive = faults.has(.oneConnection)
+        if isExclusive { state.withLock { _ = $0.transferring.insert(target.raw) } }
+        let pace =
+            switch entity.kind {
+            case .large: configuration.pace
+            case .preview: (configuration.pace + 1) / 2
+            case .small: Int64(0)
             }
-        }
-        if let status = faults.failure {
-            fail(status, faults, now: now, with: &response)
-            record(request, response, entity: entity)
-            return handling(response, faults)
-        }
-        if let status = faults.emptyStatus {
-            response.status = HTTPStatus(status)
-            record(request, response, entity: entity)
-            return handling(response, faults)
-        }
-        if faults.has(.html) {
-            response.setPage("Please sign in to use this network.")
-            record(request, response, entity: entity)
-            return handling(response, faults)
-        }
-        let answer = EntityAnswer(entity: entity, faults: faults, method: request.head.method, fields: request.head.fields)
-        send(answer, to: request, pace: target.pace, lease: lease, with: &response)
-        return handling(response, faults)
+        let stream = EntityStream(
+            source: source, hasLength: !made.hidesLength, pace: Pace(bytesPerSecond: target.pace ?? pace), cut: faults.cut,
+            delivery: Delivery(serverPort: port, clientPort: request.peer.port),
+            onSend: { [log] count in log.send(count, of: number) },
+            onEnd: { [self] in
+                if isExclusive { state.withLock { _ = $0.transferring.remove(target.raw) } }
+                end(number, isReported: entity.isLogged)
+            })
+        response.content = .stream(stream, length: made.hidesLength ? nil : source.length)
     }
 
-    /// Answers with a redirect, if a fault asks for one, or with the refusal of a signature that was used before.
-    private func redirect(_ target: Target, with response: inout Response) -> Bool {
-        let number = target.faults.isEmpty ? 1 : state.withLock { $0.counters.count("target " + target.raw) }
-        let faults = ActiveFaults(target.faults, request: number)
-        if target.signature != nil {
-            guard number > 1 else { return false }
-            response.status = .forbidden
-            response.setPage("This link has expired.")
-            return true
-        }
-        let location: String
-        if let hops = faults.redirectCount, target.hop ?? 0 < hops {
-            location = target.adding("hop", "\((target.hop ?? 0) + 1)")
-        } else if target.hop != nil {
-            return false
-        } else if let url = faults.redirectTarget {
-            location = url
-        } else if faults.has(.redirectLoop) {
-            location = target.raw
-        } else if faults.has(.expiredRedirect) {
-            let signature = Mix.scramble(Mix.scramble(target.key) &+ UInt64(number))
-            location = target.adding("signature", String(signature, radix: 36))
+    /// Makes the response that a fault asks for instead of the entity; false if none does.
+    private func fail(_ target: Target, _ faults: ActiveFaults, with response: inout Response) -> Bool {
+        if let location = redirect(target, faults) {
+            response.status = .found
+            response.fields.append(.location, location)
+            response.fields.append(.cacheControl, "no-store")
+            response.setPage("It is elsewhere.")
+        } else if let fault = faults[.status] {
+            fail(Int(fault.number), faults, with: &response)
+        } else if faults.has(.oneConnection), state.withLock({ $0.transferring.contains(target.raw) }) {
+            fail(503, faults, with: &response)
+        } else if faults.has(.html) {
+            response.setPage("Please sign in to use this network.")
         } else {
             return false
         }
-        response.status = .found
-        response.fields.append(.location, location)
-        response.fields.append(.cacheControl, "no-store")
-        response.setPage("It is elsewhere.")
         return true
     }
 
-    private func fail(_ status: Int, _ faults: ActiveFaults, now: Int64, with response: inout Response) {
+    private func fail(_ status: Int, _ faults: ActiveFaults, with response: inout Response) {
         response.status = HTTPStatus(status)
-        if let delay = faults.retryAfter {
-            let value = delay.asDate ? HTTPDate(secondsSinceEpoch: now + delay.seconds).description : "\(delay.seconds)"
-            response.fields.append(.retryAfter, value)
-        }
+        if let delay = faults[.retryAfter] { response.fields.append(.retryAfter, "\(delay.number)") }
         // The real search service throttles with an empty body.
-        if status != 403 && status != 429 { response.setPage("This failure was asked for.") }
+        if status >= 400, status != 403, status != 429 { response.setPage("This failure was asked for.") }
     }
 
-    private func send(
-        _ answer: EntityAnswer, to request: borrowing Request, pace: Int64?, lease: TransferLease?,
-        with response: inout Response
-    ) {
-        response.status = answer.status
-        response.fields.append(contentsOf: answer.fields)
-        guard let source = answer.source else {
-            record(request, response, entity: answer.entity)
-            return
+    private func redirect(_ target: Target, _ faults: ActiveFaults) -> String? {
+        if let fault = faults[.redirects], fault.number > 0 {
+            return target.raw.replacing("redirectx\(fault.number)", with: "redirectx\(fault.number - 1)")
         }
-        let exchange = begin(request, status: answer.status, entity: answer.entity)
-        let rate = Pace(bytesPerSecond: pace ?? defaultPace(answer.entity.kind))
-        let stream = EntityStream(
-            source: source, hasLength: !answer.hidesLength, pace: rate, cut: answer.cut, exchange: exchange, lease: lease,
-            delivery: Delivery(serverPort: state.withLock { $0.port }, clientPort: request.peer.port))
-        response.content = .stream(stream, length: answer.hidesLength ? nil : source.length)
+        return faults[.redirect]?.location ?? (faults.has(.redirectLoop) ? target.raw : nil)
     }
 
-    private func defaultPace(_ kind: Entity.Kind) -> Int64 {
-        switch kind {
-        case .large: configuration.pace
-        case .preview: configuration.pace == 0 ? 0 : max(1, configuration.pace / 2)
-        case .small: 0
+    /// Counts a request with faults and returns its number for its target, from 1. Bounded: at last all is counted anew.
+    private func count(_ target: Target) -> Int {
+        guard !target.faults.isEmpty else { return 1 }
+        return state.withLock { state in
+            if state.counts.count >= 10_000 { state.counts.removeAll() }
+            let number = state.counts[target.raw, default: 0] + 1
+            state.counts[target.raw] = number
+            return number
         }
     }
 
-    private func begin(_ request: borrowing Request, status: HTTPStatus, entity: Entity?) -> Exchange {
-        let exchange = Exchange(
-            method: request.head.method.name, target: String(decoding: Array(request.head.target.raw), as: UTF8.self),
-            fields: request.head.fields, status: status.code, report: entity?.isLogged == false ? nil : configuration.log)
-        log.append(exchange)
-        return exchange
+    // MARK: - The log
+
+    private func begin(_ request: borrowing Request, _ status: HTTPStatus) -> Int {
+        log.append(
+            LoggedRequest(
+                method: request.head.method.name, target: String(decoding: Array(request.head.target.raw), as: UTF8.self),
+                fields: request.head.fields, status: status.code))
     }
 
-    /// Logs an answer whose body is ready.
-    private func record(_ request: borrowing Request, _ response: borrowing Response, entity: Entity?) {
-        let exchange = begin(request, status: response.status, entity: entity)
-        if request.head.method != .head { exchange.send(response.body.count) }
-        exchange.finish()
+    private func end(_ number: Int, isReported: Bool) {
+        if let request = log.finish(number), isReported { configuration.log?(request.description) }
     }
 
-    /// The response as it is, or later.
-    private func handling(_ response: Response, _ faults: ActiveFaults) -> Handling {
-        guard let delay = faults.headDelay else { return .ready }
-        return .later {
-            // A client that leaves cancels this; then nobody sees what is returned.
-            try? await Task.sleep(for: delay)
-            return response
-        }
+    /// Logs a response whose body is ready.
+    private func record(_ request: borrowing Request, _ response: borrowing Response, isReported: Bool) {
+        let number = begin(request, response.status)
+        if request.head.method != .head { log.send(response.body.count, of: number) }
+        end(number, isReported: isReported)
     }
 }
 
@@ -201,6 +169,6 @@ extension Response {
     /// A line of text as a small HTML page.
     fileprivate mutating func setPage(_ text: String) {
         fields.set(.contentType, "text/html; charset=utf-8")
-        body.append(contentsOf: "<!doctype html><title>\(status.code)</title><p>\(Page.escaped(text))</p>\n".utf8)
+        body.append(contentsOf: Page.page("\(status.code)", "<p>\(Page.escaped(text))</p>").utf8)
     }
 }

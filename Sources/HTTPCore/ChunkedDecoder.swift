@@ -39,9 +39,6 @@ public struct ChunkedDecoder: Sendable {
     /// Whether the last chunk and the trailer section have been read.
     public var isFinished: Bool { phase == .finished }
 
-    /// How many body bytes have been decoded in all.
-    public var decodedBytes: Int64 { total }
-
     /// Appends the body bytes in `input` to `body`.
     ///
     /// `maximum` is in bytes and for the whole body, all calls together; a chunk that announces more is refused at its

@@ -1,6 +1,6 @@
 /// Which bytes of what a response carries: RFC 9110 §14.4.
 public struct ContentRange: Sendable, Hashable {
-    /// The first byte's offset; nil in the answer to a range that can't be satisfied, `bytes */100`.
+    /// The first byte's offset; nil in the response to a range that can't be satisfied, `bytes */100`.
     public let start: Int64?
     /// The last byte's offset, inclusive; nil together with `start`.
     public let end: Int64?
@@ -50,7 +50,7 @@ public struct ContentRange: Sendable, Hashable {
         end = last
     }
 
-    /// The bytes it names; nil for the answer to a range that can't be satisfied.
+    /// The bytes it names; nil for the response to a range that can't be satisfied.
     public var range: ByteRange? {
         guard let start, let end else { return nil }
         return ByteRange(start: start, length: end - start + 1)

@@ -4,14 +4,8 @@ extension FieldName {
     @inlinable public static var accept: FieldName { FieldName(token: "Accept") }
     /// `Accept-Encoding`.
     @inlinable public static var acceptEncoding: FieldName { FieldName(token: "Accept-Encoding") }
-    /// `Accept-Language`.
-    @inlinable public static var acceptLanguage: FieldName { FieldName(token: "Accept-Language") }
     /// `Accept-Ranges`.
     @inlinable public static var acceptRanges: FieldName { FieldName(token: "Accept-Ranges") }
-    /// `Access-Control-Allow-Credentials`.
-    @inlinable public static var accessControlAllowCredentials: FieldName {
-        FieldName(token: "Access-Control-Allow-Credentials")
-    }
     /// `Access-Control-Allow-Headers`.
     @inlinable public static var accessControlAllowHeaders: FieldName { FieldName(token: "Access-Control-Allow-Headers") }
     /// `Access-Control-Allow-Methods`.
@@ -22,10 +16,6 @@ extension FieldName {
     @inlinable public static var accessControlExposeHeaders: FieldName { FieldName(token: "Access-Control-Expose-Headers") }
     /// `Access-Control-Max-Age`.
     @inlinable public static var accessControlMaxAge: FieldName { FieldName(token: "Access-Control-Max-Age") }
-    /// `Access-Control-Request-Headers`.
-    @inlinable public static var accessControlRequestHeaders: FieldName {
-        FieldName(token: "Access-Control-Request-Headers")
-    }
     /// `Access-Control-Request-Method`.
     @inlinable public static var accessControlRequestMethod: FieldName { FieldName(token: "Access-Control-Request-Method") }
     /// `Access-Control-Request-Private-Network`.
@@ -50,20 +40,14 @@ extension FieldName {
     @inlinable public static var contentDisposition: FieldName { FieldName(token: "Content-Disposition") }
     /// `Content-Encoding`.
     @inlinable public static var contentEncoding: FieldName { FieldName(token: "Content-Encoding") }
-    /// `Content-Language`.
-    @inlinable public static var contentLanguage: FieldName { FieldName(token: "Content-Language") }
     /// `Content-Length`.
     @inlinable public static var contentLength: FieldName { FieldName(token: "Content-Length") }
-    /// `Content-Location`.
-    @inlinable public static var contentLocation: FieldName { FieldName(token: "Content-Location") }
     /// `Content-Range`.
     @inlinable public static var contentRange: FieldName { FieldName(token: "Content-Range") }
     /// `Content-Security-Policy`.
     @inlinable public static var contentSecurityPolicy: FieldName { FieldName(token: "Content-Security-Policy") }
     /// `Content-Type`.
     @inlinable public static var contentType: FieldName { FieldName(token: "Content-Type") }
-    /// `Cookie`.
-    @inlinable public static var cookie: FieldName { FieldName(token: "Cookie") }
     /// `Cross-Origin-Resource-Policy`.
     @inlinable public static var crossOriginResourcePolicy: FieldName { FieldName(token: "Cross-Origin-Resource-Policy") }
     /// `Date`.
@@ -74,8 +58,6 @@ extension FieldName {
     @inlinable public static var expect: FieldName { FieldName(token: "Expect") }
     /// `Expires`.
     @inlinable public static var expires: FieldName { FieldName(token: "Expires") }
-    /// `Forwarded`.
-    @inlinable public static var forwarded: FieldName { FieldName(token: "Forwarded") }
     /// `From`.
     @inlinable public static var from: FieldName { FieldName(token: "From") }
     /// `Host`.
@@ -92,8 +74,6 @@ extension FieldName {
     @inlinable public static var ifRange: FieldName { FieldName(token: "If-Range") }
     /// `If-Unmodified-Since`.
     @inlinable public static var ifUnmodifiedSince: FieldName { FieldName(token: "If-Unmodified-Since") }
-    /// `Keep-Alive`.
-    @inlinable public static var keepAlive: FieldName { FieldName(token: "Keep-Alive") }
     /// `Last-Event-ID`.
     @inlinable public static var lastEventID: FieldName { FieldName(token: "Last-Event-ID") }
     /// `Last-Modified`.
@@ -102,20 +82,10 @@ extension FieldName {
     @inlinable public static var link: FieldName { FieldName(token: "Link") }
     /// `Location`.
     @inlinable public static var location: FieldName { FieldName(token: "Location") }
-    /// `Max-Forwards`.
-    @inlinable public static var maxForwards: FieldName { FieldName(token: "Max-Forwards") }
     /// `Origin`.
     @inlinable public static var origin: FieldName { FieldName(token: "Origin") }
-    /// `Permissions-Policy`.
-    @inlinable public static var permissionsPolicy: FieldName { FieldName(token: "Permissions-Policy") }
-    /// `Pragma`.
-    @inlinable public static var pragma: FieldName { FieldName(token: "Pragma") }
-    /// `Proxy-Authorization`.
-    @inlinable public static var proxyAuthorization: FieldName { FieldName(token: "Proxy-Authorization") }
     /// `Range`.
     @inlinable public static var range: FieldName { FieldName(token: "Range") }
-    /// `Referer`.
-    @inlinable public static var referer: FieldName { FieldName(token: "Referer") }
     /// `Referrer-Policy`.
     @inlinable public static var referrerPolicy: FieldName { FieldName(token: "Referrer-Policy") }
     /// `Retry-After`.
@@ -128,38 +98,18 @@ extension FieldName {
     @inlinable public static var secFetchSite: FieldName { FieldName(token: "Sec-Fetch-Site") }
     /// `Server`.
     @inlinable public static var server: FieldName { FieldName(token: "Server") }
-    /// `Set-Cookie`.
-    @inlinable public static var setCookie: FieldName { FieldName(token: "Set-Cookie") }
-    /// `Strict-Transport-Security`.
-    @inlinable public static var strictTransportSecurity: FieldName { FieldName(token: "Strict-Transport-Security") }
-    /// `TE`.
-    @inlinable public static var te: FieldName { FieldName(token: "TE") }
-    /// `Trailer`.
-    @inlinable public static var trailer: FieldName { FieldName(token: "Trailer") }
     /// `Transfer-Encoding`.
     @inlinable public static var transferEncoding: FieldName { FieldName(token: "Transfer-Encoding") }
-    /// `Upgrade`.
-    @inlinable public static var upgrade: FieldName { FieldName(token: "Upgrade") }
     /// `User-Agent`.
     @inlinable public static var userAgent: FieldName { FieldName(token: "User-Agent") }
     /// `Vary`.
     @inlinable public static var vary: FieldName { FieldName(token: "Vary") }
-    /// `Via`.
-    @inlinable public static var via: FieldName { FieldName(token: "Via") }
-    /// `Want-Digest`.
-    @inlinable public static var wantDigest: FieldName { FieldName(token: "Want-Digest") }
     /// `WWW-Authenticate`.
     @inlinable public static var wwwAuthenticate: FieldName { FieldName(token: "WWW-Authenticate") }
     /// `X-Accel-Buffering`.
     @inlinable public static var xAccelBuffering: FieldName { FieldName(token: "X-Accel-Buffering") }
     /// `X-Content-Type-Options`.
     @inlinable public static var xContentTypeOptions: FieldName { FieldName(token: "X-Content-Type-Options") }
-    /// `X-Forwarded-For`.
-    @inlinable public static var xForwardedFor: FieldName { FieldName(token: "X-Forwarded-For") }
-    /// `X-Forwarded-Host`.
-    @inlinable public static var xForwardedHost: FieldName { FieldName(token: "X-Forwarded-Host") }
-    /// `X-Forwarded-Proto`.
-    @inlinable public static var xForwardedProto: FieldName { FieldName(token: "X-Forwarded-Proto") }
     /// `X-Frame-Options`.
     @inlinable public static var xFrameOptions: FieldName { FieldName(token: "X-Frame-Options") }
     /// `X-Request-Id`.

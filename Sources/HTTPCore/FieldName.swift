@@ -37,7 +37,7 @@ public struct FieldName: Sendable {
     /// The name with its letters in lower case.
     public var lowercased: String { String(decoding: canonical.utf8.map(ASCII.lowercased), as: UTF8.self) }
 
-    /// One bit that depends on the name's length and first letter, and tells most names apart.
+    /// One bit that depends on the name's length and first letter, and distinguishes most names.
     var trait: UInt64 { Self.trait(length: canonical.utf8.count, initial: canonical.utf8.first ?? 0) }
 
     /// The trait of a name of so many bytes with that first letter, in either case.

@@ -1,6 +1,6 @@
 /// Names that a section is searched for together.
 ///
-/// Nearly every field is told apart from all of them by its name's length and first letter, so that looking for many costs
+/// Nearly every field is distinguished from all of them by its name's length and first letter, so that looking for many costs
 /// little more than looking for one.
 public struct FieldNameSet: Sendable {
     private struct Member {

@@ -49,13 +49,6 @@ extension Fields {
         return false
     }
 
-    /// Calls `body` with each field in order, the name as it was sent or given.
-    public func forEach(_ body: (_ name: String, _ value: String) throws -> Void) rethrows {
-        for index in entries.indices {
-            try body(String(fieldText: name(at: index)), String(fieldText: value(at: index)))
-        }
-    }
-
     /// Appends all fields as `Name: value` CRLF.
     public func encode(into bytes: inout [UInt8]) {
         bytes.append(contentsOf: lines)
@@ -81,6 +74,32 @@ extension Fields {
     func matches(_ index: Int, _ name: FieldName) -> Bool {
         let entry = entries[index]
         return lines.span.extracting(entry.nameStart..<entry.nameEnd).equalsIgnoringCase(name.canonical)
+    }
+}
+
+extension Fields: RandomAccessCollection {
+    /// One field of a section.
+    public struct Field: Sendable {
+        /// The name's bytes, as sent or given.
+        public let nameBytes: ArraySlice<UInt8>
+        /// The value's bytes.
+        public let valueBytes: ArraySlice<UInt8>
+
+        /// The name, as sent or given.
+        public var name: String { String(fieldText: nameBytes) }
+        /// The value; bytes that are not UTF-8 are read as ISO-8859-1.
+        public var value: String { String(fieldText: valueBytes) }
+    }
+
+    /// 0.
+    public var startIndex: Int { 0 }
+
+    /// How many fields there are, repeated names counted each time.
+    public var endIndex: Int { entries.count }
+
+    /// The field at that position, in the order in which they were added. Allocates nothing.
+    public subscript(position: Int) -> Field {
+        Field(nameBytes: name(at: position), valueBytes: value(at: position))
     }
 }
 

@@ -27,12 +27,6 @@ public struct Fields: Sendable {
         append(name, value)
     }
 
-    /// How many fields there are, repeated names counted each time.
-    public var count: Int { entries.count }
-
-    /// Whether there is no field.
-    public var isEmpty: Bool { entries.isEmpty }
-
     /// Removes every field.
     public mutating func removeAll(keepingCapacity keepsCapacity: Bool = false) {
         lines.removeAll(keepingCapacity: keepsCapacity)

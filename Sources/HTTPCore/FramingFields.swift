@@ -1,4 +1,4 @@
-/// The fields that say how a request is framed and for whom it is, noted as they are read and judged at the end of the head.
+/// The fields that say how a request is framed and for whom it is, recorded as they are read and checked at the end of the head.
 struct FramingFields: Sendable {
     private var host: Int?
     private var contentLength: Int?
@@ -10,8 +10,8 @@ struct FramingFields: Sendable {
     private var hasExpect = false
 
     /// Looks at the name of a field, which is the one at `index`.
-    mutating func note(_ name: Span<UInt8>, at index: Int) {
-        // Length and first letter tell the interesting names apart from nearly all others.
+    mutating func record(_ name: Span<UInt8>, at index: Int) {
+        // Length and first letter distinguish the interesting names from nearly all others.
         guard let first = name.isEmpty ? nil : ASCII.lowercased(name[0]) else { return }
         switch (name.count, first) {
         case (4, UInt8(ascii: "h")) where name.equalsIgnoringCase("host"):
@@ -89,7 +89,7 @@ struct FramingFields: Sendable {
                 unknown = coding
             }
         }
-        // RFC 9112 §6.3: where chunked isn't final, the body's end can't be told and 400 is a must; 501 is for the others.
+        // RFC 9112 §6.3: where chunked isn't final, the body's end can't be found and 400 is a must; 501 is for the others.
         guard chunkedCount == 1, last.equalsIgnoringCase("chunked"), let unknown else {
             throw .invalidTransferEncoding("it must be chunked, once and last")
         }

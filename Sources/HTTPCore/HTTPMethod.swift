@@ -20,14 +20,6 @@ public enum HTTPMethod: Sendable, Hashable {
         }
     }
 
-    /// Whether the method only reads: RFC 9110 §9.2.1.
-    public var isSafe: Bool {
-        switch self {
-        case .get, .head, .options, .trace: true
-        case .post, .put, .patch, .delete, .connect, .other: false
-        }
-    }
-
     /// The method of that name; nil unless it is a token.
     public init?(_ name: String) {
         guard !name.isEmpty, name.utf8.allSatisfy({ ByteSet.token.contains($0) }) else { return nil }

@@ -1,62 +1,34 @@
 extension HTTPStatus {
     /// 100 Continue.
     public static var `continue`: HTTPStatus { HTTPStatus(100) }
-    /// 101 Switching Protocols.
-    public static var switchingProtocols: HTTPStatus { HTTPStatus(101) }
-    /// 103 Early Hints.
-    public static var earlyHints: HTTPStatus { HTTPStatus(103) }
     /// 200 OK.
     public static var ok: HTTPStatus { HTTPStatus(200) }
     /// 201 Created.
     public static var created: HTTPStatus { HTTPStatus(201) }
     /// 202 Accepted.
     public static var accepted: HTTPStatus { HTTPStatus(202) }
-    /// 203 Non-Authoritative Information.
-    public static var nonAuthoritativeInformation: HTTPStatus { HTTPStatus(203) }
     /// 204 No Content.
     public static var noContent: HTTPStatus { HTTPStatus(204) }
-    /// 205 Reset Content.
-    public static var resetContent: HTTPStatus { HTTPStatus(205) }
     /// 206 Partial Content.
     public static var partialContent: HTTPStatus { HTTPStatus(206) }
-    /// 300 Multiple Choices.
-    public static var multipleChoices: HTTPStatus { HTTPStatus(300) }
-    /// 301 Moved Permanently.
-    public static var movedPermanently: HTTPStatus { HTTPStatus(301) }
     /// 302 Found.
     public static var found: HTTPStatus { HTTPStatus(302) }
-    /// 303 See Other.
-    public static var seeOther: HTTPStatus { HTTPStatus(303) }
     /// 304 Not Modified.
     public static var notModified: HTTPStatus { HTTPStatus(304) }
-    /// 307 Temporary Redirect.
-    public static var temporaryRedirect: HTTPStatus { HTTPStatus(307) }
-    /// 308 Permanent Redirect.
-    public static var permanentRedirect: HTTPStatus { HTTPStatus(308) }
     /// 400 Bad Request.
     public static var badRequest: HTTPStatus { HTTPStatus(400) }
     /// 401 Unauthorized.
     public static var unauthorized: HTTPStatus { HTTPStatus(401) }
-    /// 402 Payment Required.
-    public static var paymentRequired: HTTPStatus { HTTPStatus(402) }
     /// 403 Forbidden.
     public static var forbidden: HTTPStatus { HTTPStatus(403) }
     /// 404 Not Found.
     public static var notFound: HTTPStatus { HTTPStatus(404) }
     /// 405 Method Not Allowed.
     public static var methodNotAllowed: HTTPStatus { HTTPStatus(405) }
-    /// 406 Not Acceptable.
-    public static var notAcceptable: HTTPStatus { HTTPStatus(406) }
-    /// 407 Proxy Authentication Required.
-    public static var proxyAuthenticationRequired: HTTPStatus { HTTPStatus(407) }
     /// 408 Request Timeout.
     public static var requestTimeout: HTTPStatus { HTTPStatus(408) }
-    /// 409 Conflict.
-    public static var conflict: HTTPStatus { HTTPStatus(409) }
     /// 410 Gone.
     public static var gone: HTTPStatus { HTTPStatus(410) }
-    /// 411 Length Required.
-    public static var lengthRequired: HTTPStatus { HTTPStatus(411) }
     /// 412 Precondition Failed.
     public static var preconditionFailed: HTTPStatus { HTTPStatus(412) }
     /// 413 Content Too Large.
@@ -71,14 +43,6 @@ extension HTTPStatus {
     public static var expectationFailed: HTTPStatus { HTTPStatus(417) }
     /// 421 Misdirected Request.
     public static var misdirectedRequest: HTTPStatus { HTTPStatus(421) }
-    /// 422 Unprocessable Content.
-    public static var unprocessableContent: HTTPStatus { HTTPStatus(422) }
-    /// 425 Too Early.
-    public static var tooEarly: HTTPStatus { HTTPStatus(425) }
-    /// 426 Upgrade Required.
-    public static var upgradeRequired: HTTPStatus { HTTPStatus(426) }
-    /// 428 Precondition Required.
-    public static var preconditionRequired: HTTPStatus { HTTPStatus(428) }
     /// 429 Too Many Requests.
     public static var tooManyRequests: HTTPStatus { HTTPStatus(429) }
     /// 431 Request Header Fields Too Large.
@@ -91,8 +55,6 @@ extension HTTPStatus {
     public static var badGateway: HTTPStatus { HTTPStatus(502) }
     /// 503 Service Unavailable.
     public static var serviceUnavailable: HTTPStatus { HTTPStatus(503) }
-    /// 504 Gateway Timeout.
-    public static var gatewayTimeout: HTTPStatus { HTTPStatus(504) }
     /// 505 HTTP Version Not Supported.
     public static var httpVersionNotSupported: HTTPStatus { HTTPStatus(505) }
     /// 507 Insufficient Storage.

@@ -1,6 +1,6 @@
-/// Decides what a conditional or range request is answered with.
+/// Decides what the response to a conditional or range request is.
 public enum Preconditions {
-    /// What to answer.
+    /// What to respond with.
     public enum Outcome: Sendable, Hashable {
         /// Perform the method; for GET, 200 and the whole.
         case proceed

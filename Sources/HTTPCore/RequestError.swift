@@ -7,7 +7,7 @@ public enum RequestError: Error, Sendable, Hashable {
     case bareLineEnd
     /// The method is longer than any known one; the limit in bytes.
     case methodTooLong(limit: Int)
-    /// CONNECT, which only proxies answer.
+    /// CONNECT, which only proxies serve.
     case connectRefused
     /// The limit in bytes.
     case targetTooLong(limit: Int)

@@ -4,7 +4,7 @@ public struct RequestHead: Sendable {
     public var method: HTTPMethod
     /// What it is asked of.
     public var target: RequestTarget
-    /// 1.0–1.9; anything from 1.1 on is answered as 1.1 (RFC 9110 §2.5).
+    /// 1.0–1.9; anything from 1.1 on is treated as 1.1 (RFC 9110 §2.5).
     public var version: HTTPVersion
     /// The field section. Of a request in absolute-form, `Host` is the target's (RFC 9112 §3.2.2).
     public var fields: Fields

@@ -36,7 +36,7 @@ extension RequestParser {
             mark = position
             phase = .target
         } else if ByteSet.token.contains(byte) {
-            // RFC 9112 §3: a method longer than any that is implemented is answered with 501.
+            // RFC 9112 §3: a method longer than any that is implemented gets 501.
             throw .methodTooLong(limit: limits.method)
         } else if byte == ASCII.lineFeed {
             throw .bareLineEnd
@@ -156,7 +156,7 @@ extension RequestParser {
         while start < end, ASCII.isWhiteSpace(input[start]) { start += 1 }
         while end > start, ASCII.isWhiteSpace(input[end - 1]) { end -= 1 }
         let name = input.extracting(nameStart..<nameEnd)
-        framing.note(name, at: head.fields.count)
+        framing.record(name, at: head.fields.count)
         head.fields.append(parsedName: name, value: input.extracting(start..<end))
     }
 }

@@ -7,7 +7,7 @@
 ///     switch parser.parse(buffer.span) {
 ///     case .incomplete: // read more behind what is there, and call again with all of it
 ///     case .complete(let consumed): // `parser.head`; the body or the next head begins at `consumed`
-///     case .failed(let error): // answer `error.status` and close
+///     case .failed(let error): // respond with `error.status` and close
 ///     }
 public struct RequestParser: Sendable {
     /// What a call of ``parse(_:)`` came to.

@@ -2,7 +2,7 @@ extension RequestTarget {
     /// The path percent-decoded; nil if an escape is bad, the text is not UTF-8, or it holds NUL, which file systems and C
     /// take for its end.
     ///
-    /// An encoded slash can't be told from a real one here; route by ``segments``.
+    /// An encoded slash can't be distinguished from a real one here; route by ``segments``.
     public var path: String? {
         guard let text = PercentEncoding.decode(rawPath), !text.utf8.contains(0) else { return nil }
         return text
@@ -22,11 +22,6 @@ extension RequestTarget {
             result.append(text)
         }
         return result
-    }
-
-    /// Whether the path is these characters exactly, as sent. Allocates nothing.
-    public func hasPath(_ path: String) -> Bool {
-        rawPath.elementsEqual(path.utf8)
     }
 
     /// The query's names and values by the rules of application/x-www-form-urlencoded: `&` separates, the first `=` ends the

@@ -98,7 +98,7 @@ public struct RequestTarget: Sendable {
         pathStart = authorityEnd
     }
 
-    /// Refuses forms that go with another method, and settles what `OPTIONS http://host` means.
+    /// Refuses forms that go with another method, and decides what `OPTIONS http://host` means.
     mutating func check(for method: HTTPMethod) throws(RequestError) {
         switch form {
         case .origin: break

@@ -1,26 +1,11 @@
 /// Writes responses as bytes: RFC 9112 §4 and §7.1. Into arrays that have the capacity, it allocates nothing.
 public enum ResponseEncoder {
-    /// Appends a whole head: status-line, fields and the empty line.
-    public static func encodeHead(
-        status: HTTPStatus, version: HTTPVersion = .http11, fields: borrowing Fields, into bytes: inout [UInt8]
-    ) {
-        encodeStatusLine(status, version: version, into: &bytes)
-        fields.encode(into: &bytes)
-        encodeHeadEnd(into: &bytes)
-    }
-
     /// Appends `HTTP/1.1 200 OK` CRLF. RFC 9110 §2.5: the version is the server's own, also when a 1.0 client asks.
-    public static func encodeStatusLine(
-        _ status: HTTPStatus, version: HTTPVersion = .http11, into bytes: inout [UInt8]
-    ) {
-        if version == .http11 {
-            bytes.append(contentsOf: statusLines[status.code - 100])
-        } else {
-            bytes.append(contentsOf: statusLine(status, version))
-        }
+    public static func encodeStatusLine(_ status: HTTPStatus, into bytes: inout [UInt8]) {
+        bytes.append(contentsOf: statusLines[status.code - 100])
     }
 
-    /// Appends the field line that tells the length of the body.
+    /// Appends the field line that gives the length of the body.
     public static func encodeContentLength(_ length: Int64, into bytes: inout [UInt8]) {
         bytes.append(contentsOf: contentLength)
         bytes.append(decimal: length)
@@ -76,10 +61,8 @@ public enum ResponseEncoder {
     }
 
     /// The status-lines of HTTP/1.1 for 100–999.
-    private static let statusLines: [[UInt8]] = (100...999).map { statusLine(HTTPStatus($0), .http11) }
-
-    private static func statusLine(_ status: HTTPStatus, _ version: HTTPVersion) -> [UInt8] {
+    private static let statusLines: [[UInt8]] = (100...999).map { code in
         // RFC 9112 §4: the space before the reason is sent even if there is no reason.
-        Array("\(version) \(status.code) \(status.reason)\r\n".utf8)
+        Array("HTTP/1.1 \(code) \(HTTPStatus(code).reason)\r\n".utf8)
     }
 }

@@ -14,11 +14,6 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         left.millisecondsSinceEpoch < right.millisecondsSinceEpoch
     }
 
-    /// The whole second it is in, for date fields.
-    public var httpDate: HTTPDate {
-        HTTPDate(secondsSinceEpoch: (millisecondsSinceEpoch - (millisecondsSinceEpoch % 1000 + 1000) % 1000) / 1000)
-    }
-
     /// Appends 24 bytes: `2026-11-21T09:16:07.123Z`.
     public func encode(into bytes: inout [UInt8]) {
         let milliseconds = Int(millisecondsSinceEpoch)

@@ -8,7 +8,7 @@ struct JSONParser {
 
     let bytes: [UInt8]
     private(set) var position = 0
-    /// Filled only when the parser was told to locate elements.
+    /// Filled only when the parser was asked to locate elements.
     private(set) var outerArrays: [OuterArray] = []
     private let maximumDepth: Int
     private let locatesElements: Bool

@@ -18,7 +18,7 @@ struct DurabilityTests {
         return try PawlProcess(always + flags, in: directory)
     }
 
-    private func json(_ answer: PlainClient.Answer) throws -> JSONValue { try JSONValue(parsing: answer.body) }
+    private func json(_ answer: TestResponse) throws -> JSONValue { try JSONValue(parsing: answer.body) }
 
     @Test("a repeated POST is answered as the first, changes and settings are kept")
     func keysChangesSettings() throws {

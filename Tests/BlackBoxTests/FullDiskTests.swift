@@ -21,7 +21,7 @@ struct FullDiskTests {
         #expect(try pawl.client.send("GET", "/readyz").status == 200)
 
         var kept: [String] = []
-        var refusal: PlainClient.Answer?
+        var refusal: TestResponse?
         for number in 0..<20_000 {
             let answer = try pawl.client.send(
                 "POST", "/downloads", json: #"{"url":"http://127.0.0.1:9/\#(number)","paused":true}"#)
@@ -56,7 +56,7 @@ struct FullDiskTests {
         #expect(pawl.terminate() == 0)
     }
 
-    private func waitForReadiness(_ status: Int, _ pawl: PawlProcess) throws -> PlainClient.Answer {
+    private func waitForReadiness(_ status: Int, _ pawl: PawlProcess) throws -> TestResponse {
         while true {
             let answer = try pawl.client.send("GET", "/readyz")
             if answer.status == status { return answer }

@@ -53,7 +53,7 @@ final class PawlProcess {
         kill()
     }
 
-    var client: PlainClient { PlainClient(port: port) }
+    var client: TestClient { TestClient(port: port) }
 
     /// What the system knows it by.
     var identifier: Int32 { process.processIdentifier }
@@ -99,7 +99,7 @@ final class PawlProcess {
     func follow(_ id: String, until condition: (JSONValue) -> Bool) throws -> JSONValue {
         let stream = try client.open("GET", "/downloads/\(id)/events?interval=50")
         let head = try stream.readHead()
-        guard head.status == 200 else { throw PlainClient.Failure.malformed("status \(head.status)") }
+        guard head.status == 200 else { throw TestConnection.Failure.malformed("status \(head.status)") }
         var pending: [UInt8] = []
         while let chunk = try stream.readChunk() {
             pending += chunk
@@ -112,6 +112,6 @@ final class PawlProcess {
                 if condition(download) { return download }
             }
         }
-        throw PlainClient.Failure.malformed("the event stream ended early")
+        throw TestConnection.Failure.malformed("the event stream ended early")
     }
 }

@@ -40,7 +40,7 @@ struct TourTests {
 
         let address = try #require(track["downloadUrl"]?.string)
         let source = try #require(URL(string: address))
-        let direct = try PlainClient(port: try #require(source.port)).send(
+        let direct = try TestClient(port: try #require(source.port)).send(
             "GET", source.path + (source.query.map { "?" + $0 } ?? ""))
         #expect(Bytes(direct.body) == Bytes(served.body))
     }
@@ -78,7 +78,7 @@ struct TourTests {
         #expect(sha256(served.body) == done["sha256"]?.string)
         let source = try #require(URL(string: url))
         let port = try #require(source.port)
-        let direct = try PlainClient(port: port).send("GET", "/entity?size=6000000&seed=5")
+        let direct = try TestClient(port: port).send("GET", "/entity?size=6000000&seed=5")
         #expect(Bytes(direct.body) == Bytes(served.body))
         let rest = 6_000_000 - bytes
         #expect(try pawl.log().contains("bytes=\(bytes)- → 206, \(rest) bytes sent"))

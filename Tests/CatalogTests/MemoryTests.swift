@@ -7,7 +7,8 @@ import Testing
 /// What is answered from memory, and what a lookup and the posts make of it.
 @Suite(.timeLimit(.minutes(3)))
 struct MemoryTests {
-    @Test func anAnswerIsCurrentForFiveMinutes() async throws {
+    @Test("a response is current for five minutes")
+    func anAnswerIsCurrentForFiveMinutes() async throws {
         let bench = Bench { _ in .success(.with(Fixture.song())) }
         let search = try query("term=a")
         #expect(bench.catalog.cached(search) == nil)
@@ -18,16 +19,17 @@ struct MemoryTests {
         bench.clock.advance(by: .seconds(299))
         #expect(bench.catalog.cached(search)?.freshness(at: bench.clock.now) == .seconds(1))
         _ = try await bench.catalog.search(search)
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
 
         bench.clock.advance(by: .seconds(1))
         #expect(answer.freshness(at: bench.clock.now) == .zero)
         #expect(bench.catalog.cached(search) == nil)
         _ = try await bench.catalog.search(search)
-        #expect(bench.upstream.count == 2)
+        #expect(bench.client.count == 2)
     }
 
-    @Test func theAnswerThatWasNotUsedForTheLongestTimeGoesFirst() async throws {
+    @Test("the listing that was not used for the longest time goes first")
+    func theAnswerThatWasNotUsedForTheLongestTimeGoesFirst() async throws {
         let bench = Bench { _ in
             .success(.with(Fixture.song()))
         } configure: {
@@ -43,7 +45,8 @@ struct MemoryTests {
         #expect(bench.catalog.cached(c) != nil)
     }
 
-    @Test func theBytesOfAllAnswersAreBounded() async throws {
+    @Test("the bytes of all listings are bounded")
+    func theBytesOfAllAnswersAreBounded() async throws {
         let bench = Bench { _ in
             .success(.with(Fixture.song(1, name: String(repeating: "x", count: 1_000))))
         } configure: {
@@ -55,7 +58,8 @@ struct MemoryTests {
         #expect(bench.catalog.cached(terms[9]) != nil)
     }
 
-    @Test func anAnswerLargerThanTheMemoryIsGivenButNotKept() async throws {
+    @Test("a listing larger than the memory is given but not kept")
+    func anAnswerLargerThanTheMemoryIsGivenButNotKept() async throws {
         let bench = Bench { _ in
             .success(.with(Fixture.song()))
         } configure: {
@@ -68,9 +72,10 @@ struct MemoryTests {
 
     // MARK: Posts
 
-    private static let posts = FakeUpstream.Outcome.success(.with(type: "application/json; charset=utf-8", Fixture.posts))
+    private static let posts = FakeClient.Outcome.success(.with(type: "application/json; charset=utf-8", Fixture.posts))
 
     @Test(
+        "posts are searched in title and body",
         arguments: [
             ("term=suscipit", [1, 3]), ("term=SUSCIPIT", [1, 3]), ("term=sunt", [1]), ("term=qui", [1, 2]),
             ("term=%C3%BCber", [2]), ("term=et+suscipit", [1]), ("term=nothing", []), ("term=suscipit&limit=1", [1]),
@@ -83,7 +88,8 @@ struct MemoryTests {
         #expect(answer.attribution == nil)
     }
 
-    @Test func aPostIsMappedAsTheContractSays() async throws {
+    @Test("a post is mapped as the contract says")
+    func aPostIsMappedAsTheContractSays() async throws {
         let bench = Bench { _ in Self.posts }
         let item = try #require(try await bench.catalog.search(try query("source=posts&term=sunt")).items.first)
         #expect(item.kind == "post")
@@ -94,15 +100,17 @@ struct MemoryTests {
                 == #"{"userId":1,"id":1,"title":"Sunt aut facere","body":"quia et suscipit\nsuscipit recusandae"}"#)
     }
 
-    @Test func oneRequestServesAllTermsAndLookupsOfPosts() async throws {
+    @Test("one request serves all terms and lookups of posts")
+    func oneRequestServesAllTermsAndLookupsOfPosts() async throws {
         let bench = Bench { _ in Self.posts }
         _ = try await bench.catalog.search(try query("source=posts&term=sunt"))
         #expect(bench.catalog.cached(try query("source=posts&term=qui"))?.items.count == 2)
         _ = try await bench.catalog.lookup("posts:3")
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
     }
 
-    @Test func aPasswordInTheBaseIsNotShown() async throws {
+    @Test("a password in the base is not shown")
+    func aPasswordInTheBaseIsNotShown() async throws {
         let bench = Bench { _ in
             Self.posts
         } configure: {
@@ -114,21 +122,23 @@ struct MemoryTests {
 
     // MARK: Lookup
 
-    @Test(arguments: [
-        (
-            "itunes:263301273", "https://itunes.test/lookup?id=263301273",
-            #"{"wrapperType":"track","kind":"song","trackId":263301273,"collectionId":5,"artistId":6}"#
-        ),
-        (
-            "itunes:collection:5", "https://itunes.test/lookup?id=5",
-            #"{"wrapperType":"collection","collectionId":5,"artistId":6}"#
-        ),
-        ("itunes:artist:6", "https://itunes.test/lookup?id=6", #"{"wrapperType":"artist","artistId":6}"#),
-    ])
+    @Test(
+        "a lookup asks for one item",
+        arguments: [
+            (
+                "itunes:263301273", "https://itunes.test/lookup?id=263301273",
+                #"{"wrapperType":"track","kind":"song","trackId":263301273,"collectionId":5,"artistId":6}"#
+            ),
+            (
+                "itunes:collection:5", "https://itunes.test/lookup?id=5",
+                #"{"wrapperType":"collection","collectionId":5,"artistId":6}"#
+            ),
+            ("itunes:artist:6", "https://itunes.test/lookup?id=6", #"{"wrapperType":"artist","artistId":6}"#),
+        ])
     func aLookupAsksForOneItem(id: String, expected: String, result: String) async throws {
         let bench = Bench { _ in .success(.with("{\"resultCount\":1,\"results\":[\(result)]}")) }
         let answer = try await bench.catalog.lookup(id)
-        #expect(bench.upstream.requests.value.map(\.url.string) == [expected])
+        #expect(bench.client.requests.value.map(\.url.string) == [expected])
         #expect(answer.items.map(\.id) == [id])
         #expect(answer.term == id)
         #expect(answer.source == "itunes")
@@ -136,11 +146,13 @@ struct MemoryTests {
         #expect(answer.attribution == "provided courtesy of iTunes")
     }
 
-    @Test(arguments: [
-        // Nothing; something else of that number; a bad id that only the posts lack.
-        ("itunes:1", #"{"resultCount":0,"results":[]}"#), ("itunes:1", Fixture.song(2)),
-        ("itunes:collection:1", Fixture.song(1)),
-    ])
+    @Test(
+        "what is not there is not found",
+        arguments: [
+            // Nothing; something else of that number; a bad id that only the posts lack.
+            ("itunes:1", #"{"resultCount":0,"results":[]}"#), ("itunes:1", Fixture.song(2)),
+            ("itunes:collection:1", Fixture.song(1)),
+        ])
     func whatIsNotThereIsNotFound(id: String, body: String) async throws {
         let bench = Bench { _ in .success(.with(body)) }
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.lookup(id) }
@@ -151,18 +163,23 @@ struct MemoryTests {
         #expect(message.contains(id))
     }
 
-    @Test func aPostThatIsNotThereIsNotFound() async throws {
+    @Test("a post that is not there is not found")
+    func aPostThatIsNotThereIsNotFound() async throws {
         let bench = Bench { _ in Self.posts }
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.lookup("posts:101") }
         #expect(error?.kind == "notFound")
     }
 
-    @Test(arguments: [
-        "", "1", "itunes", "itunes:", "itunes:x", "itunes:-1", "itunes:+1", "itunes:01", "itunes:1,2", "itunes: 1", "itunes:1 ",
-        "itunes:collection:", "itunes:collection:x", "itunes:album:1", "itunes:artist:1:2", "itunes:9223372036854775808",
-        "itunes:0", "itunes:1000000000000000000", "posts:0", "posts:", "posts:x", "posts:collection:1", "spotify:1", "ITUNES:1",
-        ":1", "itunes:١",
-    ])
+    @Test(
+        "a malformed id is refused",
+        arguments: [
+            "", "1", "itunes", "itunes:", "itunes:x", "itunes:-1", "itunes:+1", "itunes:01", "itunes:1,2", "itunes: 1",
+            "itunes:1 ",
+            "itunes:collection:", "itunes:collection:x", "itunes:album:1", "itunes:artist:1:2", "itunes:9223372036854775808",
+            "itunes:0", "itunes:1000000000000000000", "posts:0", "posts:", "posts:x", "posts:collection:1", "spotify:1",
+            "ITUNES:1",
+            ":1", "itunes:١",
+        ])
     func aMalformedIdIsRefused(id: String) async throws {
         let bench = Bench { _ in .success(.with(Fixture.song())) }
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.lookup(id) }
@@ -171,16 +188,17 @@ struct MemoryTests {
             return
         }
         #expect(message.contains("'\(id)'") && message.contains("itunes:<number>"))
-        #expect(bench.upstream.count == 0)
+        #expect(bench.client.count == 0)
     }
 
-    @Test func aLookupOfWhatWasJustFoundAsksNobody() async throws {
+    @Test("a lookup of what was just found asks nobody")
+    func aLookupOfWhatWasJustFoundAsksNobody() async throws {
         let bench = Bench { _ in .success(.with(Fixture.song(42))) }
         _ = try await bench.catalog.search(try query("term=a"))
         #expect(try await bench.catalog.lookup("itunes:42").items.map(\.id) == ["itunes:42"])
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
         bench.clock.advance(by: .seconds(300))
         _ = try await bench.catalog.lookup("itunes:42")
-        #expect(bench.upstream.count == 2)
+        #expect(bench.client.count == 2)
     }
 }

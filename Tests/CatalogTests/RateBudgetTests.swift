@@ -18,21 +18,26 @@ struct RateBudgetTests {
         var testDescription: String { name }
     }
 
-    @Test(arguments: [
-        Case(name: "all tokens at once", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (0, nil, 60)]),
-        Case(
-            name: "a token comes back a minute after its use",
-            arrivals: [(0, 0, nil), (10, 10, nil), (20, 20, nil), (59.9, 60, nil), (60, nil, 10), (70, 70, nil), (80, 80, nil)]),
-        Case(
-            name: "a turn within two seconds is waited for, others in order behind it",
-            arrivals: [
-                (0, 0, nil), (1, 1, nil), (1.5, 1.5, nil), (58, 60, nil), (59.5, 61, nil), (59.6, 61.5, nil), (59.7, nil, 60.3),
-            ]),
-        Case(name: "just too far off", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (57.9, nil, 2.1), (58, 60, nil)]),
-        Case(
-            name: "nobody for an hour",
-            arrivals: [(0, 0, nil), (0, 0, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, nil, 60)]),
-    ])
+    @Test(
+        "turns are given in order",
+        arguments: [
+            Case(name: "all tokens at once", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (0, nil, 60)]),
+            Case(
+                name: "a token comes back a minute after its use",
+                arrivals: [
+                    (0, 0, nil), (10, 10, nil), (20, 20, nil), (59.9, 60, nil), (60, nil, 10), (70, 70, nil), (80, 80, nil),
+                ]),
+            Case(
+                name: "a turn within two seconds is waited for, others in order behind it",
+                arrivals: [
+                    (0, 0, nil), (1, 1, nil), (1.5, 1.5, nil), (58, 60, nil), (59.5, 61, nil), (59.6, 61.5, nil),
+                    (59.7, nil, 60.3),
+                ]),
+            Case(name: "just too far off", arrivals: [(0, 0, nil), (0, 0, nil), (0, 0, nil), (57.9, nil, 2.1), (58, 60, nil)]),
+            Case(
+                name: "nobody for an hour",
+                arrivals: [(0, 0, nil), (0, 0, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, 3600, nil), (3600, nil, 60)]),
+        ])
     func turnsAreGivenInOrder(table: Case) {
         var budget = budget()
         for (at, turn, retryAfter) in table.arrivals {
@@ -45,7 +50,8 @@ struct RateBudgetTests {
         }
     }
 
-    @Test func noMinuteSeesMoreRequestsThanTokens() {
+    @Test("no minute sees more requests than tokens")
+    func noMinuteSeesMoreRequestsThanTokens() {
         var budget = budget(tokens: 20)
         var turns: [ContinuousClock.Instant] = []
         var generator = SeededGenerator(seed: 7)
@@ -60,7 +66,8 @@ struct RateBudgetTests {
         }
     }
 
-    @Test func aTurnThatIsGivenBackIsThereForTheNext() {
+    @Test("a turn that is given back is there for the next")
+    func aTurnThatIsGivenBackIsThereForTheNext() {
         var budget = budget(tokens: 1)
         #expect(budget.take(at: Self.start) == .at(Self.start))
         budget.giveBack(Self.start)
@@ -68,7 +75,8 @@ struct RateBudgetTests {
         #expect(budget.take(at: Self.start) == .refused(retryAfter: .seconds(60)))
     }
 
-    @Test func throttlingAgainDoublesTheTimeUpToItsBoundAndAnAnswerResetsIt() {
+    @Test("throttling again doubles the time up to its bound and a response resets it")
+    func throttlingAgainDoublesTheTimeUpToItsBoundAndAnAnswerResetsIt() {
         var budget = budget()
         var now = Self.start
         for seconds in [30, 60, 120, 240, 300, 300] {
@@ -77,11 +85,12 @@ struct RateBudgetTests {
             now = now.advanced(by: .seconds(seconds))
             #expect(budget.closure(at: now) == nil)
         }
-        budget.answered()
+        budget.succeeded()
         #expect(budget.throttled(at: now, retryAfter: nil) == .seconds(30))
     }
 
-    @Test func severalThrottledAnswersAtOnceAreOneOccasion() {
+    @Test("several throttled responses at once are one occasion")
+    func severalThrottledAnswersAtOnceAreOneOccasion() {
         var budget = budget()
         #expect(budget.throttled(at: Self.start, retryAfter: nil) == .seconds(30))
         _ = budget.throttled(at: Self.start, retryAfter: nil)
@@ -93,23 +102,25 @@ struct RateBudgetTests {
 /// The budget at work.
 @Suite(.timeLimit(.minutes(3)))
 struct TurnTests {
-    private static let song = FakeUpstream.Outcome.success(.with(Fixture.song()))
+    private static let song = FakeClient.Outcome.success(.with(Fixture.song()))
 
-    @Test func theTwentyFirstSearchOfAMinuteIsToldToComeBack() async throws {
+    @Test("the twenty-first search of a minute is refused until later")
+    func theTwentyFirstSearchOfAMinuteIsToldToComeBack() async throws {
         let bench = Bench { _ in Self.song }
         for number in 0..<20 { _ = try await bench.catalog.search(try query("term=\(number)")) }
         let search = try query("term=20")
         let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
         #expect(error == .upstreamRateLimited(retryAfter: .seconds(60)))
-        #expect(bench.upstream.count == 20)
+        #expect(bench.client.count == 20)
         // What is in memory needs no turn, and neither does the other source.
         _ = try await bench.catalog.search(try query("term=3"))
         bench.clock.advance(by: .seconds(60))
         _ = try await bench.catalog.search(search)
-        #expect(bench.upstream.count == 21)
+        #expect(bench.client.count == 21)
     }
 
-    @Test func aTurnThatIsNearIsWaitedFor() async throws {
+    @Test("a turn that is near is waited for")
+    func aTurnThatIsNearIsWaitedFor() async throws {
         let bench = Bench { _ in
             Self.song
         } configure: {
@@ -120,13 +131,14 @@ struct TurnTests {
         let search = try query("term=b")
         let task = Task { try await bench.catalog.search(search) }
         try await bench.clock.sleepers.wait { $0 == 1 }
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
         bench.clock.advance(by: .seconds(2))
         #expect(try await task.value.items.count == 1)
-        #expect(bench.upstream.count == 2)
+        #expect(bench.client.count == 2)
     }
 
-    @Test func whoLeavesBeforeTheirTurnCostsNone() async throws {
+    @Test("who leaves before their turn costs none")
+    func whoLeavesBeforeTheirTurnCostsNone() async throws {
         let bench = Bench { _ in
             Self.song
         } configure: {
@@ -141,10 +153,10 @@ struct TurnTests {
         #expect(await task.value == .cancelled)
         try await bench.clock.sleepers.wait { $0 == 0 }
         bench.clock.advance(by: .seconds(1))
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
         // Whoever leaves is told so at once, and what was kept for them is free a moment later.
         let next = try query("term=c")
-        var answer: SearchAnswer?
+        var answer: SearchResponse?
         while answer == nil {
             do throws(CatalogError) {
                 answer = try await bench.catalog.search(next)
@@ -154,22 +166,23 @@ struct TurnTests {
             }
         }
         #expect(answer?.items.count == 1)
-        #expect(bench.upstream.count == 2)
+        #expect(bench.client.count == 2)
     }
 
-    @Test func throttlingReachesThoseWhoWaitForTheirTurn() async throws {
+    @Test("throttling reaches those who wait for their turn")
+    func throttlingReachesThoseWhoWaitForTheirTurn() async throws {
         let bench = Bench(configure: { $0.requestsPerMinute = 1 })
         let (a, b) = (try query("term=a"), try query("term=b"))
         let first = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(a) } }
-        try await bench.upstream.requests.wait { $0.count == 1 }
+        try await bench.client.requests.wait { $0.count == 1 }
         bench.clock.advance(by: .seconds(59))
         let second = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(b) } }
         try await bench.clock.sleepers.wait { $0 == 1 }
-        bench.upstream.answer(0, .success(.with(status: 403, type: nil, "")))
+        bench.client.respond(0, .success(.with(status: 403, type: nil, "")))
         #expect(await first.value == .upstreamRateLimited(retryAfter: .seconds(30)))
         bench.clock.advance(by: .seconds(1))
         #expect(await second.value == .upstreamRateLimited(retryAfter: .seconds(29)))
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
     }
 }
 

@@ -13,7 +13,8 @@ struct SocketTests {
         return Catalog(configuration: CatalogConfiguration(itunesURL: base, postsURL: base), client: try HTTPClient())
     }
 
-    @Test func theCapturedAnswerComesThroughASocket() async throws {
+    @Test("the captured response comes through a socket")
+    func theCapturedAnswerComesThroughASocket() async throws {
         let body = try Fixture.songSearch()
         let origin = try ScriptedOrigin { _ in
             [.response(200, [("Content-Type", "text/javascript; charset=utf-8")], body: body)]
@@ -26,7 +27,8 @@ struct SocketTests {
         #expect(request["Accept"] == "text/javascript, application/json")
     }
 
-    @Test func aBodyShorterThanItsLengthIsABrokenTransfer() async throws {
+    @Test("a body shorter than its length is a broken transfer")
+    func aBodyShorterThanItsLengthIsABrokenTransfer() async throws {
         let origin = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 40\r\n\r\n{\"results\":[]}"), .close]
         }
@@ -35,7 +37,8 @@ struct SocketTests {
         #expect(error?.kind == "upstreamUnreachable")
     }
 
-    @Test func theConnectionEndsWhenNobodyWaits() async throws {
+    @Test("the connection ends when nobody waits")
+    func theConnectionEndsWhenNobodyWaits() async throws {
         let origin = try ScriptedOrigin { _ in [.stall] }
         let (catalog, search) = (try catalog(origin), try query("term=a"))
         let task = Task { await failure { () async throws(CatalogError) in try await catalog.search(search) } }

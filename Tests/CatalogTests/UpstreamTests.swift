@@ -7,29 +7,32 @@ import Testing
 /// What a source is asked, and what becomes of its answers.
 @Suite(.timeLimit(.minutes(3)))
 struct UpstreamTests {
-    @Test(arguments: [
-        ("term=jack+johnson", "https://itunes.test/search?term=jack+johnson&limit=50"),
-        ("term=a%26callback%3Df%23%2B", "https://itunes.test/search?term=a%26callback%3Df%23%2B&limit=50"),
-        ("term=bj%C3%B6rk&limit=5", "https://itunes.test/search?term=bj%C3%B6rk&limit=5"),
-        (
-            "offset=10&explicit=No&lang=ja_jp&country=jp&attribute=songTerm&entity=song&media=music&term=a&session=s&include=raw",
-            "https://itunes.test/search?term=a&media=music&entity=song&attribute=songTerm&country=JP&lang=ja_jp&explicit=No"
-                + "&limit=50&offset=10"
-        ),
-        ("source=posts&term=sunt&limit=3", "https://posts.test/base/posts"),
-    ])
+    @Test(
+        "a search asks its source",
+        arguments: [
+            ("term=jack+johnson", "https://itunes.test/search?term=jack+johnson&limit=50"),
+            ("term=a%26callback%3Df%23%2B", "https://itunes.test/search?term=a%26callback%3Df%23%2B&limit=50"),
+            ("term=bj%C3%B6rk&limit=5", "https://itunes.test/search?term=bj%C3%B6rk&limit=5"),
+            (
+                "offset=10&explicit=No&lang=ja_jp&country=jp&attribute=songTerm&entity=song&media=music&term=a&session=s&include=raw",
+                "https://itunes.test/search?term=a&media=music&entity=song&attribute=songTerm&country=JP&lang=ja_jp&explicit=No"
+                    + "&limit=50&offset=10"
+            ),
+            ("source=posts&term=sunt&limit=3", "https://posts.test/base/posts"),
+        ])
     func aSearchAsksItsSource(text: String, expected: String) async throws {
         let bench = Bench { _ in .failure(.stalled) }
         let search = try query(text)
         _ = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
-        #expect(bench.upstream.requests.value.map(\.url.string) == [expected])
+        #expect(bench.client.requests.value.map(\.url.string) == [expected])
     }
 
-    @Test func aRequestIsBoundedInTimeAndTakesCompressedAnswers() async throws {
+    @Test("a request is bounded in time and takes compressed responses")
+    func aRequestIsBoundedInTimeAndTakesCompressedAnswers() async throws {
         let bench = Bench { _ in .failure(.stalled) }
         let search = try query("term=a")
         _ = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
-        let request = try #require(bench.upstream.requests.value.first)
+        let request = try #require(bench.client.requests.value.first)
         #expect(request.method == "GET")
         #expect(request.acceptsEncodings)
         #expect(request.connectTimeout == .seconds(5))
@@ -37,69 +40,73 @@ struct UpstreamTests {
         #expect(request.fields.map(\.name) == ["Accept"])
     }
 
-    @Test(arguments: [
-        (ClientError.timedOut("x"), CatalogError.upstreamTimeout("")),
-        (.stalled, .upstreamTimeout("")),
-        (.connectionFailed("x"), .upstreamUnreachable("")),
-        (.tls("x"), .upstreamUnreachable("")),
-        (.transferBroken("x"), .upstreamUnreachable("")),
-        (.cancelled, .upstreamUnreachable("")),
-        (.destinationForbidden("x"), .upstreamUnreachable("")),
-        (.bodyTooLarge(8), .upstreamRejected("")),
-        (.invalidResponse("x"), .upstreamRejected("")),
-        (.unsupportedEncoding("x"), .upstreamRejected("")),
-        (.tooManyRedirects, .upstreamRejected("")),
-        (.unsupportedScheme("x"), .upstreamRejected("")),
-    ])
+    @Test(
+        "a failed transfer is an error of its kind and never kept",
+        arguments: [
+            (ClientError.timedOut("x"), CatalogError.upstreamTimeout("")),
+            (.stalled, .upstreamTimeout("")),
+            (.connectionFailed("x"), .upstreamUnreachable("")),
+            (.tls("x"), .upstreamUnreachable("")),
+            (.transferBroken("x"), .upstreamUnreachable("")),
+            (.cancelled, .upstreamUnreachable("")),
+            (.destinationForbidden("x"), .upstreamUnreachable("")),
+            (.bodyTooLarge(8), .upstreamRejected("")),
+            (.invalidResponse("x"), .upstreamRejected("")),
+            (.unsupportedEncoding("x"), .upstreamRejected("")),
+            (.tooManyRedirects, .upstreamRejected("")),
+            (.unsupportedScheme("x"), .upstreamRejected("")),
+        ])
     func aFailedTransferIsAnErrorOfItsKindAndNeverKept(transfer: ClientError, expected: CatalogError) async throws {
         let bench = Bench { _ in .failure(transfer) }
         let search = try query("term=a")
         for asked in 1...2 {
             let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
             #expect(error?.kind == expected.kind)
-            #expect(bench.upstream.count == asked)
+            #expect(bench.client.count == asked)
             #expect(bench.catalog.cached(search) == nil)
         }
     }
 
     static let good = #"{"resultCount":0,"results":[]}"#
 
-    @Test(arguments: [
-        // Status.
-        (500, "application/json", good, "500"),
-        (404, "text/html", "<html>", "404"),
-        (403, "application/json", #"{"errorMessage":"no"}"#, "403: no"),
-        (304, "application/json", "", "304"),
-        (
-            400, "application/json",
-            #"{"errorMessage":"Invalid value(s) for key(s): [country]","queryParameters":{"country":"XX"}}"#,
-            "400: Invalid value(s) for key(s): [country]"
-        ),
-        // Media type.
-        (200, nil, good, "without a media type"),
-        (200, "text/html", good, "text/html"),
-        (200, "text/plain", good, "text/plain"),
-        (200, "text/javascriptx", good, "text/javascript or application/json"),
-        (200, "", good, "media type"),
-        // Shape.
-        (200, "text/html; charset=utf-8", "<!DOCTYPE html><title>Oops</title>", "text/html"),
-        (200, "text/javascript", "<!DOCTYPE html><title>Oops</title>", "not JSON"),
-        (200, "text/javascript", "[newNullResponse]", "not JSON"),
-        (200, "text/javascript", "", "not JSON"),
-        (200, "text/javascript", #"callback({"resultCount":0,"results":[]})"#, "not JSON"),
-        (200, "text/javascript", #"{"resultCount":0,"results":["#, "not JSON"),
-        (200, "text/javascript", #"{"errorMessage":"Try later","results":[]}"#, "Try later"),
-        (200, "text/javascript", #"{"resultCount":0}"#, "results"),
-        (200, "text/javascript", "{}", "results"),
-        (200, "text/javascript", "[]", "results"),
-        (200, "text/javascript", "null", "results"),
-        (200, "text/javascript", #"{"resultCount":1,"results":null}"#, "results"),
-        (200, "text/javascript", #"{"resultCount":1,"results":{}}"#, "results"),
-        (200, "text/javascript", #"{"resultCount":"one","results":[]}"#, "resultCount"),
-        (200, "text/javascript", #"{"resultCount":-1,"results":[]}"#, "resultCount"),
-        (200, "text/javascript", #"{"resultCount":1,"results":["a"]}"#, "not an object"),
-        (200, "text/javascript", #"{"resultCount":2,"results":[{},null]}"#, "not an object"),
-    ])
+    @Test(
+        "a bad response is rejected and never kept",
+        arguments: [
+            // Status.
+            (500, "application/json", good, "500"),
+            (404, "text/html", "<html>", "404"),
+            (403, "application/json", #"{"errorMessage":"no"}"#, "403: no"),
+            (304, "application/json", "", "304"),
+            (
+                400, "application/json",
+                #"{"errorMessage":"Invalid value(s) for key(s): [country]","queryParameters":{"country":"XX"}}"#,
+                "400: Invalid value(s) for key(s): [country]"
+            ),
+            // Media type.
+            (200, nil, good, "without a media type"),
+            (200, "text/html", good, "text/html"),
+            (200, "text/plain", good, "text/plain"),
+            (200, "text/javascriptx", good, "text/javascript or application/json"),
+            (200, "", good, "media type"),
+            // Shape.
+            (200, "text/html; charset=utf-8", "<!DOCTYPE html><title>Oops</title>", "text/html"),
+            (200, "text/javascript", "<!DOCTYPE html><title>Oops</title>", "not JSON"),
+            (200, "text/javascript", "[newNullResponse]", "not JSON"),
+            (200, "text/javascript", "", "not JSON"),
+            (200, "text/javascript", #"callback({"resultCount":0,"results":[]})"#, "not JSON"),
+            (200, "text/javascript", #"{"resultCount":0,"results":["#, "not JSON"),
+            (200, "text/javascript", #"{"errorMessage":"Try later","results":[]}"#, "Try later"),
+            (200, "text/javascript", #"{"resultCount":0}"#, "results"),
+            (200, "text/javascript", "{}", "results"),
+            (200, "text/javascript", "[]", "results"),
+            (200, "text/javascript", "null", "results"),
+            (200, "text/javascript", #"{"resultCount":1,"results":null}"#, "results"),
+            (200, "text/javascript", #"{"resultCount":1,"results":{}}"#, "results"),
+            (200, "text/javascript", #"{"resultCount":"one","results":[]}"#, "resultCount"),
+            (200, "text/javascript", #"{"resultCount":-1,"results":[]}"#, "resultCount"),
+            (200, "text/javascript", #"{"resultCount":1,"results":["a"]}"#, "not an object"),
+            (200, "text/javascript", #"{"resultCount":2,"results":[{},null]}"#, "not an object"),
+        ])
     func aBadAnswerIsRejectedAndNeverKept(status: Int, type: String?, body: String, part: String) async throws {
         let bench = Bench { _ in .success(.with(status: status, type: type, body)) }
         let search = try query("term=a")
@@ -110,15 +117,17 @@ struct UpstreamTests {
                 return
             }
             #expect(message.contains(part), "\(message)")
-            #expect(bench.upstream.count == asked)
+            #expect(bench.client.count == asked)
             #expect(bench.catalog.cached(search) == nil)
         }
     }
 
-    @Test(arguments: [
-        (200, "text/html", Fixture.posts), (500, "application/json", Fixture.posts), (200, "text/javascript", Fixture.posts),
-        (200, "application/json", "{}"), (200, "application/json", "[1]"), (200, "application/json", "["),
-    ])
+    @Test(
+        "a bad response with posts is rejected",
+        arguments: [
+            (200, "text/html", Fixture.posts), (500, "application/json", Fixture.posts), (200, "text/javascript", Fixture.posts),
+            (200, "application/json", "{}"), (200, "application/json", "[1]"), (200, "application/json", "["),
+        ])
     func aBadAnswerWithPostsIsRejected(status: Int, type: String, body: String) async throws {
         let bench = Bench { _ in .success(.with(status: status, type: type, body)) }
         let search = try query("source=posts&term=a")
@@ -126,13 +135,16 @@ struct UpstreamTests {
         #expect(error?.kind == "upstreamRejected")
     }
 
-    @Test(arguments: ["text/javascript; charset=utf-8", "TEXT/JavaScript", "application/json", "application/json;charset=UTF-8"])
+    @Test(
+        "the types that Apple uses are accepted",
+        arguments: ["text/javascript; charset=utf-8", "TEXT/JavaScript", "application/json", "application/json;charset=UTF-8"])
     func theTypesThatAppleUsesAreAccepted(type: String) async throws {
         let bench = Bench { _ in .success(.with(type: type, Self.good)) }
         _ = try await bench.catalog.search(try query("term=a"))
     }
 
-    @Test func deepNestingIsRejectedAndDoesNotTrap() async throws {
+    @Test("deep nesting is rejected and does not trap")
+    func deepNestingIsRejectedAndDoesNotTrap() async throws {
         let bomb = "{\"results\":" + String(repeating: "[", count: 200_000)
         let bench = Bench { _ in .success(.with(bomb)) }
         let search = try query("term=a")
@@ -140,10 +152,12 @@ struct UpstreamTests {
         #expect(error?.kind == "upstreamRejected")
     }
 
-    @Test(arguments: [
-        (403, "", nil, 30), (429, "", nil, 30), (429, "slow down", "7", 7), (403, "", "120", 120), (429, "", "99999", 300),
-        (429, "", "0", 30), (429, "", "Wed, 21 Oct 2026 07:28:00 GMT", 30),
-    ])
+    @Test(
+        "throttling leaves the source alone",
+        arguments: [
+            (403, "", nil, 30), (429, "", nil, 30), (429, "slow down", "7", 7), (403, "", "120", 120), (429, "", "99999", 300),
+            (429, "", "0", 30), (429, "", "Wed, 21 Oct 2026 07:28:00 GMT", 30),
+        ])
     func throttlingLeavesTheSourceAlone(status: Int, body: String, retryAfter: String?, seconds: Int) async throws {
         let fields = retryAfter.map { [(FieldName.retryAfter, $0)] } ?? []
         let response = ClientResponse.with(status: status, type: nil, fields: fields, body)
@@ -158,14 +172,15 @@ struct UpstreamTests {
         bench.clock.advance(by: .seconds(1))
         let later = await failure { () async throws(CatalogError) in try await bench.catalog.search(second) }
         #expect(later == .upstreamRateLimited(retryAfter: .seconds(seconds - 1)))
-        #expect(bench.upstream.count == 1)
+        #expect(bench.client.count == 1)
 
         bench.clock.advance(by: .seconds(seconds - 1))
         _ = try await bench.catalog.search(second)
-        #expect(bench.upstream.count == 2)
+        #expect(bench.client.count == 2)
     }
 
-    @Test func throttlingByOneSourceDoesNotCloseTheOther() async throws {
+    @Test("throttling by one source does not close the other")
+    func throttlingByOneSourceDoesNotCloseTheOther() async throws {
         let bench = Bench { request in
             request.url.host == "posts.test"
                 ? .success(.with(type: "application/json", Fixture.posts)) : .success(.with(status: 403, type: nil, ""))

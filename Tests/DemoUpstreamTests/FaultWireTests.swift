@@ -3,27 +3,27 @@ import Testing
 
 @testable import DemoUpstream
 
-/// How each fault looks to a client that speaks in bytes.
-@Suite("Faults on the wire", .timeLimit(.minutes(3))) struct FaultWireTests {
+/// How each fault looks to a client.
+@Suite("Faults on the wire", .timeLimit(.minutes(3))) @OffPool struct FaultWireTests {
     @Test("a preview is served whole and in parts, on one connection")
     func preview() async throws {
         try await withUpstream { _, base in
             let target = "/media/5000420101.wav"
             let expected = content(target)
-            let client = try RawClient(base: base)
-            let whole = try await client.get(target)
+            let client = try connect(base)
+            let whole = try client.get(target)
             #expect(whole.status == 200)
             #expect(whole["Content-Length"] == "1323044")
             #expect(Bytes(whole.body) == Bytes(expected))
-            let part = try await client.get(target, fields: ["Range: bytes=1001-500000", "If-Range: \(whole["ETag"] ?? "")"])
+            let part = try client.get(target, "Range: bytes=1001-500000", "If-Range: \(whole["ETag"] ?? "")")
             #expect(part.status == 206)
             #expect(part["Content-Range"] == "bytes 1001-500000/1323044")
             #expect(Bytes(part.body) == Bytes(expected[1001...500_000]))
-            let head = try await client.get(target, method: "HEAD")
+            let head = try client.get(target, method: "HEAD")
             #expect(head.status == 200)
             #expect(head["Content-Length"] == "1323044")
             #expect(head["ETag"] == whole["ETag"])
-            #expect(try await client.get(target, fields: ["If-None-Match: \(whole["ETag"] ?? "")"]).status == 304)
+            #expect(try client.get(target, "If-None-Match: \(whole["ETag"] ?? "")").status == 304)
         }
     }
 
@@ -33,14 +33,14 @@ import Testing
             ("reset@65536", 65_536, .reset), ("truncate@65536", 65_536, .closed), ("stall@65536", 65_536, .silence),
             ("reset@0", 0, .reset), ("truncate@299999", 299_999, .closed), ("reset@299999", 299_999, .reset),
             ("truncate@1", 1, .closed), ("chunked,reset@100000", 100_000, .reset), ("chunked,truncate@1", 1, .closed),
-        ] as [(String, Int, RawClient.Ending)])
-    func brokenBody(fault: String, count: Int, ending: RawClient.Ending) async throws {
+        ] as [(String, Int, Ending)])
+    func brokenBody(fault: String, count: Int, ending: Ending) async throws {
         try await withUpstream { _, base in
             let target = "/entity?size=300000&fault=\(fault)"
-            let answer = try await RawClient.get(base, target, silence: ending == .silence ? 300 : 60_000)
+            let (answer, found) = try getBroken(base, target, patience: ending == .silence ? .milliseconds(300) : .seconds(60))
             #expect(answer.status == 200)
             #expect(answer["Content-Length"] == (fault.hasPrefix("chunked") ? nil : "300000"))
-            #expect(answer.ending == ending)
+            #expect(found == ending)
             #expect(Bytes(answer.body) == Bytes(content(target).prefix(count)))
         }
     }
@@ -50,13 +50,12 @@ import Testing
         try await withUpstream { upstream, base in
             let target = "/entity?size=300000&fault=reset@100000;times=1"
             let expected = content(target)
-            let first = try await RawClient.get(base, target)
-            #expect(first.ending == .reset)
+            let (first, ending) = try getBroken(base, target)
+            #expect(ending == .reset)
             #expect(Bytes(first.body) == Bytes(expected.prefix(100_000)))
-            let second = try await RawClient.get(
-                base, target, fields: ["Range: bytes=100000-", "If-Range: \(first["ETag"] ?? "")"])
+            let second = try get(
+                base, target, "Range: bytes=100000-", "If-Range: \(first["ETag"] ?? "")")
             #expect(second.status == 206)
-            #expect(second.ending == .complete)
             #expect(Bytes(first.body + second.body) == Bytes(expected))
             let requests = upstream.requests
             #expect(requests.map(\.status) == [200, 206])
@@ -70,13 +69,12 @@ import Testing
     @Test("a chunked body ends with its last chunk, or without it")
     func chunked() async throws {
         try await withUpstream { _, base in
-            for (query, isWhole) in [("length=none", true), ("fault=chunked", true), ("fault=chunked-no-end", false)] {
+            for (query, isWhole) in [("fault=chunked", true), ("fault=chunked-no-end", false)] {
                 let target = "/entity?size=200000&\(query)"
-                let answer = try await RawClient.get(base, target)
+                let (answer, ending) = try getBroken(base, target)
                 #expect(answer["Content-Length"] == nil)
                 #expect(answer["Transfer-Encoding"] == "chunked")
-                #expect(answer.isChunkedWhole == isWhole)
-                #expect(answer.ending == (isWhole ? .complete : .closed))
+                #expect(ending == (isWhole ? .complete : .closed))
                 #expect(Bytes(answer.body) == Bytes(content(target)))
             }
         }
@@ -86,10 +84,10 @@ import Testing
     func change() async throws {
         try await withUpstream { _, base in
             let target = "/entity?size=50000&fault=change;times=1"
-            let first = try await RawClient.get(base, target)
-            let second = try await RawClient.get(
-                base, target, fields: ["Range: bytes=1000-", "If-Range: \(first["ETag"] ?? "")"])
-            let third = try await RawClient.get(base, target)
+            let first = try get(base, target)
+            let second = try get(
+                base, target, "Range: bytes=1000-", "If-Range: \(first["ETag"] ?? "")")
+            let third = try get(base, target)
             #expect(Bytes(first.body) == Bytes(content(target)))
             #expect(second.status == 200)
             #expect(Bytes(second.body) == Bytes(content(target, version: 2)))
@@ -98,20 +96,17 @@ import Testing
         }
     }
 
-    @Test("a status fails as often as it is asked to, with Retry-After in either form")
+    @Test("a status fails as often as it is asked to, with Retry-After")
     func failures() async throws {
         try await withUpstream { _, base in
-            var statuses: [RawClient.Answer] = []
+            var statuses: [TestResponse] = []
             for _ in 1...4 {
                 statuses.append(
-                    try await RawClient.get(base, "/entity?size=10&fault=503x2,retry-after=7,429;from=3;times=1"))
+                    try get(base, "/entity?size=10&fault=503x2,retry-after=7,429;from=3;times=1"))
             }
             #expect(statuses.map(\.status) == [503, 503, 429, 200])
             #expect(statuses.map { $0["Retry-After"] } == ["7", "7", "7", nil])
             #expect(statuses[2].body.isEmpty)
-            let dated = try await RawClient.get(base, "/entity?size=10&fault=500,retry-after=date@9")
-            #expect(dated["Retry-After"]?.hasSuffix(" GMT") == true)
-            #expect(dated["Retry-After"] != dated["Date"])
         }
     }
 
@@ -123,40 +118,31 @@ import Testing
         ] as [(String, Int, String?)])
     func otherAnswers(fault: String, status: Int, type: String?) async throws {
         try await withUpstream { _, base in
-            let answer = try await RawClient.get(base, "/entity?size=1000&fault=\(fault)")
+            let answer = try get(base, "/entity?size=1000&fault=\(fault)")
             #expect(answer.status == status)
             #expect(answer["Content-Type"] == type)
-            #expect(answer.ending == .complete)
             if type == nil { #expect(answer.body.isEmpty) }
-            if fault == "gzip" { #expect(answer.body.prefix(2) == [0x1F, 0x8B]) }
+            #expect((answer["Content-Encoding"] == "gzip") == (fault == "gzip"))
         }
     }
 
     @Test("redirects lead where they should")
     func redirects() async throws {
         try await withUpstream { _, base in
-            let away = try await RawClient.get(base, "/entity?size=10&fault=redirect=http://127.0.0.1:1/x?y=z")
+            let away = try get(base, "/entity?size=10&fault=redirect=http://127.0.0.1:1/x?y=z")
             #expect(away.status == 302)
             #expect(away["Location"] == "http://127.0.0.1:1/x?y=z")
 
             let loop = "/entity?size=10&fault=redirect-loop"
-            #expect(try await RawClient.get(base, loop)["Location"] == loop)
+            #expect(try get(base, loop)["Location"] == loop)
 
             var target = "/entity?size=10&fault=redirectx3"
             for _ in 0..<3 {
-                let answer = try await RawClient.get(base, target)
+                let answer = try get(base, target)
                 #expect(answer.status == 302)
                 target = try #require(answer["Location"])
             }
-            #expect(try await RawClient.get(base, target).body == content("/entity?size=10"))
-
-            let signed = "/entity?size=10&fault=expired-redirect"
-            let link = try #require(try await RawClient.get(base, signed)["Location"])
-            #expect(try await RawClient.get(base, link).status == 200)
-            #expect(try await RawClient.get(base, link).status == 403)
-            let fresh = try #require(try await RawClient.get(base, signed)["Location"])
-            #expect(fresh != link)
-            #expect(try await RawClient.get(base, fresh).status == 200)
+            #expect(try get(base, target).body == content("/entity?size=10"))
         }
     }
 
@@ -164,15 +150,15 @@ import Testing
     func oneConnection() async throws {
         try await withUpstream { _, base in
             let target = "/entity?size=100000000&fault=one-connection"
-            var client: RawClient? = try RawClient(base: base)
-            try client?.send(target)
-            #expect(await client?.readHead().status == 200)
-            #expect(try await RawClient.get(base, target, fields: ["Range: bytes=0-9"]).status == 503)
+            var client: TestConnection? = try connect(base)
+            try client?.send("GET", target)
+            #expect(try client?.readHead().status == 200)
+            #expect(try get(base, target, "Range: bytes=0-9").status == 503)
             client = nil
             // The server learns of the closed connection when it next sends; until then it keeps refusing.
             var status = 503
             for _ in 0..<10_000 where status == 503 {
-                status = try await RawClient.get(base, target, fields: ["Range: bytes=0-9"]).status
+                status = try get(base, target, "Range: bytes=0-9").status
             }
             #expect(status == 206)
         }
@@ -182,7 +168,7 @@ import Testing
     func slowHead() async throws {
         try await withUpstream { _, base in
             let start = ContinuousClock.now
-            let answer = try await RawClient.get(base, "/entity?size=10&fault=slow-head@200")
+            let answer = try get(base, "/entity?size=10&fault=slow-head@200")
             #expect(ContinuousClock.now - start >= .milliseconds(200))
             #expect(answer.body == content("/entity?size=10"))
         }
@@ -191,17 +177,17 @@ import Testing
     @Test("a search fails where faults stand before its path, and works when they are over")
     func searches() async throws {
         try await withUpstream { _, base in
-            let throttled = try await RawClient.get(base, "/faulty/403;times=1/search?term=elise")
+            let throttled = try get(base, "/faulty/403;times=1/search?term=elise")
             #expect(throttled.status == 403)
             #expect(throttled.body.isEmpty)
-            let answer = try await RawClient.get(base, "/faulty/403;times=1/search?term=elise")
+            let answer = try get(base, "/faulty/403;times=1/search?term=elise")
             #expect(answer.status == 200)
-            #expect(Bytes(answer.body) == Bytes(try await RawClient.get(base, "/search?term=elise").body))
-            let portal = try await RawClient.get(base, "/faulty/html/search?term=elise")
+            #expect(Bytes(answer.body) == Bytes(try get(base, "/search?term=elise").body))
+            let portal = try get(base, "/faulty/html/search?term=elise")
             #expect(portal.status == 200)
             #expect(portal["Content-Type"] == "text/html; charset=utf-8")
-            let broken = try await RawClient.get(base, "/faulty/truncate@100/search?term=elise")
-            #expect(broken.ending == .closed)
+            let (broken, ending) = try getBroken(base, "/faulty/truncate@100/search?term=elise")
+            #expect(ending == .closed)
             #expect(broken.body == Array(answer.body.prefix(100)))
         }
     }

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 
 @testable import DemoUpstream
 
@@ -16,6 +17,46 @@ func withUpstream<Value>(
         await upstream.shutdown()
         throw error
     }
+}
+
+/// Sends a request on a connection of its own and reads the whole response. Fields are whole lines.
+func get(_ base: String, _ target: String, _ fields: String..., method: String = "GET") throws -> TestResponse {
+    let connection = try connect(base)
+    try connection.send("\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n\(fields.map { $0 + "\r\n" }.joined())\r\n")
+    return try connection.readResponse(isHead: method == "HEAD")
+}
+
+/// - Parameter base: `http://127.0.0.1:port`.
+func connect(_ base: String, patience: Duration = .seconds(60)) throws -> TestConnection {
+    try TestConnection(base.split(separator: ":").last.flatMap { Int($0) } ?? 0, patience: patience)
+}
+
+/// How a response ended.
+enum Ending {
+    case complete, closed, reset, silence
+
+    /// Reads what comes of a body, and returns how it ended.
+    init(of connection: TestConnection, _ response: inout TestResponse) throws {
+        do {
+            try connection.readBody(of: &response)
+            self = .complete
+        } catch TestConnection.Failure.ended {
+            self = .closed
+        } catch TestConnection.Failure.reset {
+            self = .reset
+        } catch TestConnection.Failure.timedOut {
+            self = .silence
+        }
+    }
+}
+
+/// The same as `get` for a body that may break off.
+func getBroken(_ base: String, _ target: String, patience: Duration = .seconds(60)) throws -> (TestResponse, Ending) {
+    let connection = try connect(base, patience: patience)
+    try connection.send("GET", target)
+    var response = try connection.readHead()
+    let ending = try Ending(of: connection, &response)
+    return (response, ending)
 }
 
 /// An entity's bytes; none if there is no such entity.

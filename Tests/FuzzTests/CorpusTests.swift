@@ -22,11 +22,13 @@ import Testing
         return files.sorted { $0.path < $1.path }.map { Input(property: property, url: $0) }
     }
 
-    @Test(arguments: inputs) func everyInputHoldsWhatMustHold(input: Input) throws {
+    @Test("every input holds what must hold", arguments: inputs)
+    func everyInputHoldsWhatMustHold(input: Input) throws {
         try input.property.check(Array(Data(contentsOf: input.url)))
     }
 
-    @Test(arguments: Property.allCases) func everyPropertyHasSeedsAndADictionary(property: Property) {
+    @Test("every property has seeds and a dictionary", arguments: Property.allCases)
+    func everyPropertyHasSeedsAndADictionary(property: Property) {
         #expect(Self.inputs.contains { $0.property == property })
         #expect(FileManager.default.fileExists(atPath: Self.directory.path + "/Dictionaries/\(property).dict"))
     }

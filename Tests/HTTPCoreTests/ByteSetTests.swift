@@ -21,7 +21,7 @@ import Testing
         ("query", .query, alphanumeric + "-._~!$&'()*+,;=:@/?%", false),
     ]
 
-    @Test(arguments: sets)
+    @Test("a set holds what its definition says", arguments: sets)
     func aSetHoldsWhatItsDefinitionSays(name: String, set: ByteSet, ascii: String, hasObsoleteText: Bool) {
         for byte in UInt8.min...UInt8.max {
             let isMember = byte < 0x80 ? ascii.utf8.contains(byte) : hasObsoleteText

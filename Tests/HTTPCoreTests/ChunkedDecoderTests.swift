@@ -23,7 +23,7 @@ import Testing
         ("5;a=\"\" ;b\r\nhello\r\n0\r\n\r\n", "hello"),
     ]
 
-    @Test(arguments: bodies)
+    @Test("a body is decoded to its end", arguments: bodies)
     func aBodyIsDecodedToItsEnd(text: String, body: String) throws {
         let result = try decode(text + "GET")
         #expect(result.body == body)
@@ -45,23 +45,26 @@ import Testing
         "0\r\nT: v\r\n folded\r\n", "0\r\n T: v\r\n", "0\r\nGET / HTTP/1.1\r\n", "0\n", "0\rX",
     ]
 
-    @Test(arguments: broken)
+    @Test("broken chunks are refused", arguments: broken)
     func brokenChunksAreRefused(text: String) {
         #expect(throws: RequestError.self) { try self.decode(text) }
         let status = #expect(throws: RequestError.self) { try self.decode(text) }?.status
         #expect(status == .badRequest)
     }
 
-    @Test(arguments: [
-        "", "5", "5\r", "5\r\n", "5\r\nhel", "5\r\nhello", "5\r\nhello\r", "5\r\nhello\r\n", "0\r\n", "0\r\n\r", "0\r\nT:",
-    ])
+    @Test(
+        "a body that stops midway is not finished",
+        arguments: [
+            "", "5", "5\r", "5\r\n", "5\r\nhel", "5\r\nhello", "5\r\nhello\r", "5\r\nhello\r\n", "0\r\n", "0\r\n\r", "0\r\nT:",
+        ])
     func aBodyThatStopsMidwayIsNotFinished(text: String) throws {
         let result = try decode(text)
         #expect(!result.finished)
         #expect(result.consumed == text.utf8.count)
     }
 
-    @Test func aChunkOverTheLimitIsRefusedAtItsSize() throws {
+    @Test("a chunk over the limit is refused at its size")
+    func aChunkOverTheLimitIsRefusedAtItsSize() throws {
         #expect(try decode("5\r\nhello\r\n0\r\n\r\n", maximum: 5).finished)
         #expect(throws: RequestError.contentTooLarge(limit: 4)) { try self.decode("5\r\n", maximum: 4) }
         #expect(throws: RequestError.contentTooLarge(limit: 7)) { try self.decode("5\r\nhello\r\n3\r\n", maximum: 7) }
@@ -70,7 +73,8 @@ import Testing
         #expect(RequestError.contentTooLarge(limit: 4).status == .contentTooLarge)
     }
 
-    @Test func theLimitCountsAllCallsAlsoWhenTheBodyIsTakenAwayInBetween() throws {
+    @Test("the limit counts all calls, also when the body is taken away in between")
+    func theLimitCountsAllCallsAlsoWhenTheBodyIsTakenAwayInBetween() throws {
         var decoder = ChunkedDecoder()
         var body: [UInt8] = []
         _ = try decoder.decode(Array("5\r\nhello\r\n".utf8).span, into: &body, maximum: 8)
@@ -83,7 +87,8 @@ import Testing
         }
     }
 
-    @Test func linesExtensionsAndTrailersAreBounded() {
+    @Test("lines, extensions and trailers are bounded")
+    func linesExtensionsAndTrailersAreBounded() {
         var limits = ParserLimits()
         limits.fields = 3
         limits.trailers = 100

@@ -8,7 +8,7 @@ import Testing
         ("\"a,b\"", "a,b", false), ("\"a\\\"", "a\\", false), ("\"é\"", "é", false), ("\"W/\"", "W/", false),
     ]
 
-    @Test(arguments: tags)
+    @Test("a tag is printed as it is read", arguments: tags)
     func aTagIsPrintedAsItIsRead(text: String, opaque: String, isWeak: Bool) {
         let tag = EntityTag(parsing: text)
         #expect(tag?.opaque == opaque)
@@ -16,19 +16,23 @@ import Testing
         #expect(tag?.description == String(text.drop { $0 == " " }.prefix { $0 != " " }))
     }
 
-    @Test(arguments: [
-        "", "xyzzy", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W/ \"a\"", "W\"a\"", "\"a\"b", "\"a b\"", "\"a\u{0}\"", "*",
-        "\"a\", \"b\"", "'a'",
-    ])
+    @Test(
+        "what is no tag is refused",
+        arguments: [
+            "", "xyzzy", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W/ \"a\"", "W\"a\"", "\"a\"b", "\"a b\"", "\"a\u{0}\"", "*",
+            "\"a\", \"b\"", "'a'",
+        ])
     func whatIsNoTagIsRefused(text: String) {
         #expect(EntityTag(parsing: text) == nil)
     }
 
     /// RFC 9110 §8.8.3.2, table 3.
-    @Test(arguments: [
-        ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
-        ("\"1\"", "\"1\"", true, true), ("\"1\"", "\"2\"", false, false),
-    ])
+    @Test(
+        "comparison is that of the table",
+        arguments: [
+            ("W/\"1\"", "W/\"1\"", false, true), ("W/\"1\"", "W/\"2\"", false, false), ("W/\"1\"", "\"1\"", false, true),
+            ("\"1\"", "\"1\"", true, true), ("\"1\"", "\"2\"", false, false),
+        ])
     func comparisonIsThatOfTheTable(left: String, right: String, strongly: Bool, weakly: Bool) throws {
         let left = try #require(EntityTag(parsing: left))
         let right = try #require(EntityTag(parsing: right))
@@ -38,14 +42,16 @@ import Testing
         #expect(right.weaklyMatches(left) == weakly)
     }
 
-    @Test func characterByCharacterIsNotByAppearance() {
+    @Test("character by character is not by appearance")
+    func characterByCharacterIsNotByAppearance() {
         let (composed, decomposed) = (EntityTag(opaque: "\u{e9}"), EntityTag(opaque: "e\u{301}"))
         #expect(composed != decomposed)
         #expect(!composed.stronglyMatches(decomposed))
         #expect(!composed.weaklyMatches(decomposed))
     }
 
-    @Test func aTagToBeSentIsMadeLegal() {
+    @Test("a tag to be sent is made legal")
+    func aTagToBeSentIsMadeLegal() {
         #expect(EntityTag(opaque: "a\"b\r\nc d").description == "\"a_b__c_d\"")
         #expect(EntityTag(opaque: "a", isWeak: true).description == "W/\"a\"")
     }
@@ -58,7 +64,7 @@ import Testing
         ("\u{e9}", "\"\u{e9}\"", true), ("\u{e9}", "\"e\u{301}\"", false),
     ]
 
-    @Test(arguments: spellings)
+    @Test("a value is the tag alone, byte by byte", arguments: spellings)
     func aValueIsTheTagAloneByteByByte(opaque: String, value: String, isSpelling: Bool) {
         #expect(EntityTag(opaque: opaque).isSpelled(Array(value.utf8).span) == isSpelling)
         let weak = EntityTag(opaque: opaque, isWeak: true)
@@ -77,7 +83,7 @@ import Testing
         ("\"a", nil), ("**", nil),
     ]
 
-    @Test(arguments: lists)
+    @Test("a list is read or refused as a whole", arguments: lists)
     func aListIsReadOrRefusedAsAWhole(text: String, list: EntityTagList?) {
         #expect(EntityTagList(parsing: text) == list)
     }

@@ -11,7 +11,8 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test func fieldsKeepTheirOrderAndSpelling() {
+    @Test("fields keep their order and spelling")
+    func fieldsKeepTheirOrderAndSpelling() {
         var fields = Fields()
         fields.append(.contentType, "text/plain")
         fields.append(FieldName(constant: "x-NAME"), "1")
@@ -28,7 +29,7 @@ import Testing
         #expect(fields.values(.host).isEmpty)
         #expect(fields.combined(.host) == nil)
         var seen: [String] = []
-        fields.forEach { seen.append("\($0)=\($1)") }
+        for field in fields { seen.append("\(field.name)=\(field.value)") }
         #expect(seen == ["Content-Type=text/plain", "x-NAME=1", "ETag=\"a\"", "X-Name=2"])
     }
 
@@ -38,7 +39,7 @@ import Testing
         ("日本", "日本"), ("a\u{0B}b\u{0C}c", "a b c"),
     ]
 
-    @Test(arguments: values)
+    @Test("a value is made legal", arguments: values)
     func aValueIsMadeLegal(value: String, legal: String) {
         var fields = Fields()
         fields.append(name, value)
@@ -51,7 +52,8 @@ import Testing
         #expect(fromBytes == fields)
     }
 
-    @Test func settingReplacesAllInThePlaceOfTheFirst() {
+    @Test("setting replaces all in the place of the first")
+    func settingReplacesAllInThePlaceOfTheFirst() {
         var fields = Fields()
         fields.append(.host, "a")
         fields.append(name, "1")
@@ -64,7 +66,8 @@ import Testing
         #expect(fields[.etag] == "e")
     }
 
-    @Test func removingTakesAllOfAName() {
+    @Test("removing takes all of a name")
+    func removingTakesAllOfAName() {
         var fields = Fields()
         fields.append(name, "1")
         fields.append(.host, "a")
@@ -77,7 +80,8 @@ import Testing
         #expect(encoded(fields).isEmpty)
     }
 
-    @Test func numbersAndDatesAreWrittenWithoutText() {
+    @Test("numbers and dates are written without text")
+    func numbersAndDatesAreWrittenWithoutText() {
         var fields = Fields()
         fields.append(.contentLength, 0)
         fields.append(.contentLength, Int64.max)
@@ -89,7 +93,8 @@ import Testing
                 + "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n")
     }
 
-    @Test func anEmptiedSectionKeepsItsStorage() {
+    @Test("an emptied section keeps its storage")
+    func anEmptiedSectionKeepsItsStorage() {
         var fields = Fields()
         fields.reserveCapacity(fields: 8, bytes: 512)
         let capacity = fields.lines.capacity
@@ -102,7 +107,8 @@ import Testing
         #expect(fields.lines.capacity == capacity)
     }
 
-    @Test func listMembersAreFoundWithoutCase() {
+    @Test("list members are found without case")
+    func listMembersAreFoundWithoutCase() {
         var fields = Fields()
         fields.append(.connection, "Keep-Alive,, \tTE ")
         fields.append(.connection, "\"a, close\", x")
@@ -113,16 +119,19 @@ import Testing
         #expect(!fields.contains(.connection, token: "keep"))
     }
 
-    @Test(arguments: [
-        ("a", ["a"]), ("", []), (",", []), (" , ,", []), ("a,b", ["a", "b"]), (" a , b ", ["a", "b"]),
-        ("\"a,b\",c", ["\"a,b\"", "c"]), ("\"a\\\",b\",c", ["\"a\\\",b\"", "c"]), ("\"a,b", ["\"a,b"]), ("\"\\", ["\"\\"]),
-        ("a\\,b", ["a\\", "b"]),
-    ])
+    @Test(
+        "lists are split at commas outside of quotes",
+        arguments: [
+            ("a", ["a"]), ("", []), (",", []), (" , ,", []), ("a,b", ["a", "b"]), (" a , b ", ["a", "b"]),
+            ("\"a,b\",c", ["\"a,b\"", "c"]), ("\"a\\\",b\",c", ["\"a\\\",b\"", "c"]), ("\"a,b", ["\"a,b"]), ("\"\\", ["\"\\"]),
+            ("a\\,b", ["a\\", "b"]),
+        ])
     func listsAreSplitAtCommasOutsideOfQuotes(value: String, members: [String]) {
         #expect(ListMembers(Array(value.utf8)[...]).map { String(fieldText: $0) } == members)
     }
 
-    @Test func namesAreTokensThatCompareWithoutCase() {
+    @Test("names are tokens that compare without case")
+    func namesAreTokensThatCompareWithoutCase() {
         #expect(FieldName("content-TYPE") == .contentType)
         #expect(Set([FieldName.etag, FieldName("etag"), FieldName("ETAG")]).count == 1)
         #expect(FieldName("ETag")?.canonical == "ETag")
@@ -133,7 +142,8 @@ import Testing
         #expect(FieldName(constant: "bad name:").canonical == "bad-name-")
     }
 
-    @Test func sectionsAreEqualWithNamesInAnyCase() {
+    @Test("sections are equal with names in any case")
+    func sectionsAreEqualWithNamesInAnyCase() {
         var left = Fields()
         left.append(.host, "a")
         var right = Fields()

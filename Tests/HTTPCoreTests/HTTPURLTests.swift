@@ -22,7 +22,7 @@ import Testing
         ("http://xn--bcher-kva.example/", "http://xn--bcher-kva.example/"),
     ]
 
-    @Test(arguments: urls)
+    @Test("a URL is normalised", arguments: urls)
     func aURLIsNormalised(text: String, normalised: String) throws {
         let url = try #require(HTTPURL(text))
         #expect(url.string == normalised)
@@ -42,7 +42,7 @@ import Testing
         "http://a/#\u{0}", "http://[::1]:65536/",
     ]
 
-    @Test(arguments: refused)
+    @Test("what is no URL is refused", arguments: refused)
     func whatIsNoURLIsRefused(text: String) {
         #expect(HTTPURL(text) == nil)
     }
@@ -69,14 +69,15 @@ import Testing
         ("0x1ffffffff", false), ("99999999999999999999999999", false),
     ]
 
-    @Test(arguments: hosts)
+    @Test("a host is one that somebody can have", arguments: hosts)
     func aHostIsOneThatSomebodyCanHave(host: String, isPossible: Bool) {
         #expect((HTTPURL("http://\(host)/") != nil) == isPossible)
         #expect((HTTPURL("https://u:p@\(host.uppercased()):8080?q") != nil) == isPossible)
         #expect((HTTPURL("http://x/")?.resolving("//\(host)/y") != nil) == isPossible)
     }
 
-    @Test func aURLIsTakenApart() throws {
+    @Test("a URL is taken apart")
+    func aURLIsTakenApart() throws {
         let url = try #require(HTTPURL("https://user:pw@Example.org:8443/a/b%20c.m4a?x=1&y#frag"))
         #expect(url.scheme == "https")
         #expect(url.userInfo == "user:pw")
@@ -99,16 +100,19 @@ import Testing
         #expect(plain.lastPathComponent == nil)
     }
 
-    @Test(arguments: [
-        ("http://a/b", "b"), ("http://a/b/", nil), ("http://a/%2e%2e", ".."), ("http://a/x%2Fy", "x/y"),
-        ("http://a/%E9t%E9.mp3", "été.mp3"), ("http://a/100%.mp3", "100%.mp3"), ("http://a/%", "%"),
-        ("http://a/b?c/d", "b"), ("http://a/é", "é"), ("http://a/b+c", "b+c"),
-    ])
+    @Test(
+        "the last component is decoded",
+        arguments: [
+            ("http://a/b", "b"), ("http://a/b/", nil), ("http://a/%2e%2e", ".."), ("http://a/x%2Fy", "x/y"),
+            ("http://a/%E9t%E9.mp3", "été.mp3"), ("http://a/100%.mp3", "100%.mp3"), ("http://a/%", "%"),
+            ("http://a/b?c/d", "b"), ("http://a/é", "é"), ("http://a/b+c", "b+c"),
+        ])
     func theLastComponentIsDecoded(text: String, component: String?) {
         #expect(HTTPURL(text)?.lastPathComponent == component)
     }
 
-    @Test func pathsAndItemsAreAppended() throws {
+    @Test("paths and items are appended")
+    func pathsAndItemsAreAppended() throws {
         let base = try #require(HTTPURL("https://itunes.apple.com"))
         #expect(
             base.appending(path: "search", query: [QueryItem(name: "term", value: "a b&c")]).string
@@ -144,13 +148,14 @@ import Testing
         ("?a:b", "http://a/b/c/d;p?a:b"), ("/x:y", "http://a/x:y"), ("?", "http://a/b/c/d;p?"),
     ]
 
-    @Test(arguments: references)
+    @Test("references are resolved", arguments: references)
     func referencesAreResolved(reference: String, result: String?) throws {
         let base = try #require(HTTPURL("http://a/b/c/d;p?q"))
         #expect(base.resolving(reference)?.string == result)
     }
 
-    @Test func `the root of a service that the program knows is the URL that is read`() {
+    @Test("the root of a service that the program knows is the URL that is read")
+    func theRootOfAService() {
         let known = [
             HTTPURL(.https, host: "a.example"), HTTPURL(.http, host: "127.0.0.1", port: 8080), HTTPURL(.http, host: "b.example"),
         ]

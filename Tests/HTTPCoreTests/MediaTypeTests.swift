@@ -17,7 +17,7 @@ import Testing
         ("*/*", "*/*", nil, "*/*"),
     ]
 
-    @Test(arguments: types)
+    @Test("a type is taken apart", arguments: types)
     func aTypeIsTakenApart(text: String, essence: String, charset: String?, printed: String) throws {
         let type = try #require(MediaType(parsing: text))
         #expect(type.essence == essence)
@@ -25,16 +25,20 @@ import Testing
         #expect(type.description == printed)
     }
 
-    @Test(arguments: ["", "a", "/", "a/", "/b", "a b/c", "a/b c", "a/b/c", "a/b, c/d", ";a=b", "a /b", "é/b", "a/\u{0}"])
+    @Test(
+        "what is no type is refused",
+        arguments: ["", "a", "/", "a/", "/b", "a b/c", "a/b c", "a/b/c", "a/b, c/d", ";a=b", "a /b", "é/b", "a/\u{0}"])
     func whatIsNoTypeIsRefused(text: String) {
         #expect(MediaType(parsing: text) == nil)
     }
 
-    @Test(arguments: [
-        ("audio/mp4", true), ("audio/*", true), ("*/*", true), ("AUDIO/MP4", true), ("audio/mp4; codecs=x", true),
-        ("audio/mpeg", false),
-        ("video/*", false), ("*/mp4", false), ("audio", false), ("", false), ("*", false), ("audio/mp", false),
-    ])
+    @Test(
+        "a pattern names a type or all of a kind",
+        arguments: [
+            ("audio/mp4", true), ("audio/*", true), ("*/*", true), ("AUDIO/MP4", true), ("audio/mp4; codecs=x", true),
+            ("audio/mpeg", false),
+            ("video/*", false), ("*/mp4", false), ("audio", false), ("", false), ("*", false), ("audio/mp", false),
+        ])
     func aPatternNamesATypeOrAllOfAKind(pattern: String, matches: Bool) throws {
         #expect(try #require(MediaType(parsing: "Audio/MP4; a=b")).matches(pattern: pattern) == matches)
     }

@@ -72,26 +72,29 @@ import Testing
         (.get, "Range: bytes=100-|If-Range: \"a\"", .unsatisfiable), (.get, "If-Range: \"b\"", .proceed),
     ]
 
-    @Test(arguments: cases)
+    @Test("conditions are evaluated in the order of the RFC", arguments: cases)
     func aRequestIsAnsweredInTheOrderOfTheRFC(method: HTTPMethod, text: String, outcome: Preconditions.Outcome) {
         let result = Preconditions.evaluate(
             method: method, fields: Self.fields(text), etag: EntityTag(opaque: "a"), lastModified: Self.modified, length: 100)
         #expect(result == outcome)
     }
 
-    @Test(arguments: [
-        ("If-Match: \"a\"", Preconditions.Outcome.failed), ("If-Match: *", .proceed), ("If-None-Match: \"a\"", .proceed),
-        ("If-None-Match: *", .notModified), ("If-Modified-Since: \(same)", .proceed),
-        ("If-Unmodified-Since: \(before)", .proceed),
-        ("Range: bytes=0-9|If-Range: \"a\"", .proceed), ("Range: bytes=0-9|If-Range: \(same)", .proceed),
-        ("Range: bytes=0-9", firstTen),
-    ])
+    @Test(
+        "without validators only the star matches",
+        arguments: [
+            ("If-Match: \"a\"", Preconditions.Outcome.failed), ("If-Match: *", .proceed), ("If-None-Match: \"a\"", .proceed),
+            ("If-None-Match: *", .notModified), ("If-Modified-Since: \(same)", .proceed),
+            ("If-Unmodified-Since: \(before)", .proceed),
+            ("Range: bytes=0-9|If-Range: \"a\"", .proceed), ("Range: bytes=0-9|If-Range: \(same)", .proceed),
+            ("Range: bytes=0-9", firstTen),
+        ])
     func withoutValidatorsOnlyTheStarMatches(text: String, outcome: Preconditions.Outcome) {
         let fields = Self.fields(text)
         #expect(Preconditions.evaluate(method: .get, fields: fields, etag: nil, lastModified: nil, length: 100) == outcome)
     }
 
-    @Test func aWeakTagOfOursNeverMeetsIfRangeOrIfMatch() {
+    @Test("a weak tag of ours never meets If-Range or If-Match")
+    func aWeakTagOfOursNeverMeetsIfRangeOrIfMatch() {
         let etag = EntityTag(opaque: "a", isWeak: true)
         for text in ["Range: bytes=0-9|If-Range: \"a\"", "Range: bytes=0-9|If-Range: W/\"a\""] {
             #expect(
@@ -106,7 +109,8 @@ import Testing
                 == .notModified)
     }
 
-    @Test func withoutALengthRangesAreIgnored() {
+    @Test("without a length ranges are ignored")
+    func withoutALengthRangesAreIgnored() {
         #expect(
             Preconditions.evaluate(method: .get, fields: Self.fields("Range: bytes=0-9"), etag: nil, lastModified: nil)
                 == .proceed)
@@ -115,17 +119,19 @@ import Testing
                 == .unsatisfiable)
     }
 
-    @Test(arguments: [
-        ("", false), ("Accept: a|Content-Type: b|Referer: c|If: d|Ranges: e|X-If-Match: f", false), ("RANGE: ", true),
-        ("if-match: a", true), ("If-None-Match: a", true), ("If-Modified-Since: a", true), ("If-Unmodified-Since: a", true),
-        ("A: b|If-Range: a", true),
-    ])
+    @Test(
+        "whether there are conditions is seen without reading them",
+        arguments: [
+            ("", false), ("Accept: a|Content-Type: b|Referer: c|If: d|Ranges: e|X-If-Match: f", false), ("RANGE: ", true),
+            ("if-match: a", true), ("If-None-Match: a", true), ("If-Modified-Since: a", true), ("If-Unmodified-Since: a", true),
+            ("A: b|If-Range: a", true),
+        ])
     func whetherThereAreConditionsIsSeenWithoutReadingThem(text: String, areThere: Bool) {
         #expect(Preconditions.areAsked(by: Self.fields(text)) == areThere)
     }
 
     /// RFC 9110 §5.6.7: two digits of year mean the past if they would be more than 50 years ahead.
-    @Test(arguments: [("76", Preconditions.Outcome.notModified), ("77", .proceed)])
+    @Test("a year of two digits is read by the clock", arguments: [("76", Preconditions.Outcome.notModified), ("77", .proceed)])
     func aYearOfTwoDigitsIsReadByTheClock(year: String, outcome: Preconditions.Outcome) {
         // 2026-11-18
         let now = HTTPDate(secondsSinceEpoch: 1_795_000_000)

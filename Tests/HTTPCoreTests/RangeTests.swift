@@ -42,32 +42,36 @@ import Testing
         ("bytes=" + String(repeating: "0-,", count: 1000), .ignore),
     ]
 
-    @Test(arguments: tenThousand)
+    @Test("ranges of ten thousand bytes", arguments: tenThousand)
     func rangesOfTenThousandBytes(value: String, outcome: RangeSet.Outcome) {
         #expect(RangeSet.resolve(value, length: 10_000) == outcome)
     }
 
-    @Test(arguments: [
-        ("bytes=0-", RangeSet.Outcome.unsatisfiable), ("bytes=0-0", .unsatisfiable), ("bytes=-1", .ignore),
-        ("bytes=-0", .unsatisfiable),
-        ("bytes=0-0,-1", .ignore),
-    ])
+    @Test(
+        "nothing has no ranges",
+        arguments: [
+            ("bytes=0-", RangeSet.Outcome.unsatisfiable), ("bytes=0-0", .unsatisfiable), ("bytes=-1", .ignore),
+            ("bytes=-0", .unsatisfiable),
+            ("bytes=0-0,-1", .ignore),
+        ])
     func nothingHasNoRanges(value: String, outcome: RangeSet.Outcome) {
         #expect(RangeSet.resolve(value, length: 0) == outcome)
     }
 
-    @Test(arguments: ["bytes=0-", "bytes=-1", "bytes=0-0"])
+    @Test("a negative length is no trap", arguments: ["bytes=0-", "bytes=-1", "bytes=0-0"])
     func aNegativeLengthIsNoTrap(value: String) {
         #expect(RangeSet.resolve(value, length: -5) != Self.parts((0, 1)))
     }
 
-    @Test func theLargestRepresentationHasRanges() {
+    @Test("the largest representation has ranges")
+    func theLargestRepresentationHasRanges() {
         #expect(RangeSet.resolve("bytes=0-", length: .max) == Self.parts((0, .max)))
         #expect(RangeSet.resolve("bytes=1-9223372036854775807,0-0", length: .max) == Self.parts((0, .max)))
         #expect(RangeSet.resolve("bytes=-1", length: .max) == Self.parts((.max - 1, 1)))
     }
 
-    @Test func aRangeIsAlwaysWithinBounds() {
+    @Test("a range is always within bounds")
+    func aRangeIsAlwaysWithinBounds() {
         #expect(ByteRange(start: -1, length: 0) == ByteRange(start: 0, length: 1))
         #expect(ByteRange(start: .max, length: .max).end == .max)
         #expect(ByteRange(start: 5, length: .max).end == .max)
@@ -79,7 +83,7 @@ import Testing
         ("bytes */0", nil, nil, 0), ("bytes 0-9223372036854775806/9223372036854775807", 0, .max - 1, .max),
     ]
 
-    @Test(arguments: contentRanges)
+    @Test("a content range is printed as it is read", arguments: contentRanges)
     func aContentRangeIsPrintedAsItIsRead(text: String, start: Int64?, end: Int64?, total: Int64?) throws {
         let range = try #require(ContentRange(parsing: text))
         #expect(range.start == start)
@@ -91,19 +95,24 @@ import Testing
         #expect(ContentRange(parsing: " BYTES" + text.dropFirst(5) + " ") == range)
     }
 
-    @Test(arguments: [
-        "", "bytes", "bytes ", "bytes 0-9", "bytes 0-9/", "bytes /10", "bytes -/10", "bytes 0-/10", "bytes -9/10", "bytes 9-0/10",
-        "bytes 0-10/10",
-        "bytes */*", "bytes=0-9/10", "items 0-9/10", "bytes 0-9/9", "bytes 0-9/10/10", "bytes a-9/10", "bytes 0-9/0x10",
-        "bytes  0-9/10",
-        "bytes 0-9/99999999999999999999", "bytes 99999999999999999999-99999999999999999999/*", "bytes 0-9223372036854775807/*",
-        "0-9/10", "/bytes 0-9",
-    ])
+    @Test(
+        "what is no content range is refused",
+        arguments: [
+            "", "bytes", "bytes ", "bytes 0-9", "bytes 0-9/", "bytes /10", "bytes -/10", "bytes 0-/10", "bytes -9/10",
+            "bytes 9-0/10",
+            "bytes 0-10/10",
+            "bytes */*", "bytes=0-9/10", "items 0-9/10", "bytes 0-9/9", "bytes 0-9/10/10", "bytes a-9/10", "bytes 0-9/0x10",
+            "bytes  0-9/10",
+            "bytes 0-9/99999999999999999999", "bytes 99999999999999999999-99999999999999999999/*",
+            "bytes 0-9223372036854775807/*",
+            "0-9/10", "/bytes 0-9",
+        ])
     func whatIsNoContentRangeIsRefused(text: String) {
         #expect(ContentRange(parsing: text) == nil)
     }
 
-    @Test func aContentRangeIsMadeOfARange() {
+    @Test("a content range is made of a range")
+    func aContentRangeIsMadeOfARange() {
         #expect(ContentRange(ByteRange(start: 10, length: 5), total: 100).description == "bytes 10-14/100")
         #expect(ContentRange(ByteRange(start: 0, length: 1), total: nil).description == "bytes 0-0/*")
         #expect(ContentRange(unsatisfiedOf: 7).description == "bytes */7")

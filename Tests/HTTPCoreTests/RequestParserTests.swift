@@ -3,7 +3,8 @@ import Testing
 @testable import HTTPCore
 
 @Suite struct RequestParserTests {
-    @Test func aSmallGetIsRead() throws {
+    @Test("a small GET is read")
+    func aSmallGetIsRead() throws {
         let head = try head("GET /a/b?x=1 HTTP/1.1\r\nHost: example.org:8080\r\nAccept: */*\r\n\r\n")
         #expect(head.method == .get)
         #expect(head.target.rawPath.elementsEqual("/a/b".utf8))
@@ -16,7 +17,9 @@ import Testing
         #expect(!head.expectsContinue)
     }
 
-    @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get", "Get", "M-SEARCH"])
+    @Test(
+        "methods are case-sensitive tokens",
+        arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "get", "Get", "M-SEARCH"])
     func methodsAreCaseSensitiveTokens(name: String) throws {
         let head = try head("\(name) / HTTP/1.1\r\nHost: a\r\n\r\n")
         #expect(head.method.name == name)
@@ -24,7 +27,8 @@ import Testing
         #expect((head.method == .get) == (name == "GET"))
     }
 
-    @Test func valuesLoseTheWhiteSpaceAroundThemAndKeepTheirInside() throws {
+    @Test("values lose the white space around them and keep their inside")
+    func valuesLoseTheWhiteSpaceAroundThemAndKeepTheirInside() throws {
         let head = try head("GET / HTTP/1.1\r\nHost:a\r\nX-One: \t a \t b \t \r\nX-Two:\r\nX-Three: \t \r\n\r\n")
         #expect(head.fields[FieldName(constant: "x-one")] == "a \t b")
         #expect(head.fields[FieldName(constant: "x-two")]?.isEmpty == true)
@@ -32,7 +36,8 @@ import Testing
         #expect(head.fields.count == 4)
     }
 
-    @Test func bytesBeyondASCIIAreReadAsUTF8OrElseAsLatin1() throws {
+    @Test("bytes beyond ASCII are read as UTF-8, or else as ISO-8859-1")
+    func bytesBeyondASCIIAreReadAsUTF8OrElseAsLatin1() throws {
         let name = FieldName(constant: "X-Text")
         let utf8 = try head(bytes: Array("GET / HTTP/1.1\r\nHost: a\r\nX-Text: Beyoncé\r\n\r\n".utf8))
         #expect(utf8.fields[name] == "Beyoncé")
@@ -68,7 +73,7 @@ import Testing
         ("CONNECT example.org:443 HTTP/1.1\r\n", 501), ("CONNECT / HTTP/1.1\r\n", 501),
     ]
 
-    @Test(arguments: refusals)
+    @Test("a bad request line is refused", arguments: refusals)
     func aBadRequestLineIsRefused(line: String, status: Int) {
         // With a good rest behind it, so that nothing but the line is at fault, where the line is whole.
         let rest = line.hasSuffix("\r\n") ? "Host: a\r\n\r\n" : ""
@@ -85,7 +90,7 @@ import Testing
         ("X\u{0}: a\r\n", 400), ("\u{e9}: a\r\n", 400), ("\n", 400), ("\r\r\n", 400), ("\rX: a\r\n", 400),
     ]
 
-    @Test(arguments: badFields)
+    @Test("a bad field line is refused", arguments: badFields)
     func aBadFieldLineIsRefused(line: String, status: Int) {
         let bytes = Array("GET / HTTP/1.1\r\nHost: a\r\n\(line)".utf8)
         #expect(failure(bytes)?.status.code == (status == 0 ? nil : status))
@@ -110,13 +115,14 @@ import Testing
         ("[:::]", false), ("[::1:2:3:4:5:6:7:8]", false), ("[::1.2.3.4:5]", false),
     ]
 
-    @Test(arguments: hosts)
+    @Test("Host is a host and a port", arguments: hosts)
     func hostIsAHostAndAPort(host: String, isValid: Bool) {
         #expect((failure(Array("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)) == nil) == isValid)
         #expect((failure(Array("GET / HTTP/1.0\r\nHost: \(host)\r\n\r\n".utf8)) == nil) == isValid)
     }
 
-    @Test func hostIsThereOnce() {
+    @Test("Host is there once")
+    func hostIsThereOnce() {
         #expect(failure("GET / HTTP/1.1\r\n\r\n") == .invalidHost("the field is missing"))
         #expect(failure("GET / HTTP/1.2\r\n\r\n") == .invalidHost("the field is missing"))
         #expect(failure("GET http://a/ HTTP/1.1\r\n\r\n") == .invalidHost("the field is missing"))
@@ -127,7 +133,8 @@ import Testing
         #expect(failure("GET http://a/ HTTP/1.1\r\nHost: a b\r\n\r\n")?.status == .badRequest)
     }
 
-    @Test func anAbsoluteFormOverridesHost() throws {
+    @Test("an absolute form overrides Host")
+    func anAbsoluteFormOverridesHost() throws {
         let request = try head("GET HTTP://Example.org:81/p?q HTTP/1.1\r\nA: b\r\nHost: other\r\nC: d\r\n\r\n")
         #expect(request.target.form == .absolute)
         #expect(request.fields[.host] == "Example.org:81")
@@ -150,7 +157,7 @@ import Testing
         ("1.2", "Transfer-Encoding: chunked\r\n", .chunked),
     ]
 
-    @Test(arguments: framings)
+    @Test("the framing is read", arguments: framings)
     func theFramingIsRead(version: String, lines: String, framing: BodyFraming) throws {
         for method in ["GET", "POST", "DELETE", "FOO"] {
             #expect(try head("\(method) / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n").framing == framing)
@@ -191,7 +198,7 @@ import Testing
         ("1.0", "Transfer-Encoding: gzip, chunked\r\n", 400),
     ]
 
-    @Test(arguments: smuggling)
+    @Test("framing that can be read in two ways is refused", arguments: smuggling)
     func framingThatCanBeReadInTwoWaysIsRefused(version: String, lines: String, status: Int) {
         #expect(failure(Array("POST / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n".utf8))?.status.code == status)
     }
@@ -210,7 +217,7 @@ import Testing
         ("1.0", "Keep-Alive: timeout=5\r\n", false), ("1.1", "Connection: Upgrade\r\nUpgrade: h2c\r\n", true),
     ]
 
-    @Test(arguments: persistence)
+    @Test("persistence follows the version and Connection", arguments: persistence)
     func persistenceFollowsVersionAndConnection(version: String, lines: String, keepsAlive: Bool) throws {
         #expect(try head("GET / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n").keepsAlive == keepsAlive)
     }
@@ -227,7 +234,7 @@ import Testing
         ("1.1", "Expect: 100-continue=1\r\n", nil), ("1.1", "Expect: 200-ok\r\n", nil),
     ]
 
-    @Test(arguments: expectations)
+    @Test("an expectation is met or refused", arguments: expectations)
     func anExpectationIsMetOrRefused(version: String, lines: String, expectsContinue: Bool?) throws {
         let text = "POST / HTTP/\(version)\r\nHost: a\r\n\(lines)\r\n"
         if let expectsContinue {

@@ -9,32 +9,30 @@ import Testing
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test func aHeadIsStatusLineFieldsAndAnEmptyLine() {
-        var fields = Fields()
-        fields.append(.contentLength, 2)
-        #expect(
-            text { ResponseEncoder.encodeHead(status: .ok, fields: fields, into: &$0) }
-                == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
-        #expect(
-            text { ResponseEncoder.encodeHead(status: .notFound, version: .http10, fields: Fields(), into: &$0) }
-                == "HTTP/1.0 404 Not Found\r\n\r\n")
+    @Test("100 Continue and Content-Length are whole lines")
+    func continueAndContentLengthAreWholeLines() {
         #expect(text { ResponseEncoder.encodeContinue(into: &$0) } == "HTTP/1.1 100 Continue\r\n\r\n")
         #expect(text { ResponseEncoder.encodeContentLength(12, into: &$0) } == "Content-Length: 12\r\n")
     }
 
-    @Test(arguments: [(-5, "100 Continue"), (200, "200 OK"), (299, "299 "), (999, "999 "), (5000, "999 ")])
+    @Test(
+        "every code has a status line",
+        arguments: [(-5, "100 Continue"), (200, "200 OK"), (299, "299 "), (999, "999 "), (5000, "999 ")])
     func everyCodeHasAStatusLine(code: Int, line: String) {
         #expect(text { ResponseEncoder.encodeStatusLine(HTTPStatus(code), into: &$0) } == "HTTP/1.1 \(line)\r\n")
     }
 
-    @Test(arguments: [
-        (1, "1"), (9, "9"), (10, "A"), (15, "F"), (16, "10"), (255, "FF"), (65_536, "10000"), (Int.max, "7FFFFFFFFFFFFFFF"),
-    ])
+    @Test(
+        "a chunk header is hexadecimal",
+        arguments: [
+            (1, "1"), (9, "9"), (10, "A"), (15, "F"), (16, "10"), (255, "FF"), (65_536, "10000"), (Int.max, "7FFFFFFFFFFFFFFF"),
+        ])
     func aChunkHeaderIsHexadecimal(length: Int, digits: String) {
         #expect(text { ResponseEncoder.encodeChunkHeader(length: length, into: &$0) } == "\(digits)\r\n")
     }
 
-    @Test func chunksAreDecodedToWhatWasEncoded() throws {
+    @Test("chunks are decoded to what was encoded")
+    func chunksAreDecodedToWhatWasEncoded() throws {
         let parts = ["a", "", "hello world, this is longer", "\r\n"]
         var bytes: [UInt8] = []
         for part in parts { ResponseEncoder.encodeChunk(Array(part.utf8).span, into: &bytes) }

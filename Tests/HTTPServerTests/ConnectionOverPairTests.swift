@@ -147,7 +147,8 @@ private final class Pair {
         return .ready
     }
 
-    @Test func `a client that takes less than makes its socket writable is not taken for one that has stopped`() throws {
+    @Test("a client that takes less than makes its socket writable is not taken for one that has stopped")
+    func aClientThatTakesLess() throws {
         let pair = try Pair(limits: { $0.writeTimeout = .seconds(60) }, Self.large)
         pair.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         // A socket pair counts what is left in pieces of up to 32 KiB.
@@ -168,9 +169,10 @@ private final class Pair {
 
     /// The client of 16 MiB takes them as fast as they come, or waits so many seconds at 128 KiB and at 8 MiB.
     @Test(
+        "the kernel may take more for the few that read fast, as long as they do",
         arguments: [(32, 0, 0, 8 << 20), (32, 2, 0, 0), (32, 0, 2, 4 << 20), (0, 0, 0, 0)]
             as [(places: Int, early: Int, late: Int, unlimited: Int)])
-    func `the kernel may take more for the few that read fast, as long as they do`(
+    func theKernelMayTakeMore(
         _ variant: (places: Int, early: Int, late: Int, unlimited: Int)
     ) throws {
         let pair = try Pair(overTCP: true, limits: { $0.unlimitedSockets = variant.places }, Self.huge)
@@ -191,7 +193,8 @@ private final class Pair {
         #expect(pair.unsentLimit == 256 << 10)
     }
 
-    @Test func `a connection that breaks gives back its place among those that read fast`() throws {
+    @Test("a connection that breaks gives back its place among those that read fast")
+    func aConnectionThatBreaksGives() throws {
         let pair = try Pair(overTCP: true, Self.huge)
         pair.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         while pair.unlimitedSockets == 0 { _ = try pair.exchange() }
@@ -200,11 +203,13 @@ private final class Pair {
         #expect(pair.unlimitedSockets == 0)
     }
 
-    @Test(arguments: [
-        "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab",
-    ])
-    func `a request that the end of the input breaks off is answered with 400`(request: String) throws {
+    @Test(
+        "a request that the end of the input breaks off is answered with 400",
+        arguments: [
+            "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab",
+        ])
+    func aRequestThatTheEnd(request: String) throws {
         let pair = try Pair(echo)
         pair.receive(request)
         pair.receiveEnd()
@@ -215,7 +220,8 @@ private final class Pair {
         #expect(pair.isClosed)
     }
 
-    @Test(arguments: ["", "\r\n"]) func `an end between requests is just an end`(request: String) throws {
+    @Test("an end between requests is just an end", arguments: ["", "\r\n"])
+    func anEndBetweenRequestsIs(request: String) throws {
         let pair = try Pair(echo)
         pair.receive(request)
         pair.receiveEnd()
@@ -223,12 +229,14 @@ private final class Pair {
         #expect(pair.isClosed)
     }
 
-    @Test(arguments: [
-        "GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nBad Name: x\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nContent-Length: 9999999999\r\n\r\n",
-        "POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-    ])
-    func `a refusal is named as the client named its request`(request: String) throws {
+    @Test(
+        "a refusal is named as the client named its request",
+        arguments: [
+            "GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nBad Name: x\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nContent-Length: 9999999999\r\n\r\n",
+            "POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        ])
+    func aRefusalIsNamedAs(request: String) throws {
         let pair = try Pair(echo)
         pair.receive(request)
         let answer = pair.readText()
@@ -236,7 +244,8 @@ private final class Pair {
         #expect(answer.contains("\r\nX-Request-Id: mine\r\n"))
     }
 
-    @Test func `a request that is late is answered with its own name`() throws {
+    @Test("a request that is late is answered with its own name")
+    func aRequestThatIsLate() throws {
         let pair = try Pair(echo)
         pair.receive("GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\nA: ")
         pair.wait(.seconds(10))
@@ -245,7 +254,8 @@ private final class Pair {
         #expect(answer.contains("\r\nX-Request-Id: mine\r\n"))
     }
 
-    @Test func `a failed request says nothing of the one before it`() throws {
+    @Test("a failed request says nothing of the one before it")
+    func aFailedRequestSaysNothing() throws {
         let pair = try Pair(echo)
         pair.receive("GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: first\r\n\r\n\r\nG\u{1}")
         let answers = pair.readText().components("HTTP/1.1 ")
@@ -255,7 +265,8 @@ private final class Pair {
         #expect(answers.last?.contains("first") == false)
     }
 
-    @Test func `bodies that are arriving share a bound, and give back what they had`() throws {
+    @Test("bodies that are arriving share a bound, and give back what they had")
+    func bodiesThatAreArrivingShare() throws {
         let pair = try Pair(limits: { $0.bodyStorage = 100_000 }, echo)
         let head = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"
         pair.receive(head + String(repeating: "x", count: 1000))
@@ -267,22 +278,24 @@ private final class Pair {
         #expect(pair.bodyStorage == 0)
     }
 
-    @Test func `a body that comes in one piece takes nothing of the bound`() throws {
+    @Test("a body that comes in one piece takes nothing of the bound")
+    func aBodyThatComesIn() throws {
         let pair = try Pair(limits: { $0.bodyStorage = 0 }, echo)
         pair.receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello")
         #expect(pair.readText().hasPrefix("HTTP/1.1 200 "))
         #expect(pair.bodyStorage == 0)
     }
 
-    @Test(arguments: ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n"])
-    func `a shutdown closes at once what is owed nothing`(request: String) throws {
+    @Test("a shutdown closes at once what is owed nothing", arguments: ["", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n"])
+    func aShutdownClosesAtOnce(request: String) throws {
         let pair = try Pair(echo)
         if !request.isEmpty { pair.receive(request) }
         pair.stop()
         #expect(pair.isClosed)
     }
 
-    @Test func `a shutdown lets a body arrive for a moment`() throws {
+    @Test("a shutdown lets a body arrive for a moment")
+    func aShutdownLetsABody() throws {
         let pair = try Pair(echo)
         pair.receive("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nab")
         pair.stop()

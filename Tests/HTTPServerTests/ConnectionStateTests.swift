@@ -55,32 +55,37 @@ import Testing
         return state
     }
 
-    @Test(arguments: [
-        (BodyFraming.none, false, ConnectionState.HeadStep.handle), (.length(0), true, .handle),
-        (.length(1), false, .readBody(sendsContinue: false)), (.length(1), true, .readBody(sendsContinue: true)),
-        (.chunked, true, .readBody(sendsContinue: true)), (.length(1_048_576), false, .readBody(sendsContinue: false)),
-        (.length(1_048_577), false, .refuse(.contentTooLarge(limit: 1_048_576))),
-        (.length(.max), true, .refuse(.contentTooLarge(limit: 1_048_576))),
-    ])
-    func `a head's framing decides what follows it`(framing: BodyFraming, expects: Bool, step: ConnectionState.HeadStep) {
+    @Test(
+        "a head's framing decides what follows it",
+        arguments: [
+            (BodyFraming.none, false, ConnectionState.HeadStep.handle), (.length(0), true, .handle),
+            (.length(1), false, .readBody(sendsContinue: false)), (.length(1), true, .readBody(sendsContinue: true)),
+            (.chunked, true, .readBody(sendsContinue: true)), (.length(1_048_576), false, .readBody(sendsContinue: false)),
+            (.length(1_048_577), false, .refuse(.contentTooLarge(limit: 1_048_576))),
+            (.length(.max), true, .refuse(.contentTooLarge(limit: 1_048_576))),
+        ])
+    func aHeadsFramingDecidesWhat(framing: BodyFraming, expects: Bool, step: ConnectionState.HeadStep) {
         var state = fresh()
         #expect(state.headCompleted(head(framing, expects: expects), bodyHasBegun: false, now: start, limits: limits) == step)
     }
 
-    @Test(arguments: [(HTTPVersion.http11, true), (.http10, false)])
-    func `no 100 Continue once the body has begun, nor for 1.0`(version: HTTPVersion, hasBegun: Bool) {
+    @Test("no 100 Continue once the body has begun, nor for 1.0", arguments: [(HTTPVersion.http11, true), (.http10, false)])
+    func no100ContinueOnceThe(version: HTTPVersion, hasBegun: Bool) {
         var state = fresh()
         let step = state.headCompleted(
             head(.length(1), expects: true, version: version), bodyHasBegun: hasBegun, now: start, limits: limits)
         #expect(step == .readBody(sendsContinue: false))
     }
 
-    @Test(arguments: [
-        (ConnectionState.Phase.awaiting, 10.0, ConnectionState.Expiry.close), (.head, 10, .refuse(.requestTimeout)),
-        (.body, 10, .refuse(.requestTimeout)), (.handling, 1e6, .nothing), (.sending, 1e6, .nothing), (.finishing, 1e6, .nothing),
-        (.lingering, 5, .close), (.closed, 1e6, .nothing),
-    ])
-    func `each phase has its deadline, and not before`(
+    @Test(
+        "each phase has its deadline, and not before",
+        arguments: [
+            (ConnectionState.Phase.awaiting, 10.0, ConnectionState.Expiry.close), (.head, 10, .refuse(.requestTimeout)),
+            (.body, 10, .refuse(.requestTimeout)), (.handling, 1e6, .nothing), (.sending, 1e6, .nothing),
+            (.finishing, 1e6, .nothing),
+            (.lingering, 5, .close), (.closed, 1e6, .nothing),
+        ])
+    func eachPhaseHasItsDeadline(
         phase: ConnectionState.Phase, seconds: Double, expiry: ConnectionState.Expiry
     ) {
         var state = state(in: phase)
@@ -89,7 +94,8 @@ import Testing
         #expect(state.expired(at(seconds), limits: limits) == expiry)
     }
 
-    @Test func `a new connection's first head counts from the connection, later ones from their first byte`() {
+    @Test("a new connection's first head counts from the connection, later ones from their first byte")
+    func aNewConnectionsFirstHead() {
         var first = fresh()
         first.headBegan(at(9), limits: limits)
         #expect(first.deadline == at(10))
@@ -102,14 +108,17 @@ import Testing
         #expect(later.expired(at(160), limits: limits) == .refuse(.requestTimeout))
     }
 
-    @Test func `a kept connection is closed after 60 idle seconds`() {
+    @Test("a kept connection is closed after 60 idle seconds")
+    func aKeptConnectionIsClosed() {
         var state = kept(at: at(5))
         #expect(state.expired(at(64.9), limits: limits) == .nothing)
         #expect(state.expired(at(65), limits: limits) == .close)
     }
 
-    @Test(arguments: [(10_240, ConnectionState.Expiry.nothing), (10_239, .refuse(.requestTimeout))])
-    func `a body must bring 1 KiB a second over each 10 s`(bytes: Int, expiry: ConnectionState.Expiry) {
+    @Test(
+        "a body must bring 1 KiB a second over each 10 s",
+        arguments: [(10_240, ConnectionState.Expiry.nothing), (10_239, .refuse(.requestTimeout))])
+    func aBodyMustBring1(bytes: Int, expiry: ConnectionState.Expiry) {
         var state = fresh()
         _ = state.headCompleted(head(.chunked), bodyHasBegun: false, now: start, limits: limits)
         state.bodyArrived(bytes)
@@ -119,7 +128,8 @@ import Testing
         #expect(state.expired(at(20), limits: limits) == .refuse(.requestTimeout))
     }
 
-    @Test func `output that nobody takes for 60 s is dropped, any progress counts`() {
+    @Test("output that nobody takes for 60 s is dropped, any progress counts")
+    func outputThatNobodyTakesFor() {
         var state = state(in: .sending)
         func pause(_ now: Double, progressed: Bool) {
             _ = state.paused(isPending: true, hasProgressed: progressed, hasUnreadInput: false, now: at(now), limits: limits)
@@ -134,7 +144,8 @@ import Testing
         #expect(state.deadline == nil)
     }
 
-    @Test func `what the kernel still gets rid of counts when it is seen, a moment after the last write and then every 10 s`() {
+    @Test("what the kernel still gets rid of counts when it is seen, a moment after the last write and then every 10 s")
+    func whatTheKernelStillGets() {
         var state = state(in: .sending)
         _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, now: start, limits: limits)
         // Each look: when it is due, and whether the client has taken any.
@@ -151,7 +162,8 @@ import Testing
         #expect(!state.looksAtOutput(at(1e6)))
     }
 
-    @Test func `the idle time begins when the response has been taken`() {
+    @Test("the idle time begins when the response has been taken")
+    func theIdleTimeBeginsWhen() {
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
         _ = state.responseBegan(isSending: false, isOpenEnded: false)
@@ -161,12 +173,14 @@ import Testing
         #expect(state.deadline == at(110))
     }
 
-    @Test(arguments: [
-        (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing, false), (.head, .head, true), (.body, .body, true),
-        (.handling, .handling, false), (.sending, .sending, false), (.finishing, .finishing, false),
-        (.lingering, .closed, false), (.closed, .closed, false),
-    ])
-    func `the end of the input ends what needs more of it, and tells of a request that it broke off`(
+    @Test(
+        "the end of the input ends what needs more of it, and tells of a request that it broke off",
+        arguments: [
+            (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing, false), (.head, .head, true), (.body, .body, true),
+            (.handling, .handling, false), (.sending, .sending, false), (.finishing, .finishing, false),
+            (.lingering, .closed, false), (.closed, .closed, false),
+        ])
+    func theEndOfTheInput(
         phase: ConnectionState.Phase, after: ConnectionState.Phase, breaksOff: Bool
     ) {
         var state = state(in: phase)
@@ -175,7 +189,8 @@ import Testing
         #expect(state.phase == after)
     }
 
-    @Test func `a task has a moment to finish after the client's FIN, then its client has left`() {
+    @Test("a task has a moment to finish after the client's FIN, then its client has left")
+    func aTaskHasAMoment() {
         var state = state(in: .handling, at: start)
         #expect(state.peerEnded(at(3), limits: limits) == .goOn)
         #expect(state.deadline == at(4))
@@ -184,7 +199,8 @@ import Testing
         #expect(state.expired(at(4), limits: limits) == .close)
     }
 
-    @Test func `a FIN that came with the request leaves a task the same moment`() {
+    @Test("a FIN that came with the request leaves a task the same moment")
+    func aFINThatCameWith() {
         var state = fresh()
         #expect(state.peerEnded(start, limits: limits) == .goOn)
         _ = state.headCompleted(head(), bodyHasBegun: false, now: at(1), limits: limits)
@@ -192,8 +208,10 @@ import Testing
         #expect(state.deadline == at(2))
     }
 
-    @Test(arguments: [(true, ConnectionState.Departure.close), (false, .goOn)])
-    func `a FIN ends a stream without an end, and no other`(isOpenEnded: Bool, departure: ConnectionState.Departure) {
+    @Test(
+        "a FIN ends a stream without an end, and no other",
+        arguments: [(true, ConnectionState.PeerEndAction.close), (false, .goOn)])
+    func aFINEndsAStream(isOpenEnded: Bool, departure: ConnectionState.PeerEndAction) {
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
         let hasReader = state.responseBegan(isSending: true, isOpenEnded: isOpenEnded)
@@ -207,8 +225,10 @@ import Testing
         #expect(hasLateReader == !isOpenEnded)
     }
 
-    @Test(arguments: [(false, false, ConnectionState.Pause.close), (true, false, .linger), (false, true, .linger)])
-    func `closing waits for a client that may still be sending`(refused: Bool, unread: Bool, pause: ConnectionState.Pause) {
+    @Test(
+        "closing waits for a client that may still be sending",
+        arguments: [(false, false, ConnectionState.Pause.close), (true, false, .linger), (false, true, .linger)])
+    func closingWaitsForAClient(refused: Bool, unread: Bool, pause: ConnectionState.Pause) {
         var state = fresh()
         if refused {
             state.refused()
@@ -220,7 +240,8 @@ import Testing
         #expect(state.paused(isPending: false, hasProgressed: true, hasUnreadInput: unread, now: start, limits: limits) == pause)
     }
 
-    @Test func `lingering has a bound in bytes`() {
+    @Test("lingering has a bound in bytes")
+    func lingeringHasABoundIn() {
         var state = state(in: .lingering)
         var settings = ServerLimits()
         settings.lingerBytes = 100
@@ -229,11 +250,13 @@ import Testing
         #expect(goesOn == (true, false))
     }
 
-    @Test(arguments: [
-        (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing), (.head, .finishing), (.body, .body),
-        (.handling, .handling), (.sending, .sending), (.finishing, .finishing), (.lingering, .lingering),
-    ])
-    func `a shutdown ends connections that are owed nothing, and lets others have their response`(
+    @Test(
+        "a shutdown ends connections that are owed nothing, and lets others have their response",
+        arguments: [
+            (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing), (.head, .finishing), (.body, .body),
+            (.handling, .handling), (.sending, .sending), (.finishing, .finishing), (.lingering, .lingering),
+        ])
+    func aShutdownEndsConnectionsThat(
         phase: ConnectionState.Phase, after: ConnectionState.Phase
     ) {
         var state = state(in: phase)
@@ -254,14 +277,17 @@ import Testing
         }
     }
 
-    @Test(arguments: [ConnectionState.Phase.awaiting, .head, .body]) func `input is read where it is needed`(
+    @Test("input is read where it is needed", arguments: [ConnectionState.Phase.awaiting, .head, .body])
+    func inputIsReadWhereIt(
         phase: ConnectionState.Phase
     ) {
         #expect(state(in: phase).readsInput)
     }
 
-    @Test(arguments: [ConnectionState.Phase.handling, .sending, .finishing, .lingering, .closed])
-    func `input waits while a response is under way`(phase: ConnectionState.Phase) {
+    @Test(
+        "input waits while a response is under way",
+        arguments: [ConnectionState.Phase.handling, .sending, .finishing, .lingering, .closed])
+    func inputWaitsWhileAResponse(phase: ConnectionState.Phase) {
         #expect(!state(in: phase).readsInput)
     }
 }

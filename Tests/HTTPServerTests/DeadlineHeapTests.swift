@@ -3,7 +3,8 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct DeadlineHeapTests {
-    @Test func `deadlines come out in order of time, and only when due`() {
+    @Test("deadlines come out in order of time, and only when due")
+    func deadlinesComeOutInOrder() {
         let start = Moment.now
         var heap = DeadlineHeap<Int>()
         var generator = SystemRandomNumberGenerator()
@@ -20,7 +21,8 @@ import Testing
         #expect(heap.earliest == nil)
     }
 
-    @Test func `an empty heap has nothing due`() {
+    @Test("an empty heap has nothing due")
+    func anEmptyHeapHasNothing() {
         var heap = DeadlineHeap<Int>()
         #expect(heap.popDue(.now)?.owner == nil)
     }

@@ -1,6 +1,7 @@
 import HTTPCore
 import HTTPServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// Counts streams that are open.
@@ -33,7 +34,7 @@ final class CountedStream: BodyStream {
         case leaveStream, resetStream, pipelineAndLeave, halfCloseAndRead, garbage, leaveTask, readSomeOfMany
 
         func perform(_ port: Int) throws {
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             switch self {
             case .connectAndReset: client.resetOnClose()
             case .connectAndClose: break
@@ -69,13 +70,14 @@ final class CountedStream: BodyStream {
         }
     }
 
-    @Test func `clients that leave at any moment leave nothing behind, and disturb nobody`() async throws {
+    @Test("clients that leave at any moment leave nothing behind, and disturb nobody")
+    func clientsThatLeaveAtAny() async throws {
         var configuration = ServerConfiguration()
         configuration.eventLoops = 2
         // On a machine that is busy elsewhere, a round takes long: the steady client's patience must not be what ends it.
         configuration.limits.headTimeout = .seconds(150)
         configuration.limits.idleTimeout = .seconds(150)
-        configuration.limits.departureGrace = .milliseconds(50)
+        configuration.limits.halfCloseGrace = .milliseconds(50)
         configuration.limits.lingerTimeout = .milliseconds(200)
         let application = TestApplication { request, response in
             switch request.head.target.path {
@@ -93,7 +95,7 @@ final class CountedStream: BodyStream {
         let server = HTTPServer(configuration: configuration, application: application)
         let port = try server.start().port
         try await onThread {
-            let steady = try TestClient(port)
+            let steady = try TestConnection(port)
             for round in 0..<20 {
                 for conduct in Conduct.allCases.shuffled() { try conduct.perform(port) }
                 #expect(try steady.get("/\(round)").text == "GET /\(round) 0 ")
@@ -108,14 +110,15 @@ final class CountedStream: BodyStream {
 
     /// A client that has had an answer. The time for a first head runs from accepting, and may be over before a thread of a busy
     /// machine gets to sending one: then another connection.
-    private static func greeted(_ port: Int) throws -> TestClient {
+    private static func greeted(_ port: Int) throws -> TestConnection {
         while true {
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             if let response = try? client.get("/"), response.status == 200 { return client }
         }
     }
 
-    @Test func `slow clients are cut off on time while others are served`() async throws {
+    @Test("slow clients are cut off on time while others are served")
+    func slowClientsAreCutOff() async throws {
         try await withServer(
             limits: { limits in
                 limits.headTimeout = .seconds(1)
@@ -123,7 +126,7 @@ final class CountedStream: BodyStream {
             }, echo
         ) { port in
             let slow = try (0..<300).map { number in
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send(number % 2 == 0 ? "GET / HT" : "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n")
                 return client
             }

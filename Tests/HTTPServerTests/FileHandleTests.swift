@@ -6,7 +6,8 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct FileHandleTests {
-    @Test func `what has just been written is in memory, and what is behind the end is nowhere`() throws {
+    @Test("what has just been written is in memory, and what is behind the end is nowhere")
+    func whatHasJustBeenWritten() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/file"
         try Data(repeating: 7, count: 10_000).write(to: URL(filePath: path))

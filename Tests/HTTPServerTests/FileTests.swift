@@ -50,9 +50,10 @@ import Testing
         withExtendedLifetime(directory) {}
     }
 
-    @Test(arguments: Kind.allCases) func `without conditions the whole is served, with its validators`(kind: Kind) async throws {
+    @Test("without conditions the whole is served, with its validators", arguments: Kind.allCases)
+    func withoutConditionsTheWholeIs(kind: Kind) async throws {
         try await withContent { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             for method in ["GET", "HEAD"] {
                 let response = try client.get("/\(kind)", method: method)
                 #expect(response.status == 200)
@@ -67,14 +68,15 @@ import Testing
     }
 
     @Test(
+        "a range is served as 206",
         arguments: Kind.allCases,
         [
             ("bytes=0-0", 0..<1), ("bytes=10-19", 10..<20), ("bytes=990-", 990..<1000), ("bytes=-5", 995..<1000),
             ("bytes=0-", 0..<1000), ("bytes=500-5000", 500..<1000),
         ])
-    func `a range is served as 206`(kind: Kind, range: (String, Range<Int>)) async throws {
+    func aRangeIsServedAs(kind: Kind, range: (String, Range<Int>)) async throws {
         try await withContent { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/\(kind)", "Range: \(range.0)")
             #expect(response.status == 206)
             #expect(response["Content-Range"] == "bytes \(range.1.lowerBound)-\(range.1.upperBound - 1)/1000")
@@ -85,9 +87,10 @@ import Testing
         }
     }
 
-    @Test(arguments: Kind.allCases) func `several ranges are served as multipart`(kind: Kind) async throws {
+    @Test("several ranges are served as multipart", arguments: Kind.allCases)
+    func severalRangesAreServedAs(kind: Kind) async throws {
         try await withContent { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/\(kind)", "Range: bytes=0-4,100-109,-3")
             #expect(response.status == 206)
             let type = try #require(response["Content-Type"])
@@ -111,6 +114,7 @@ import Testing
     }
 
     @Test(
+        "conditions decide",
         arguments: Kind.allCases,
         [
             (["If-None-Match: \"v1\""], 304), (["If-None-Match: \"v2\""], 200), (["If-None-Match: *"], 304),
@@ -122,9 +126,9 @@ import Testing
             (["Range: bytes=0-1", "If-Match: \"v2\""], 412), (["Range: bytes=0-1", "If-None-Match: \"v1\""], 304),
             (["Range: octets=0-1"], 200),
         ])
-    func `conditions decide`(kind: Kind, condition: ([String], Int)) async throws {
+    func conditionsDecide(kind: Kind, condition: ([String], Int)) async throws {
         try await withContent { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let fields = condition.0.map { $0 + "\r\n" }.joined()
             try client.send("GET /\(kind) HTTP/1.1\r\nHost: x\r\n\(fields)\r\n")
             let response = try client.readResponse()
@@ -146,14 +150,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ([], 200, "hello"), (["If-None-Match: \"t\""], 304, ""), (["If-None-Match: W/\"t\""], 304, ""),
-        (["If-Match: \"u\""], 412, ""), (["Range: bytes=1-2"], 206, "el"),
-        (["Range: bytes=1-2", "If-Range: \"u\""], 200, "hello"),
-        (["Range: bytes=9-"], 416, ""), (["Range: bytes=-2", "If-Range: \"t\""], 206, "lo"),
-        (["If-Modified-Since: x"], 200, "hello"),
-    ])
-    func `a body that is there is served by the same rules`(fields: [String], status: Int, text: String) async throws {
+    @Test(
+        "a body that is there is served by the same rules",
+        arguments: [
+            ([], 200, "hello"), (["If-None-Match: \"t\""], 304, ""), (["If-None-Match: W/\"t\""], 304, ""),
+            (["If-Match: \"u\""], 412, ""), (["Range: bytes=1-2"], 206, "el"),
+            (["Range: bytes=1-2", "If-Range: \"u\""], 200, "hello"),
+            (["Range: bytes=9-"], 416, ""), (["Range: bytes=-2", "If-Range: \"t\""], 206, "lo"),
+            (["If-Modified-Since: x"], 200, "hello"),
+        ])
+    func aBodyThatIsThere(fields: [String], status: Int, text: String) async throws {
         try await withServer { request, response in
             response.status = request.head.target.path == "/none" ? .notFound : .ok
             response.fields.append(.contentType, "text/plain")
@@ -161,7 +167,7 @@ import Testing
             response.serveBody(for: request, etag: EntityTag(opaque: "t"))
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let lines = fields.map { $0 + "\r\n" }.joined()
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\(lines)\r\n")
             let response = try client.readResponse()
@@ -177,7 +183,8 @@ import Testing
         }
     }
 
-    @Test func `an empty file is served, and has no satisfiable range`() async throws {
+    @Test("an empty file is served, and has no satisfiable range")
+    func anEmptyFileIsServed() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/empty"
         try Data().write(to: URL(filePath: path))
@@ -186,14 +193,15 @@ import Testing
             response.serve(file, for: request, mediaType: "text/plain", etag: nil)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try client.get("/")["Content-Length"] == "0")
             #expect(try client.get("/", "Range: bytes=0-").status == 416)
         }
         withExtendedLifetime(directory) {}
     }
 
-    @Test func `64 MiB arrive exactly, to several readers at once`() async throws {
+    @Test("64 MiB arrive exactly, to several readers at once")
+    func n64MiBArriveExactlyTo() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/large"
         let size = 64 * 1024 * 1024
@@ -208,7 +216,7 @@ import Testing
             response.serve(file, for: request, mediaType: "application/octet-stream", etag: nil)
             return .ready
         } client: { port in
-            let clients = try (0..<3).map { _ in try TestClient(port) }
+            let clients = try (0..<3).map { _ in try TestConnection(port) }
             for client in clients { try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n") }
             for client in clients {
                 let response = try client.readHead()
@@ -225,7 +233,8 @@ import Testing
         withExtendedLifetime(directory) {}
     }
 
-    @Test func `a file that has become shorter breaks the connection off`() async throws {
+    @Test("a file that has become shorter breaks the connection off")
+    func aFileThatHasBecome() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/shrinking"
         try Data(Self.content).write(to: URL(filePath: path))
@@ -235,13 +244,14 @@ import Testing
             response.serve(file, for: request, mediaType: "text/plain", etag: nil)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(throws: (any Error).self) { try client.get("/") }
         }
         withExtendedLifetime(directory) {}
     }
 
-    @Test func `parts of both kinds are one body`() async throws {
+    @Test("parts of both kinds are one body")
+    func partsOfBothKindsAre() async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/content"
         try Data(Self.content).write(to: URL(filePath: path))
@@ -254,7 +264,7 @@ import Testing
             ])
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             for _ in 0..<2 {
                 let response = try client.get("/")
                 #expect(response["Content-Length"] == "3000012")
@@ -264,7 +274,8 @@ import Testing
         withExtendedLifetime(directory) {}
     }
 
-    @Test func `only regular files can be opened`() throws {
+    @Test("only regular files can be opened")
+    func onlyRegularFilesCanBe() throws {
         let directory = try TemporaryDirectory()
         #expect(throws: ServedFile.OpenError.notFound) { try ServedFile(opening: directory.path + "/none") }
         #expect(throws: ServedFile.OpenError.notRegular) { try ServedFile(opening: directory.path) }

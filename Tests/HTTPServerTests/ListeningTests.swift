@@ -1,5 +1,6 @@
 import HTTPCore
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ListeningTests {
@@ -9,7 +10,8 @@ import Testing
         return HTTPServer(configuration: configuration, application: TestApplication(handler: echo))
     }
 
-    @Test func `a port in use is an error that names it`() async throws {
+    @Test("a port in use is an error that names it")
+    func aPortInUseIs() async throws {
         let first = server { _ in }
         let address = try first.start()
         #expect(address.host == "127.0.0.1")
@@ -20,7 +22,8 @@ import Testing
         await first.shutdown(within: .zero)
     }
 
-    @Test func `a server that could not start starts once its port is free`() async throws {
+    @Test("a server that could not start starts once its port is free")
+    func aServerThatCouldNot() async throws {
         // Of the common address, another test might be given the port in between.
         let host = "127.94.61.7"
         let first = server { $0.host = host }
@@ -36,11 +39,13 @@ import Testing
         await second.shutdown(within: .zero)
     }
 
-    @Test(arguments: [-1, 65_536]) func `a port that is none is an error`(port: Int) {
+    @Test("a port that is none is an error", arguments: [-1, 65_536])
+    func aPortThatIsNone(port: Int) {
         #expect(throws: ServerError.invalidPort(port)) { try server { $0.port = port }.start() }
     }
 
-    @Test func `a host that is none is an error`() {
+    @Test("a host that is none is an error")
+    func aHostThatIsNone() {
         #expect {
             try server { $0.host = "no such host" }.start()
         } throws: { error in
@@ -48,26 +53,28 @@ import Testing
         }
     }
 
-    @Test func `localhost is a host`() async throws {
+    @Test("localhost is a host")
+    func localhostIsAHost() async throws {
         let server = server { $0.host = "localhost" }
         let address = try server.start()
         #expect(address.host == "127.0.0.1" || address.host == "::1")
         await server.shutdown(within: .zero)
     }
 
-    @Test func `IPv6 addresses are written with brackets`() {
+    @Test("IPv6 addresses are written with brackets")
+    func ipv6AddressesAreWrittenWith() {
         #expect(SocketAddress(host: "::1", port: 80).description == "[::1]:80")
     }
 
-    @Test(arguments: [1, 2, 4]) func `two hundred connections at once are all served, whatever the loops`(loops: Int) async throws
-    {
+    @Test("two hundred connections at once are all served, whatever the loops", arguments: [1, 2, 4])
+    func twoHundredConnectionsAtOnce(loops: Int) async throws {
         let peers = Box<Set<Int>>([])
         try await withServer(loops: loops) { request, response in
             let peer = request.peer
             peers.update { $0.insert(peer.port) }
             return echo(request, &response)
         } client: { port in
-            let clients = try (0..<200).map { _ in try TestClient(port) }
+            let clients = try (0..<200).map { _ in try TestConnection(port) }
             for round in 0..<5 {
                 for client in clients { try client.send("GET /\(round) HTTP/1.1\r\nHost: x\r\n\r\n") }
                 for client in clients { #expect(try client.readResponse().text == "GET /\(round) 0 ") }
@@ -76,29 +83,31 @@ import Testing
         #expect(peers.current.count == 200)
     }
 
-    @Test func `the most connections can be changed while the server runs; those that are open stay`() async throws {
+    @Test("the most connections can be changed while the server runs; those that are open stay")
+    func theMostConnectionsCanBe() async throws {
         let server = server { $0.limits.connections = 3 }
         let port = try server.start().port
         // As a whole on a thread of its own: between two steps on a busy pool the connections might idle for too long.
         try await onThread {
-            let clients = try (0..<3).map { _ in try TestClient(port) }
+            let clients = try (0..<3).map { _ in try TestConnection(port) }
             for client in clients { #expect(try client.get("/").status == 200) }
-            #expect(try TestClient(port).get("/").status == 503)
+            #expect(try TestConnection(port).get("/").status == 503)
             server.limit(connections: 100)
-            #expect(try TestClient(port).get("/").status == 200)
+            #expect(try TestConnection(port).get("/").status == 200)
             server.limit(connections: 1)
-            #expect(try TestClient(port).get("/").status == 503)
+            #expect(try TestConnection(port).get("/").status == 503)
             for client in clients { #expect(try client.get("/").status == 200) }
         }
         await server.shutdown(within: .zero)
     }
 
-    @Test func `connections are counted, and forgotten when they close`() async throws {
+    @Test("connections are counted, and forgotten when they close")
+    func connectionsAreCountedAndForgotten() async throws {
         let server = server { _ in }
         let port = try server.start().port
-        var clients: [TestClient] = []
+        var clients: [TestConnection] = []
         for number in 1...10 {
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try await onThread { try client.get("/").status } == 200)
             clients.append(client)
             #expect(server.connectionCount == number)

@@ -4,17 +4,20 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct LoopGroupTests {
-    @Test(arguments: [
-        ([0, 0], 0), ([4, 0], 0), ([5, 0], 1), ([100, 95], 0), ([100, 80], 1), ([100, 80, 60], 2), ([7], 0), ([0, 1000], 0),
-    ])
-    func `a connection is handed over to a loop that has clearly fewer`(counts: [Int], expected: Int) throws {
+    @Test(
+        "a connection is handed over to a loop that has clearly fewer",
+        arguments: [
+            ([0, 0], 0), ([4, 0], 0), ([5, 0], 1), ([100, 95], 0), ([100, 80], 1), ([100, 80, 60], 2), ([7], 0), ([0, 1000], 0),
+        ])
+    func aConnectionIsHandedOver(counts: [Int], expected: Int) throws {
         let group = try LoopGroup(loops: counts.count, connectionLimit: 100)
         for (member, count) in zip(group.members, counts) { member.connections.store(count, ordering: .relaxed) }
         #expect(group.connectionCount == counts.reduce(0, +))
         #expect(group.member(for: group.members[0]) === group.members[expected])
     }
 
-    @Test func `a mailbox that is closed discards what comes`() throws {
+    @Test("a mailbox that is closed discards what comes")
+    func aMailboxThatIsClosed() throws {
         let mailbox = try Mailbox()
         let id = ConnectionID(slot: 1, generation: 2)
         #expect(mailbox.post(.wake(id)))
@@ -22,16 +25,18 @@ import Testing
         let stream = TestStream()
         var response = Response()
         response.content = .stream(stream, length: nil)
-        #expect(!mailbox.post(.answer(id, request: 1, response)))
+        #expect(!mailbox.post(.response(id, request: 1, response)))
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a connection's name fits into a number and back`() {
+    @Test("a connection's name fits into a number and back")
+    func aConnectionsNameFitsInto() {
         let id = ConnectionID(slot: .max - 7, generation: 12)
         #expect(ConnectionID(token: id.token) == id)
     }
 
-    @Test func `generated request identifiers don't repeat`() {
+    @Test("generated request identifiers don't repeat")
+    func generatedRequestIdentifiersDontRepeat() {
         var identifiers = IdentifierSource()
         let names = Set((0..<10_000).map { _ in identifiers.next().description })
         #expect(names.count == 10_000)

@@ -5,6 +5,7 @@ import Testing
 @Suite struct ReadAheadTests {
     /// Offsets in the order in which they are reached, slices of 10, and what is asked for at each.
     @Test(
+        "what follows is asked for once, a slice ahead",
         arguments: [
             // Twice a slice at once, and again when less than a slice of it is left.
             (100, [0, 5, 10, 15, 20, 25, 30], [10..<30, nil, nil, 30..<50, nil, nil, nil]),
@@ -17,7 +18,7 @@ import Testing
             // What has been passed is not asked for.
             (100, [50, 60], [60..<80, nil]), (0, [0], [nil]),
         ] as [(Int64, [Int64], [Range<Int64>?])])
-    func `what follows is asked for once, a slice ahead`(_ length: Int64, _ offsets: [Int64], _ asked: [Range<Int64>?]) {
+    func whatFollowsIsAskedFor(_ length: Int64, _ offsets: [Int64], _ asked: [Range<Int64>?]) {
         var ahead = ReadAhead()
         #expect(offsets.map { ahead.next(offset: $0, length: length, slice: 10) } == asked)
     }

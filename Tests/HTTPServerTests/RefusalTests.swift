@@ -1,26 +1,29 @@
 import HTTPCore
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RefusalTests {
-    @Test(arguments: [
-        ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", 505), ("BREW / HTTP/1.1\nHost: x\r\n\r\n", 400),
-        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
-        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
-        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
-        ("POST / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nContent-Length: 1\r\n\r\n", 417),
-        ("GET /" + String(repeating: "x", count: 9000) + " HTTP/1.1\r\nHost: x\r\n\r\n", 414),
-        ("GET / HTTP/1.1\r\nHost: x\r\nA: " + String(repeating: "x", count: 90_000) + "\r\n\r\n", 431),
-        ("GET / HTTP/1.1\r\nHost: x\r\n" + String(repeating: "A: b\r\n", count: 101) + "\r\n", 431),
-        ("CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 501),
-        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n", 413),
-        ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\nExpect: 100-continue\r\n\r\n", 413),
-        ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n100001\r\n", 413),
-    ])
-    func `a refused request is answered with the application's explanation, and closed`(request: String, status: Int) async throws
-    {
+    @Test(
+        "a refused request is answered with the application's explanation, and closed",
+        arguments: [
+            ("GET / HTTP/1.1\r\n\r\n", 400), ("GET / HTTP/2.0\r\nHost: x\r\n\r\n", 505),
+            ("BREW / HTTP/1.1\nHost: x\r\n\r\n", 400),
+            ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+            ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501),
+            ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400),
+            ("POST / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nContent-Length: 1\r\n\r\n", 417),
+            ("GET /" + String(repeating: "x", count: 9000) + " HTTP/1.1\r\nHost: x\r\n\r\n", 414),
+            ("GET / HTTP/1.1\r\nHost: x\r\nA: " + String(repeating: "x", count: 90_000) + "\r\n\r\n", 431),
+            ("GET / HTTP/1.1\r\nHost: x\r\n" + String(repeating: "A: b\r\n", count: 101) + "\r\n", 431),
+            ("CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n", 501),
+            ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\n\r\n", 413),
+            ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048577\r\nExpect: 100-continue\r\n\r\n", 413),
+            ("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n100001\r\n", 413),
+        ])
+    func aRefusedRequestIsAnswered(request: String, status: Int) async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             // One that is fine goes before.
             try client.send("GET /fine HTTP/1.1\r\nHost: x\r\n\r\n" + request)
             #expect(try client.readResponse().text == "GET /fine 0 ")
@@ -36,9 +39,10 @@ import Testing
         }
     }
 
-    @Test func `the refusal of a HEAD has no body`() async throws {
+    @Test("the refusal of a HEAD has no body")
+    func theRefusalOfAHEAD() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n")
             let response = try client.readResponse(isHead: true)
             #expect(response.status == 413)
@@ -47,9 +51,10 @@ import Testing
         }
     }
 
-    @Test func `a client that sends a whole body before it reads still gets the 413`() async throws {
+    @Test("a client that sends a whole body before it reads still gets the 413")
+    func aClientThatSendsA() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n")
             for _ in 0..<20 { try client.send([UInt8](repeating: 1, count: 1_000_000)) }
             #expect(try client.readResponse().status == 413)
@@ -57,28 +62,31 @@ import Testing
         }
     }
 
-    @Test func `draining is bounded`() async throws {
+    @Test("draining is bounded")
+    func drainingIsBounded() async throws {
         try await withServer(limits: { $0.lingerBytes = 1_000_000 }, echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000000\r\n\r\n")
-            #expect(throws: TestClient.Failure.reset) {
+            #expect(throws: TestConnection.Failure.reset) {
                 for _ in 0..<1000 { try client.send([UInt8](repeating: 1, count: 1_000_000)) }
             }
         }
     }
 
-    @Test func `a refused client that goes on saying nothing is closed after a while`() async throws {
+    @Test("a refused client that goes on saying nothing is closed after a while")
+    func aRefusedClientThatGoes() async throws {
         try await withServer(limits: { $0.lingerTimeout = .milliseconds(50) }, echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET\r\n\r\n")
             #expect(try client.readResponse().status == 400)
             #expect(try client.isClosed())
         }
     }
 
-    @Test func `a head that dribbles in is cut off at its time`() async throws {
+    @Test("a head that dribbles in is cut off at its time")
+    func aHeadThatDribblesIn() async throws {
         try await withServer(limits: { $0.headTimeout = .milliseconds(800) }, echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try client.get("/").status == 200)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\nA: ")
             var sent = 0
@@ -93,35 +101,38 @@ import Testing
         }
     }
 
-    @Test func `a new connection that says nothing is closed without a word`() async throws {
+    @Test("a new connection that says nothing is closed without a word")
+    func aNewConnectionThatSays() async throws {
         try await withServer(limits: { $0.headTimeout = .milliseconds(50) }, echo) { port in
-            let rest = try TestClient(port).takeRest()
+            let rest = try TestConnection(port).takeRest()
             #expect(rest.isEmpty)
         }
     }
 
-    @Test func `an idle kept connection is closed`() async throws {
+    @Test("an idle kept connection is closed")
+    func anIdleKeptConnectionIs() async throws {
         try await withServer(limits: { $0.idleTimeout = .milliseconds(50) }, echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try client.get("/").status == 200)
             #expect(try client.takeRest().isEmpty)
         }
     }
 
-    @Test(arguments: ["Content-Length: 100", "Transfer-Encoding: chunked"])
-    func `a body that is too slow is cut off with 408`(framing: String) async throws {
+    @Test("a body that is too slow is cut off with 408", arguments: ["Content-Length: 100", "Transfer-Encoding: chunked"])
+    func aBodyThatIsToo(framing: String) async throws {
         try await withServer(limits: { $0.bodyRateWindow = .milliseconds(100) }, echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST / HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n5\r\n")
             #expect(try client.readResponse().status == 408)
         }
     }
 
-    @Test func `a connection too many gets 503, others go on, and one that closes makes room`() async throws {
+    @Test("a connection too many gets 503, others go on, and one that closes makes room")
+    func aConnectionTooManyGets() async throws {
         try await withServer(limits: { $0.connections = 3 }, echo) { port in
-            var clients = try (0..<3).map { _ in try TestClient(port) }
+            var clients = try (0..<3).map { _ in try TestConnection(port) }
             for client in clients { #expect(try client.get("/").status == 200) }
-            let refused = try TestClient(port)
+            let refused = try TestConnection(port)
             try refused.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             let response = try refused.readResponse()
             #expect(response.status == 503)
@@ -132,7 +143,7 @@ import Testing
             refused.endOutput()
             #expect(try refused.isClosed())
             var isServed = false
-            for _ in 0..<1000 where !isServed { isServed = try TestClient(port).get("/").status == 200 }
+            for _ in 0..<1000 where !isServed { isServed = try TestConnection(port).get("/").status == 200 }
             #expect(isServed)
         }
     }

@@ -1,11 +1,13 @@
 import HTTPCore
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct RequestTests {
-    @Test func `a request is answered with the server's own fields`() async throws {
+    @Test("a request is answered with the server's own fields")
+    func aRequestIsAnsweredWith() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/hello")
             #expect(response.status == 200)
             #expect(response.text == "GET /hello 0 ")
@@ -20,24 +22,26 @@ import Testing
         }
     }
 
-    @Test func `a request split at every byte is the same request`() async throws {
+    @Test("a request split at every byte is the same request")
+    func aRequestSplitAtEvery() async throws {
         let request = Array("POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello".utf8)
         try await withServer(echo) { port in
             for split in 1..<request.count {
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send(Array(request[..<split]))
                 // Two requests on the connection: the second comes a byte at a time.
                 try client.send(Array(request[split...]))
                 #expect(try client.readResponse().text == "POST /a 5 hello")
             }
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             for byte in request + request { try client.send([byte]) }
             #expect(try client.readResponse().text == "POST /a 5 hello")
             #expect(try client.readResponse().text == "POST /a 5 hello")
         }
     }
 
-    @Test func `a hundred pipelined requests are answered in order`() async throws {
+    @Test("a hundred pipelined requests are answered in order")
+    func aHundredPipelinedRequestsAre() async throws {
         try await withServer { request, response in
             // Every third answer takes its time.
             let target = String(decoding: request.head.target.rawPath, as: UTF8.self)
@@ -52,16 +56,17 @@ import Testing
                 return response
             }
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let targets = (0..<100).map { "/" + String(repeating: "x", count: $0 % 7) + "\($0)" }
             try client.send(targets.map { "GET \($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
             for target in targets { #expect(try client.readResponse().text == target) }
         }
     }
 
-    @Test func `pipelined bodies end where they say, sized and chunked`() async throws {
+    @Test("pipelined bodies end where they say, sized and chunked")
+    func pipelinedBodiesEndWhereThey() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send(
                 "POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
                     + "POST /2 HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nde\r\n1;x=y\r\nf\r\n0\r\nT: v\r\n\r\n"
@@ -73,12 +78,13 @@ import Testing
         }
     }
 
-    @Test func `a body of exactly the limit is taken`() async throws {
+    @Test("a body of exactly the limit is taken")
+    func aBodyOfExactlyThe() async throws {
         try await withServer { request, response in
             response.body = Array("\(request.body.count)".utf8)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1048576\r\n\r\n")
             try client.send([UInt8](repeating: 7, count: 1_048_576))
             #expect(try client.readResponse().text == "1048576")
@@ -86,9 +92,10 @@ import Testing
         }
     }
 
-    @Test func `100 Continue is sent to a 1.1 client that waits, before the body, once`() async throws {
+    @Test("100 Continue is sent to a 1.1 client that waits, before the body, once")
+    func n100ContinueIsSentTo() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST /c HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
             let interim = try client.readResponse()
             #expect(interim.status == 100)
@@ -101,9 +108,10 @@ import Testing
         }
     }
 
-    @Test func `a 1.0 client gets no 100 Continue, and is closed on unless it asks to be kept`() async throws {
+    @Test("a 1.0 client gets no 100 Continue, and is closed on unless it asks to be kept")
+    func a10ClientGetsNo() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("POST /c HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\nConnection: keep-alive\r\n\r\n")
             #expect(client.isQuiet(milliseconds: 50))
             try client.send("ok")
@@ -118,9 +126,10 @@ import Testing
         }
     }
 
-    @Test func `Connection close is answered and obeyed`() async throws {
+    @Test("Connection close is answered and obeyed")
+    func connectionCloseIsAnsweredAnd() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/x", "Connection: close")
             #expect(response.text == "GET /x 0 ")
             #expect(response["Connection"] == "close")
@@ -128,29 +137,30 @@ import Testing
         }
     }
 
-    @Test(arguments: ["abc-1.2:3/4+5=_", String(repeating: "x", count: 128)])
-    func `a sane X-Request-Id is the client's`(identifier: String) async throws {
+    @Test("a sane X-Request-Id is the client's", arguments: ["abc-1.2:3/4+5=_", String(repeating: "x", count: 128)])
+    func aSaneXRequestIdIsThe(identifier: String) async throws {
         try await withServer { request, response in
             response.body = Array(request.id.description.utf8)
             return .ready
         } client: { port in
-            let response = try TestClient(port).get("/", "X-Request-Id: \(identifier)")
+            let response = try TestConnection(port).get("/", "X-Request-Id: \(identifier)")
             #expect(response.text == identifier)
             #expect(response["X-Request-Id"] == identifier)
         }
     }
 
-    @Test(arguments: ["a b", "<script>", "a\"b", String(repeating: "x", count: 129)])
-    func `another X-Request-Id is replaced`(identifier: String) async throws {
+    @Test("another X-Request-Id is replaced", arguments: ["a b", "<script>", "a\"b", String(repeating: "x", count: 129)])
+    func anotherXRequestIdIsReplaced(identifier: String) async throws {
         try await withServer(echo) { port in
-            let response = try TestClient(port).get("/", "X-Request-Id: \(identifier)")
+            let response = try TestConnection(port).get("/", "X-Request-Id: \(identifier)")
             #expect(response["X-Request-Id"]?.count == 13)
         }
     }
 
-    @Test func `a client that half-closes after its requests gets all answers`() async throws {
+    @Test("a client that half-closes after its requests gets all answers")
+    func aClientThatHalfclosesAfter() async throws {
         let hasEnded = Box(false)
-        try await withServer(limits: { $0.departureGrace = .seconds(120) }) { request, response in
+        try await withServer(limits: { $0.halfCloseGrace = .seconds(120) }) { request, response in
             let target = String(decoding: request.head.target.rawPath, as: UTF8.self)
             return .later {
                 _ = await hasEnded.reaches { $0 }
@@ -159,7 +169,7 @@ import Testing
                 return response
             }
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n")
             client.endOutput()
             hasEnded.update { $0 = true }

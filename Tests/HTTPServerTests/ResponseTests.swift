@@ -1,24 +1,27 @@
 import HTTPCore
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ResponseTests {
-    @Test func `HEAD has the fields of GET and no body`() async throws {
+    @Test("HEAD has the fields of GET and no body")
+    func headHasTheFieldsOf() async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let head = try client.get("/x", method: "HEAD")
             #expect(head["Content-Length"] == "10")
             #expect(try client.get("/y").text == "GET /y 0 ")
         }
     }
 
-    @Test(arguments: [204, 304]) func `204 and 304 have neither body nor length`(status: Int) async throws {
+    @Test("204 and 304 have neither body nor length", arguments: [204, 304])
+    func n204And304HaveNeither(status: Int) async throws {
         try await withServer { request, response in
             response.status = HTTPStatus(request.head.target.path == "/" ? status : 200)
             response.body = Array("body".utf8)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/")
             #expect(response.status == status)
             #expect(response["Content-Length"] == nil)
@@ -27,7 +30,8 @@ import Testing
         }
     }
 
-    @Test func `the server's fields can't be set by the application, others can't split the message`() async throws {
+    @Test("the server's fields can't be set by the application, others can't split the message")
+    func theServersFieldsCantBe() async throws {
         try await withServer { _, response in
             for name in ["Date", "Content-Length", "Transfer-Encoding", "Connection", "X-Request-Id", "X-Content-Type-Options"] {
                 guard let name = FieldName(name) else { continue }
@@ -37,7 +41,7 @@ import Testing
             response.body = Array("ok".utf8)
             return .ready
         } client: { port in
-            let response = try TestClient(port).get("/")
+            let response = try TestConnection(port).get("/")
             #expect(response.text == "ok")
             #expect(!response.fields.contains { $0.value == "nonsense" })
             for name in ["Date", "Content-Length", "X-Request-Id", "X-Content-Type-Options"] {
@@ -47,7 +51,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [200, 404, 204]) func `default fields are those that the application doesn't set`(status: Int) async throws {
+    @Test("default fields are those that the application doesn't set", arguments: [200, 404, 204])
+    func defaultFieldsAreThoseThat(status: Int) async throws {
         let fields =
             [(name: FieldName(constant: "X-One"), value: "1"), (name: FieldName(constant: "X-Two"), value: "2")]
             + [(name: .date, value: "never"), (name: .contentLength, value: "7")]
@@ -56,7 +61,7 @@ import Testing
             if request.head.target.path == "/own" { response.fields.append(FieldName("X-ONE"), "own") }
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             for (path, one) in [("/", "1"), ("/own", "own"), ("/", "1")] {
                 let response = try client.get(path)
                 #expect(response.status == status)
@@ -69,24 +74,26 @@ import Testing
         }
     }
 
-    @Test func `an informational status is an application's mistake`() async throws {
+    @Test("an informational status is an application's mistake")
+    func anInformationalStatusIsAn() async throws {
         try await withServer { _, response in
             response.status = HTTPStatus(101)
             return .ready
         } client: { port in
-            let response = try TestClient(port).get("/")
+            let response = try TestConnection(port).get("/")
             #expect(response.status == 500)
         }
     }
 
-    @Test(arguments: [1000, 65_536, 65_537, 5_000_000]) func `bodies of any size arrive whole, pipelined too`(size: Int)
+    @Test("bodies of any size arrive whole, pipelined too", arguments: [1000, 65_536, 65_537, 5_000_000])
+    func bodiesOfAnySizeArrive(size: Int)
         async throws
     {
         try await withServer { request, response in
             response.body = [UInt8](repeating: request.head.target.rawPath.last ?? 0, count: size)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send((0..<8).map { "GET /\($0) HTTP/1.1\r\nHost: x\r\n\r\n" }.joined())
             for number in 0..<8 {
                 let body = try client.readResponse().body
@@ -95,7 +102,8 @@ import Testing
         }
     }
 
-    @Test func `an answer of a task is sent as any other`() async throws {
+    @Test("an answer of a task is sent as any other")
+    func anAnswerOfATask() async throws {
         try await withServer { request, response in
             let body = request.body
             return .later {
@@ -106,7 +114,7 @@ import Testing
                 return response
             }
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             for number in 0..<50 {
                 try client.send("POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: r\(number)\r\nContent-Length: 2\r\n\r\nhi")
                 let response = try client.readResponse()
@@ -118,10 +126,10 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `a task is cancelled when its client leaves, by FIN or by RST`(resets: Bool) async throws
-    {
+    @Test("a task is cancelled when its client leaves, by FIN or by RST", arguments: [false, true])
+    func aTaskIsCancelledWhen(resets: Bool) async throws {
         let events = Box<[String]>([])
-        try await withServer(limits: { $0.departureGrace = .milliseconds(50) }) { _, _ in
+        try await withServer(limits: { $0.halfCloseGrace = .milliseconds(50) }) { _, _ in
             .later {
                 events.update { $0.append("started") }
                 do {
@@ -133,7 +141,7 @@ import Testing
             }
         } client: { port in
             do {
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(events.wait { $0 == ["started"] })
                 if resets { client.resetOnClose() }
@@ -142,11 +150,12 @@ import Testing
         }
     }
 
-    @Test func `a late answer to a client that has left is dropped, its stream closed`() async throws {
+    @Test("a late answer to a client that has left is dropped, its stream closed")
+    func aLateAnswerToA() async throws {
         let stream = TestStream()
         let release = Box(false)
         let started = Box(false)
-        try await withServer(limits: { $0.departureGrace = .milliseconds(1) }) { _, _ in
+        try await withServer(limits: { $0.halfCloseGrace = .milliseconds(1) }) { _, _ in
             .later {
                 started.update { $0 = true }
                 _ = await release.reaches { $0 }
@@ -156,13 +165,13 @@ import Testing
             }
         } client: { port in
             do {
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(started.wait { $0 })
                 client.resetOnClose()
             }
             // The connection's place may be taken by another client before the answer comes.
-            let other = try TestClient(port)
+            let other = try TestConnection(port)
             try other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(other.isQuiet(milliseconds: 20))
             other.resetOnClose()

@@ -1,5 +1,6 @@
 import HTTPCore
 import HTTPServer
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct ShutdownTests {
@@ -10,21 +11,23 @@ import Testing
         return (server, try server.start().port)
     }
 
-    @Test func `idle connections are closed at once, and nobody can connect any more`() async throws {
+    @Test("idle connections are closed at once, and nobody can connect any more")
+    func idleConnectionsAreClosedAt() async throws {
         let (server, port) = try server(echo)
-        let client = try TestClient(port)
+        let client = try TestConnection(port)
         #expect(try await onThread { try client.get("/").status } == 200)
         let begin = ContinuousClock.now
         await server.shutdown(within: .seconds(60))
         #expect(ContinuousClock.now - begin < .seconds(45))
         #expect(try await onThread { try client.isClosed() })
         #expect(server.connectionCount == 0)
-        #expect(throws: TestClient.Failure.self) { try TestClient(port) }
+        #expect(throws: TestConnection.Failure.self) { try TestConnection(port) }
         // A second one has nothing to do.
         await server.shutdown(within: .seconds(60))
     }
 
-    @Test func `what is being answered is finished, with Connection close`() async throws {
+    @Test("what is being answered is finished, with Connection close")
+    func whatIsBeingAnsweredIs() async throws {
         let isStarted = Box(false)
         let goesOn = Box(false)
         let (server, port) = try server { _, _ in
@@ -36,12 +39,12 @@ import Testing
                 return response
             }
         }
-        let client = try TestClient(port)
+        let client = try TestConnection(port)
         try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(await isStarted.reaches { $0 })
         async let stopped: Void = server.shutdown(within: .seconds(60))
         // Stopping has begun when nobody can connect.
-        while (try? TestClient(port)) != nil { await Task.yield() }
+        while (try? TestConnection(port)) != nil { await Task.yield() }
         goesOn.update { $0 = true }
         let response = try await onThread { try client.readResponse() }
         #expect(response.text == "done")
@@ -50,13 +53,14 @@ import Testing
         await stopped
     }
 
-    @Test func `streams are told, and end properly`() async throws {
+    @Test("streams are told, and end properly")
+    func streamsAreToldAndEnd() async throws {
         let stream = TestStream([("hello", .wait(until: nil))])
         let (server, port) = try server { _, response in
             response.content = .stream(stream, length: nil)
             return .ready
         }
-        let client = try TestClient(port)
+        let client = try TestConnection(port)
         try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try await onThread { try client.readHead().status } == 200)
         #expect(try await onThread { try client.readChunk() } == Array("hello".utf8))
@@ -69,7 +73,8 @@ import Testing
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a stream that a task answers with during the shutdown is told too`() async throws {
+    @Test("a stream that a task answers with during the shutdown is told too")
+    func aStreamThatATask() async throws {
         let stream = TestStream([("last words", .more)])
         let isStarted = Box(false)
         let goesOn = Box(false)
@@ -82,11 +87,11 @@ import Testing
                 return response
             }
         }
-        let client = try TestClient(port)
+        let client = try TestConnection(port)
         try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(await isStarted.reaches { $0 })
         async let stopped: Void = server.shutdown(within: .seconds(60))
-        while (try? TestClient(port)) != nil { await Task.yield() }
+        while (try? TestConnection(port)) != nil { await Task.yield() }
         goesOn.update { $0 = true }
         #expect(try await onThread { try client.readResponse().status } == 200)
         await stopped
@@ -94,7 +99,8 @@ import Testing
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `what doesn't end in time is cut off`() async throws {
+    @Test("what doesn't end in time is cut off")
+    func whatDoesntEndInTime() async throws {
         let events = Box<[String]>([])
         let (server, port) = try server { _, _ in
             .later {
@@ -104,7 +110,7 @@ import Testing
                 return Response()
             }
         }
-        let client = try TestClient(port)
+        let client = try TestConnection(port)
         try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(await events.reaches { !$0.isEmpty })
         await server.shutdown(within: .milliseconds(50))
@@ -112,7 +118,8 @@ import Testing
         #expect(await events.reaches { $0 == ["started", "cancelled"] })
     }
 
-    @Test func `a server that was never started shuts down`() async {
+    @Test("a server that was never started shuts down")
+    func aServerThatWasNever() async {
         let server = HTTPServer(configuration: ServerConfiguration(), application: TestApplication(handler: echo))
         await server.shutdown(within: .seconds(1))
         #expect(server.connectionCount == 0)

@@ -2,6 +2,7 @@ import Glibc
 import HTTPCore
 import HTTPServer
 import Synchronization
+import TestSupport
 import Testing
 
 /// A stream that a test feeds and watches.
@@ -86,10 +87,11 @@ final class TestStream: BodyStream {
         }
     }
 
-    @Test func `a stream of unknown length comes in chunks, and the connection goes on`() async throws {
+    @Test("a stream of unknown length comes in chunks, and the connection goes on")
+    func aStreamOfUnknownLength() async throws {
         let stream = TestStream([("one", .more), ("", .more), ("two", .end)])
         try await withServer(serve(stream)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/")
             #expect(response["Transfer-Encoding"] == "chunked")
             #expect(response["Content-Length"] == nil)
@@ -100,10 +102,11 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a stream of known length has a Content-Length`() async throws {
+    @Test("a stream of known length has a Content-Length")
+    func aStreamOfKnownLength() async throws {
         let stream = TestStream([("one", .more), ("two", .end)])
         try await withServer(serve(stream, length: 6)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             let response = try client.get("/")
             #expect(response["Content-Length"] == "6")
             #expect(response["Transfer-Encoding"] == nil)
@@ -113,20 +116,22 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a stream that gives more than its length is cut there`() async throws {
+    @Test("a stream that gives more than its length is cut there")
+    func aStreamThatGivesMore() async throws {
         let stream = TestStream([("one", .more), ("twothree", .more)])
         try await withServer(serve(stream, length: 6)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try client.get("/").text == "onetwo")
             #expect(try client.get("/after").text == "after")
         }
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a stream that ends short ends the connection`() async throws {
+    @Test("a stream that ends short ends the connection")
+    func aStreamThatEndsShort() async throws {
         let stream = TestStream([("one", .end)])
         try await withServer(serve(stream, length: 6)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try client.readHead()["Content-Length"] == "6")
             #expect(try client.takeRest() == Array("one".utf8))
@@ -134,10 +139,11 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a 1.0 client gets a stream that ends with the connection`() async throws {
+    @Test("a 1.0 client gets a stream that ends with the connection")
+    func a10ClientGetsA() async throws {
         let stream = TestStream([("one", .more), ("two", .end)])
         try await withServer(serve(stream)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
             let response = try client.readResponse()
             #expect(response["Transfer-Encoding"] == nil)
@@ -146,10 +152,11 @@ final class TestStream: BodyStream {
         }
     }
 
-    @Test func `HEAD opens no stream, but closes it`() async throws {
+    @Test("HEAD opens no stream, but closes it")
+    func headOpensNoStreamBut() async throws {
         let stream = TestStream([("one", .end)])
         try await withServer(serve(stream, length: 3)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             #expect(try client.get("/", method: "HEAD")["Content-Length"] == "3")
             #expect(try client.get("/after").text == "after")
         }
@@ -157,10 +164,11 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a wake from another thread brings what there is at once`() async throws {
+    @Test("a wake from another thread brings what there is at once")
+    func aWakeFromAnotherThread() async throws {
         let stream = TestStream()
         try await withServer(serve(stream)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try client.readHead().status == 200)
             for number in 0..<100 {
@@ -177,18 +185,20 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a stream is asked again when its time has come`() async throws {
+    @Test("a stream is asked again when its time has come")
+    func aStreamIsAskedAgain() async throws {
         let stream = TestStream { buffer, _, call in
             buffer.append(contentsOf: "\(call);".utf8)
             return call == 4 ? .end : .wait(until: .now + .milliseconds(5))
         }
         try await withServer(serve(stream)) { port in
-            let response = try TestClient(port).get("/")
+            let response = try TestConnection(port).get("/")
             #expect(response.text == "0;1;2;3;4;")
         }
     }
 
-    @Test(arguments: [nil, Int64.max]) func `a client that never reads costs bounded memory, and is dropped in time`(
+    @Test("a client that never reads costs bounded memory, and is dropped in time", arguments: [nil, Int64.max])
+    func aClientThatNeverReads(
         length: Int64?
     ) async throws {
         let stream = TestStream { buffer, limit, _ in
@@ -201,11 +211,11 @@ final class TestStream: BodyStream {
                 limits.outputBuffer = 64 * 1024
             }, serve(stream, length: length)
         ) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(stream.state.wait { $0.closed == 1 })
             // Another client is served as ever.
-            #expect(try TestClient(port).get("/after").text == "after")
+            #expect(try TestConnection(port).get("/after").text == "after")
         }
         let state = stream.state.current
         #expect(state.largestLimit <= 64 * 1024)
@@ -214,11 +224,12 @@ final class TestStream: BodyStream {
         #expect(state.closed == 1)
     }
 
-    @Test func `a client that leaves an open-ended stream is noticed at once`() async throws {
+    @Test("a client that leaves an open-ended stream is noticed at once")
+    func aClientThatLeavesAn() async throws {
         let stream = TestStream([("hello", .wait(until: nil))])
         try await withServer(serve(stream)) { port in
             do {
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                 #expect(try client.readHead().status == 200)
                 #expect(try client.readChunk() == Array("hello".utf8))
@@ -228,14 +239,15 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `a client that resets in mid-response is noticed, and closed is called once`() async throws {
+    @Test("a client that resets in mid-response is noticed, and closed is called once")
+    func aClientThatResetsIn() async throws {
         let stream = TestStream { buffer, limit, _ in
             buffer.append(contentsOf: Self.filler.prefix(limit))
             return .more
         }
         try await withServer(serve(stream, length: .max)) { port in
             do {
-                let client = try TestClient(port)
+                let client = try TestConnection(port)
                 try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
                 _ = try client.take(100_000)
                 client.resetOnClose()
@@ -245,16 +257,17 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test(arguments: [true, false]) func `a stream can break off, by FIN or by RST`(resets: Bool) async throws {
+    @Test("a stream can break off, by FIN or by RST", arguments: [true, false])
+    func aStreamCanBreakOff(resets: Bool) async throws {
         let stream = TestStream([("partial", .wait(until: nil))])
         try await withServer(serve(stream, length: 100)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             _ = try client.readHead()
             #expect(try client.take(7) == Array("partial".utf8))
             stream.push("", .abort(reset: resets))
             if resets {
-                #expect(throws: TestClient.Failure.reset) { try client.fill() }
+                #expect(throws: TestConnection.Failure.reset) { try client.fill() }
             } else {
                 #expect(try client.fill() == false)
             }
@@ -262,10 +275,11 @@ final class TestStream: BodyStream {
         #expect(stream.state.current.closed == 1)
     }
 
-    @Test func `requests behind a stream wait for its end`() async throws {
+    @Test("requests behind a stream wait for its end")
+    func requestsBehindAStreamWait() async throws {
         let stream = TestStream()
         try await withServer(serve(stream)) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET /after HTTP/1.1\r\nHost: x\r\n\r\n")
             #expect(try client.readHead().status == 200)
             #expect(client.isQuiet(milliseconds: 30))

@@ -79,10 +79,10 @@ import Testing
         ("GET / HTTP/1.1\(host)\r\nGET /\r\n\r\nGET / HTTP/1.1\(host)\r\n", [200, 400], .closed),
     ]
 
-    @Test(arguments: exchanges) func `requests are answered by the letter`(bytes: String, statuses: [Int], end: End) async throws
-    {
+    @Test("requests are answered by the letter", arguments: exchanges)
+    func requestsAreAnsweredByThe(bytes: String, statuses: [Int], end: End) async throws {
         try await withServer(echo) { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send(bytes)
             for status in statuses {
                 let response = try client.readResponse()
@@ -99,27 +99,30 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("GET http://Y.example:81/a HTTP/1.1\r\nHost: x\r\n\r\n", "Y.example:81"), ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "x"),
-        ("OPTIONS http://y HTTP/1.1\r\nHost: x\r\n\r\n", "y"),
-    ])
-    func `an application sees the host of an absolute-form, and no other`(request: String, host: String) async throws {
+    @Test(
+        "an application sees the host of an absolute-form, and no other",
+        arguments: [
+            ("GET http://Y.example:81/a HTTP/1.1\r\nHost: x\r\n\r\n", "Y.example:81"), ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "x"),
+            ("OPTIONS http://y HTTP/1.1\r\nHost: x\r\n\r\n", "y"),
+        ])
+    func anApplicationSeesTheHost(request: String, host: String) async throws {
         try await withServer { request, response in
             response.body = Array(request.head.fields.values(.host).joined(separator: "|").utf8)
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send(request)
             #expect(try client.readResponse().text == host)
         }
     }
 
-    @Test func `trailers are never among the fields`() async throws {
+    @Test("trailers are never among the fields")
+    func trailersAreNeverAmongThe() async throws {
         try await withServer { request, response in
-            request.head.fields.forEach { name, _ in response.body += Array(name.utf8) + [0x20] }
+            for field in request.head.fields { response.body += field.nameBytes + [0x20] }
             return .ready
         } client: { port in
-            let client = try TestClient(port)
+            let client = try TestConnection(port)
             try client.send(
                 "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTrailer: A\r\n\r\n1\r\na\r\n0\r\nA: b\r\nHost: y\r\n\r\n"
             )

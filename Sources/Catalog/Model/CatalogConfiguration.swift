@@ -6,11 +6,11 @@ public struct CatalogConfiguration: Sendable {
     public var itunesURL: HTTPURL
     /// Base of the JSONPlaceholder API: `/posts` is appended.
     public var postsURL: HTTPURL
-    /// How long an answer is served from memory. Catalogues change daily; minutes save the upstream the repeats.
+    /// How long a response is served from memory. Catalogues change daily; minutes save the upstream the repeats.
     public var timeToLive: Duration = .seconds(300)
-    /// Most answers kept.
+    /// Most responses kept.
     public var cacheEntries = 256
-    /// Most bytes of answers kept, estimated: an answer of 200 results takes about half a mebibyte.
+    /// Most bytes of responses kept, estimated: a response of 200 results takes about half a mebibyte.
     public var cacheBytes = 32 << 20
     /// Most requests to one source within any minute: Apple throttles at about 20.
     public var requestsPerMinute = 20
@@ -24,7 +24,7 @@ public struct CatalogConfiguration: Sendable {
     public var connectTimeout: Duration = .seconds(5)
     /// Most time for a request to a source altogether.
     public var totalTimeout: Duration = .seconds(10)
-    /// Most bytes of an answer, decoded: 200 results take about 400 KiB.
+    /// Most bytes of a response, decoded: 200 results take about 400 KiB.
     public var bodyLimit = 8 << 20
 
     /// The default limits.

@@ -1,4 +1,4 @@
-/// Why a search or a lookup has no answer. Each case is one kind of problem for the client; texts are sentences for people.
+/// Why a search or a lookup has no response. Each case is one kind of problem for the client; texts are sentences for people.
 public enum CatalogError: Error, Sendable, Equatable {
     /// A parameter is unknown, repeated or has a bad value; the text names parameter, value and what is accepted.
     case invalidRequest(String)
@@ -6,7 +6,7 @@ public enum CatalogError: Error, Sendable, Equatable {
     case superseded
     /// The source has nothing under the id.
     case notFound(String)
-    /// The source answered with an error, or not with the status, media type or shape that it promises.
+    /// The source responded with an error, or not with the status, media type or shape that it promises.
     case upstreamRejected(String)
     /// No connection, TLS failure, or a transfer that broke.
     case upstreamUnreachable(String)

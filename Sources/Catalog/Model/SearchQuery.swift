@@ -12,7 +12,7 @@ public struct SearchQuery: Sendable, Hashable {
     public let attribute: String?
     /// ISO 3166-1 alpha-2 code of the store, in capitals; nil: the source's default.
     public let country: String?
-    /// The language of the answer; nil: the source's default.
+    /// The language of the response; nil: the source's default.
     public let lang: String?
     /// Whether explicit content is wanted; nil: the source's default.
     public let explicit: Bool?
@@ -22,6 +22,6 @@ public struct SearchQuery: Sendable, Hashable {
     public let offset: Int
     /// The client's session, in which a newer search replaces this one; nil: none.
     public let session: String?
-    /// Whether the answer is to hold each result as the source wrote it.
+    /// Whether the response is to hold each result as the source wrote it.
     public let includesRaw: Bool
 }

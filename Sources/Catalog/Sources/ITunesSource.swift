@@ -9,7 +9,7 @@ struct ITunesSource: SearchSource {
 
     func request(for query: SearchQuery) -> ClientRequest {
         var items = [QueryItem(name: "term", value: query.term)]
-        // Only what was checked is passed on, name by name: `callback`, for one, would turn the answer into a script.
+        // Only what was checked is passed on, name by name: `callback`, for one, would turn the response into a script.
         func add(_ name: String, _ value: String?) {
             if let value { items.append(QueryItem(name: name, value: value)) }
         }

@@ -11,7 +11,7 @@ struct PostsSource: SearchSource {
         id: "posts", name: "JSONPlaceholder posts", attribution: nil, mediaTypes: ["application/json"],
         parameters: [.term, .limit, .offset, .session, .include])
 
-    /// The same for all terms, so that one answer serves them all.
+    /// The same for all terms, so that one response serves them all.
     func request(for query: SearchQuery) -> ClientRequest {
         ClientRequest(url: base.appending(path: "posts"))
     }

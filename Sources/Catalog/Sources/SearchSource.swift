@@ -1,12 +1,12 @@
 import HTTPClient
 
-/// Somebody's catalogue: how it is asked, and what its answers mean.
+/// Somebody's catalogue: what is requested of it, and what its responses mean.
 protocol SearchSource: Sendable {
     /// What it takes and promises.
     static var description: SourceDescription { get }
-    /// The request that answers a search, without limits of time. Searches with the same URL share one answer.
+    /// The request for a search, without limits of time. Searches with the same URL share one response.
     func request(for query: SearchQuery) -> ClientRequest
-    /// The request that answers a lookup of the id without its `source:`; nil if it is no id of this source's.
+    /// The request for a lookup of the id without its `source:`; nil if it is no id of this source's.
     func request(forID id: Substring) -> ClientRequest?
     /// Whether a response says that we ask too often.
     func isThrottling(_ response: ClientResponse) -> Bool

@@ -5,7 +5,7 @@ struct SourceDescription: Sendable {
     let name: String
     /// What must stand beside its results.
     let attribution: String?
-    /// The media types an answer may have, in lowercase.
+    /// The media types a response may have, in lowercase.
     let mediaTypes: [String]
     /// Everything it takes but `source`.
     let parameters: [SearchParameter]

@@ -38,7 +38,7 @@ struct RateBudget: Sendable {
         nextBackoff = backoff
     }
 
-    /// Takes a token, now or ahead of its time, or tells how long there is none.
+    /// Takes a token, now or ahead of its time, or returns how long there is none.
     mutating func take(at now: ContinuousClock.Instant) -> Turn {
         if let wait = closure(at: now) { return .refused(retryAfter: wait) }
         let period = period
@@ -65,17 +65,17 @@ struct RateBudget: Sendable {
         return now.duration(to: closedUntil)
     }
 
-    /// Notes that the source throttled us, and when it wants to be asked again if it said so. Returns how long it is left alone.
+    /// Records that the source throttled us, and when it wants to be asked again if it said so. Returns how long it is left alone.
     mutating func throttled(at now: ContinuousClock.Instant, retryAfter: Duration?) -> Duration {
         let wait = min(max(retryAfter ?? nextBackoff, .seconds(1)), longestBackoff)
-        // Answers to several requests in flight are one occasion, not several.
+        // Responses to several requests in flight are one occasion, not several.
         if closure(at: now) == nil { nextBackoff = min(nextBackoff * 2, longestBackoff) }
         closedUntil = max(closedUntil ?? now, now.advanced(by: wait))
         return closure(at: now) ?? wait
     }
 
-    /// Notes that the source answered properly.
-    mutating func answered() {
+    /// Records that the source responded properly.
+    mutating func succeeded() {
         nextBackoff = backoff
     }
 }

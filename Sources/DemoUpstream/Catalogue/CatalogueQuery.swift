@@ -5,14 +5,13 @@ struct CatalogueQuery: Sendable {
     /// What the results are.
     enum Result: Sendable { case song, album, artist, nothing }
 
-    var words: [String] = []
-    var result = Result.song
-    var fields = SearchFields.standard
-    var limit = 50
-    var offset = 0
-    /// Three letters.
-    var country = "USA"
-    var allowsExplicit = true
+    private(set) var words: [String] = []
+    private(set) var result = Result.song
+    /// Nil is track, artist and album.
+    private(set) var field: TrackWords.Field?
+    private(set) var limit = 50
+    private(set) var offset = 0
+    private(set) var allowsExplicit = true
 
     /// A refusal as the real service words it; the names are its own, which differ from those of the parameters.
     struct Invalid: Error, Equatable {
@@ -20,106 +19,110 @@ struct CatalogueQuery: Sendable {
         var message: String { "Invalid value(s) for key(s): [\(keys.joined(separator: ", "))]" }
     }
 
+    /// Takes what Pawl's catalogue sends, which has checked it before; only music is here, other media are known and empty.
     init(items: [QueryItem]) throws(Invalid) {
         var invalid: [String] = []
-        var media = "all"
-        var entity: String?
         for item in items {
             switch item.name {
-            case "term": words = SearchText.words(item.value)
-            case "media": media = item.value
-            case "entity": entity = item.value
+            case "term": words = TrackWords.words(item.value)
+            case "media": if item.value != "all" && item.value != "music" { result = .nothing }
+            case "entity":
+                guard result != .nothing else { continue }
+                switch item.value {
+                case "song", "musicTrack", "allTrack": result = .song
+                case "album": result = .album
+                case "musicArtist", "allArtist": result = .artist
+                default: result = .nothing
+                }
+            case "attribute":
+                switch item.value {
+                case "songTerm", "allTrackTerm", "titleTerm": field = .track
+                case "artistTerm", "allArtistTerm", "composerTerm": field = .artist
+                case "albumTerm": field = .album
+                case "genreIndex": field = .genre
+                default: result = .nothing
+                }
             case "limit":
-                // More than 200 is answered with 200.
                 if let number = Int(item.value), number > 0 { limit = min(number, 200) } else { invalid.append("limit") }
             case "offset":
                 if let number = Int(item.value), number >= 0 { offset = number } else { invalid.append("offset") }
-            case "country":
-                if let letters = Country.threeLetters(item.value) { country = letters } else { invalid.append("country") }
-            case "explicit":
-                if ["Yes", "No"].contains(item.value) {
-                    allowsExplicit = item.value == "Yes"
-                } else {
-                    invalid.append("explicit")
-                }
-            case "lang":
-                if !["en_us", "ja_jp"].contains(item.value) { invalid.append("language") }
+            case "country": if item.value.utf8.count != 2 { invalid.append("country") }
+            case "explicit": allowsExplicit = item.value != "No"
             default: break
             }
         }
-        guard let entities = Self.entities[media], let attributes = Self.attributes[media] else {
-            throw Invalid(keys: invalid + ["mediaType"])
-        }
-        if let entity, !entities.contains(entity) { invalid.append("resultEntity") }
-        for item in items where item.name == "attribute" {
-            if attributes.contains(item.value) {
-                fields = Self.fields(item.value)
-            } else {
-                invalid.append("attributeType")
-            }
-        }
         if !invalid.isEmpty { throw Invalid(keys: invalid) }
-        result = Self.result(media: media, entity: entity)
+    }
+}
+
+/// The words by which a track is found: lower-case letters and digits, without diacritics.
+struct TrackWords: Sendable {
+    enum Field: Sendable { case track, artist, album, genre }
+
+    private let words: [Field: [String]]
+
+    init(track: String, album: Catalogue.Album) {
+        words = [
+            .track: Self.words(track), .artist: Self.words(album.artist.name), .album: Self.words(album.name),
+            .genre: Self.words(album.artist.genre),
+        ]
     }
 
-    /// Only music is here; other media are known and empty.
-    private static func result(media: String, entity: String?) -> Result {
-        guard media == "all" || media == "music" else { return .nothing }
-        switch entity {
-        case nil, "song", "musicTrack", "allTrack": return .song
-        case "album": return .album
-        case "musicArtist", "allArtist": return .artist
-        default: return .nothing
+    /// Whether each of the words begins one of the words here, in any of the fields. Beginnings are enough, so that a search finds
+    /// something while its last word is still being typed.
+    func match(_ wanted: [String], in fields: [Field]) -> Bool {
+        wanted.allSatisfy { word in fields.contains { words[$0]?.contains { $0.hasPrefix(word) } ?? false } }
+    }
+
+    /// The words of a text: `"Préludes, Op. 28"` → `["preludes", "op", "28"]`. An apostrophe joins (`"Children's"` → `"childrens"`).
+    static func words(_ text: String) -> [String] {
+        var folded = ""
+        for character in text.lowercased() where character != "'" && character != "’" {
+            folded.append(withoutDiacritic[character] ?? character)
         }
+        return folded.split { !$0.isLetter && !$0.isNumber }.map(String.init)
     }
 
-    private static func fields(_ attribute: String) -> SearchFields {
-        switch attribute {
-        case "songTerm", "allTrackTerm", "titleTerm": .track
-        case "artistTerm", "allArtistTerm", "composerTerm": .artist
-        case "albumTerm": .album
-        case "genreIndex": .genre
-        default: []
+    /// The letters of the catalogue that have a diacritic, and what people type instead. Others are in no name.
+    private static let withoutDiacritic: [Character: Character] = [
+        "á": "a", "ä": "a", "å": "a", "ç": "c", "é": "e", "è": "e", "ë": "e", "í": "i", "ł": "l", "ř": "r", "ü": "u",
+    ]
+}
+
+extension Catalogue {
+    /// One result of a search or look-up.
+    enum Item: Sendable {
+        case track(Track)
+        case album(Album)
+        case artist(Artist)
+    }
+
+    /// The tracks, albums or artists that a query finds; of tracks, those first whose own name has all the words.
+    func search(_ query: CatalogueQuery) -> [Item] {
+        guard !query.words.isEmpty else { return [] }
+        func matching(_ fields: [TrackWords.Field]) -> [Track] {
+            tracks.filter { (query.allowsExplicit || !$0.isExplicit) && $0.words.match(query.words, in: fields) }
         }
+        let items: [Item]
+        switch query.result {
+        case .nothing: items = []
+        case .song:
+            let found = matching(query.field.map { [$0] } ?? [.track, .artist, .album])
+            let isNamed = found.map { $0.words.match(query.words, in: [.track]) }
+            items = [true, false].flatMap { named in zip(found, isNamed).filter { $0.1 == named }.map { .track($0.0) } }
+        case .album:
+            // By the album's and its artist's names only: "prelude" finds albums called so, not all that have one.
+            let found = Set(matching(query.field.map { [$0] } ?? [.album, .artist]).map(\.album.id))
+            items = albums.filter { found.contains($0.id) }.map(Item.album)
+        case .artist:
+            let found = Set(matching([.artist]).map(\.album.artist.id))
+            items = artists.filter { found.contains($0.id) }.map(Item.artist)
+        }
+        return Array(items.dropFirst(query.offset).prefix(query.limit))
     }
 
-    static let entities: [String: [String]] = [
-        "all": [
-            "movie", "album", "allArtist", "podcast", "musicVideo", "mix", "audiobook", "tvSeason", "allTrack", "song",
-            "musicArtist", "musicTrack",
-        ],
-        "music": ["musicArtist", "musicTrack", "album", "musicVideo", "mix", "song"],
-        "movie": ["movieArtist", "movie"],
-        "podcast": ["podcastAuthor", "podcast", "podcastEpisode"],
-        "musicVideo": ["musicArtist", "musicVideo"],
-        "audiobook": ["audiobookAuthor", "audiobook"],
-        "shortFilm": ["shortFilmArtist", "shortFilm"],
-        "tvShow": ["tvEpisode", "tvSeason"],
-        "software": ["software", "iPadSoftware", "desktopSoftware"],
-        "ebook": ["ebook"],
-    ]
-
-    static let attributes: [String: [String]] = [
-        "all": [
-            "actorTerm", "languageTerm", "allArtistTerm", "tvEpisodeTerm", "shortFilmTerm", "directorTerm", "releaseYearTerm",
-            "titleTerm", "featureFilmTerm", "ratingIndex", "keywordsTerm", "descriptionTerm", "authorTerm", "genreIndex",
-            "mixTerm", "allTrackTerm", "artistTerm", "composerTerm", "tvSeasonTerm", "producerTerm", "ratingTerm", "songTerm",
-            "movieArtistTerm", "showTerm", "movieTerm", "albumTerm",
-        ],
-        "music": ["mixTerm", "genreIndex", "artistTerm", "composerTerm", "albumTerm", "ratingIndex", "songTerm"],
-        "movie": [
-            "actorTerm", "genreIndex", "artistTerm", "shortFilmTerm", "producerTerm", "ratingTerm", "directorTerm",
-            "releaseYearTerm", "featureFilmTerm", "movieArtistTerm", "movieTerm", "ratingIndex", "descriptionTerm",
-        ],
-        "podcast": [
-            "titleTerm", "languageTerm", "authorTerm", "genreIndex", "artistTerm", "ratingIndex", "keywordsTerm",
-            "descriptionTerm",
-        ],
-        "musicVideo": ["genreIndex", "artistTerm", "albumTerm", "ratingIndex", "songTerm"],
-        "audiobook": ["titleTerm", "authorTerm", "genreIndex", "ratingIndex"],
-        "shortFilm": ["genreIndex", "artistTerm", "shortFilmTerm", "ratingIndex", "descriptionTerm"],
-        "tvShow": ["genreIndex", "tvEpisodeTerm", "showTerm", "tvSeasonTerm", "ratingIndex", "descriptionTerm"],
-        "software": ["softwareDeveloper"],
-        "ebook": ["titleTerm", "authorTerm", "genreIndex", "ratingIndex"],
-    ]
+    /// What an id names.
+    func item(_ id: Int64) -> Item? {
+        track(id).map(Item.track) ?? album(id).map(Item.album) ?? artist(id).map(Item.artist)
+    }
 }

@@ -13,8 +13,6 @@ struct Entity: Sendable {
     var cacheControl: String?
     /// Whether ranges are served at all.
     var servesRanges = true
-    /// Whether its length is kept from the client.
-    var hidesLength = false
     var kind = Kind.small
     /// Not 200 only for what is no entity, such as a refused search.
     var status = HTTPStatus.ok
@@ -26,13 +24,158 @@ struct Entity: Sendable {
         self.mediaType = mediaType
     }
 
-    /// When everything here was last changed, until a fault changes it: 2025-11-01T08:00:00Z. Each edition is an hour younger.
-    static func lastModified(version: Int) -> HTTPDate {
-        HTTPDate(secondsSinceEpoch: 1_761_984_000 + Int64(version - 1) * 3600)
+    init(_ bytes: [UInt8], mediaType: String) { self.init(HeldContent(bytes: bytes), mediaType: mediaType) }
+
+    /// What a target names; nil if nothing.
+    static func find(_ target: Target, version: Int, base: String, now: Int64) throws(Target.Invalid) -> Entity? {
+        let segments = target.segments
+        switch (segments.first, segments.count) {
+        case ("search", 1): return .search(target.items, base: base)
+        case ("lookup", 1): return .lookup(target.items, base: base)
+        case ("posts", 1): return .posts(Posts.all, name: "posts-all")
+        case ("posts", 2): return Int(segments[1]).flatMap(Posts.post).map { .posts($0, name: "posts-" + segments[1]) }
+        case ("media", 2): return .preview(segments[1])
+        case ("large", 2): return .large(segments[1], target, version: version)
+        case ("artwork", 3): return .artwork(album: segments[1], file: segments[2])
+        case ("entity", 1): return try .synthetic(target, version: version, now: now)
+        default: return .page(segments)
+        }
     }
 
-    /// A strong entity tag that names the edition.
-    static func tag(_ name: String, version: Int) -> EntityTag {
-        EntityTag(opaque: version == 1 ? name : "\(name)-v\(version)")
+    /// Gives it the validators of a version: a strong tag, and a date. Everything here was last changed at 2025-11-01T08:00:00Z,
+    /// until a fault changes it; each version is an hour younger.
+    private mutating func setValidators(_ name: String, version: Int = 1) {
+        etag = EntityTag(opaque: version == 1 ? name : "\(name)-v\(version)")
+        lastModified = HTTPDate(secondsSinceEpoch: 1_761_984_000 + Int64(version - 1) * 3600)
+    }
+}
+
+// MARK: - Large and synthetic files
+
+extension Entity {
+    /// Names and lengths in bytes.
+    private static let largeFiles: [String: Int64] = [
+        "field-recording-1.bin": 256 << 20, "field-recording-2.bin": 512 << 20, "field-recording-3.bin": 1 << 30,
+    ]
+
+    /// `/large/<name>`: a file that takes long enough to be paused and resumed.
+    private static func large(_ name: String, _ target: Target, version: Int) -> Entity? {
+        guard let length = largeFiles[name] else { return nil }
+        var entity = Entity(noise(name, length: length, target, version: version), mediaType: "application/octet-stream")
+        entity.setValidators(name, version: version)
+        entity.kind = .large
+        return entity
+    }
+
+    private static func noise(_ seed: String, length: Int64, _ target: Target, version: Int) -> NoiseContent {
+        let grows = target.faults.contains { $0.kind == .changeLength }
+        return NoiseContent(
+            length: length + (grows ? Int64(version - 1) * 4099 : 0), seed: Mix.scramble(seed) &+ UInt64(version - 1))
+    }
+
+    /// `/entity?size=…`: bytes and fields as a test wants them.
+    ///
+    /// | parameter | meaning |
+    /// | --- | --- |
+    /// | `size` | length in bytes, required |
+    /// | `seed` | any text; another seed gives other bytes |
+    /// | `etag` | a text that becomes a strong tag; `none` leaves it out |
+    /// | `lastmodified` | `recent` is the moment of the response, which makes it a weak validator; `none` leaves it out |
+    /// | `type` | Content-Type; `none` leaves it out |
+    /// | `disposition` | Content-Disposition |
+    /// | `ranges` | `none`: not served, and not announced |
+    private static func synthetic(_ target: Target, version: Int, now: Int64) throws(Target.Invalid) -> Entity {
+        guard let size = target.value("size").flatMap(Int64.init), (0...(1 << 50)).contains(size) else {
+            throw Target.Invalid(message: "size is a number of bytes from 0 to 2^50.")
+        }
+        let seed = target.value("seed") ?? "0"
+        let type = target.value("type") ?? "application/octet-stream"
+        var entity = Entity(noise(seed, length: size, target, version: version), mediaType: type == "none" ? "" : type)
+        let tag = target.value("etag").map { $0.filter { $0 != "\"" && $0.isASCII && $0 > " " } }
+        entity.setValidators(tag ?? "\(size)-" + String(Mix.scramble(seed), radix: 36), version: version)
+        if tag == "none" { entity.etag = nil }
+        switch target.value("lastmodified") {
+        case nil: break
+        case "none"?: entity.lastModified = nil
+        case "recent"?: entity.lastModified = HTTPDate(secondsSinceEpoch: now)
+        case let text?: throw Target.Invalid(message: "lastmodified is recent or none, not \"\(text)\".")
+        }
+        entity.disposition = target.value("disposition")
+        entity.servesRanges = target.value("ranges") != "none"
+        return entity
+    }
+
+    mutating func makeTagWeak() { etag = etag.map { EntityTag(opaque: $0.opaque, isWeak: true) } }
+}
+
+// MARK: - The catalogue's
+
+extension Entity {
+    /// `/media/<track id>.wav`.
+    private static func preview(_ file: String) -> Entity? {
+        guard file.hasSuffix(".wav"), let id = Int64(file.dropLast(4)), let track = Catalogue.shared.track(id),
+            let timbre = track.album.artist.timbre
+        else { return nil }
+        var entity = Entity(Preview(seed: id, timbre: timbre), mediaType: "audio/wav")
+        entity.setValidators("preview-\(id)")
+        entity.cacheControl = "public, max-age=86400"
+        entity.kind = .preview
+        return entity
+    }
+
+    /// `/artwork/<album id>/<side>x<side>.png`.
+    private static func artwork(album: String, file: String) -> Entity? {
+        guard let id = Int64(album), Catalogue.shared.album(id) != nil, file.hasSuffix(".png") else { return nil }
+        let sides = file.dropLast(4).split(separator: "x").compactMap { Int($0) }
+        guard sides.count == 2, sides[0] == sides[1], Artwork.sides.contains(sides[0]) else { return nil }
+        var entity = Entity(Artwork.png(seed: id, side: sides[0]), mediaType: "image/png")
+        entity.setValidators("artwork-\(id)-\(sides[0])")
+        entity.cacheControl = "public, max-age=86400"
+        entity.isLogged = false
+        return entity
+    }
+
+    /// `/search?term=…`.
+    private static func search(_ items: [QueryItem], base: String) -> Entity {
+        catalogue(items, base: base) { Catalogue.shared.search($0) }
+    }
+
+    /// `/lookup?id=…,…`. Other parameters for ids find nothing.
+    private static func lookup(_ items: [QueryItem], base: String) -> Entity {
+        let ids = items.filter { $0.name == "id" }.flatMap { $0.value.split(separator: ",") }.compactMap { Int64($0) }
+        return catalogue(items, base: base) { _ in ids.prefix(200).compactMap(Catalogue.shared.item) }
+    }
+
+    private static func catalogue(
+        _ items: [QueryItem], base: String, _ find: (CatalogueQuery) -> [Catalogue.Item]
+    ) -> Entity {
+        let bytes: [UInt8]
+        var status = HTTPStatus.ok
+        do throws(CatalogueQuery.Invalid) {
+            bytes = CatalogueEncoder(base: base).encode(find(try CatalogueQuery(items: items)))
+        } catch {
+            bytes = CatalogueEncoder.encode(error)
+            status = .badRequest
+        }
+        var entity = Entity(bytes, mediaType: CatalogueEncoder.mediaType)
+        entity.status = status
+        entity.disposition = "attachment; filename=1.txt"
+        entity.cacheControl = "max-age=86400"
+        entity.servesRanges = false
+        return entity
+    }
+
+    private static func posts(_ bytes: [UInt8], name: String) -> Entity {
+        var entity = Entity(bytes, mediaType: "application/json; charset=utf-8")
+        entity.setValidators(name)
+        entity.cacheControl = "max-age=43200"
+        return entity
+    }
+
+    private static func page(_ segments: [String]) -> Entity? {
+        guard let html = Page.html(segments) else { return nil }
+        var entity = Entity(Array(html.utf8), mediaType: "text/html; charset=utf-8")
+        entity.isLogged = false
+        return entity
     }
 }

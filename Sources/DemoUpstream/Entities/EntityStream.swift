@@ -11,19 +11,21 @@ final class EntityStream: BodyStream {
         var isStopping = false
         /// When the connection of a broken-off body is given up at the latest.
         var breaksOff: ContinuousClock.Instant?
-        var lease: TransferLease?
+        var isEnded = false
         /// The most room there ever was: less means that something still waits to be sent.
         var largestRoom = 0
     }
 
     private let state: Locked<State>
     private let cut: BodyCut?
-    private let exchange: Exchange
+    /// Called with the number of bytes that were handed to the connection.
+    private let onSend: @Sendable (Int) -> Void
+    private let onEnd: @Sendable () -> Void
     private let hasLength: Bool
     private let delivery: Delivery
 
-    /// How often a body that is about to be broken off looks whether the client has what came before.
-    private static let rest: Duration = .milliseconds(5)
+    /// How often a body that is about to be broken off looks whether the client has received what came before.
+    private static let interval: Duration = .milliseconds(5)
     /// And for how long.
     private static let patience: Duration = .seconds(40)
     /// How long a body stands still before its connection is closed: longer than any client waits for more.
@@ -31,12 +33,13 @@ final class EntityStream: BodyStream {
 
     /// - Parameter hasLength: whether the length is announced.
     init(
-        source: BodySource, hasLength: Bool, pace: Pace, cut: BodyCut?, exchange: Exchange, lease: TransferLease?,
-        delivery: Delivery
+        source: BodySource, hasLength: Bool, pace: Pace, cut: BodyCut?, delivery: Delivery,
+        onSend: @escaping @Sendable (Int) -> Void, onEnd: @escaping @Sendable () -> Void
     ) {
-        state = Locked(State(source: source, pace: pace, left: source.length, lease: lease))
+        state = Locked(State(source: source, pace: pace, left: source.length))
         self.cut = cut
-        self.exchange = exchange
+        self.onSend = onSend
+        self.onEnd = onEnd
         self.hasLength = hasLength
         self.delivery = delivery
     }
@@ -63,7 +66,7 @@ final class EntityStream: BodyStream {
                 state.sent += Int64(appended)
                 state.left -= Int64(appended)
                 state.pace.spend(Int64(appended))
-                exchange.send(appended)
+                onSend(appended)
                 return state.left == 0 && cut == nil ? .end : .more
             }
         }
@@ -82,9 +85,9 @@ final class EntityStream: BodyStream {
         }
         guard let latest = state.breaksOff else {
             state.breaksOff = now + Self.patience
-            return .wait(until: now + Self.rest)
+            return .wait(until: now + Self.interval)
         }
-        if now < latest, !isFlushed || !delivery.isComplete { return .wait(until: now + Self.rest) }
+        if now < latest, !isFlushed || !delivery.isComplete { return .wait(until: now + Self.interval) }
         return .abort(reset: ending == .reset)
     }
 
@@ -93,10 +96,13 @@ final class EntityStream: BodyStream {
     }
 
     func closed() {
-        state.withLock { $0.lease = nil }
-        exchange.finish()
+        let wasEnded = state.withLock { state in
+            defer { state.isEnded = true }
+            return state.isEnded
+        }
+        if !wasEnded { onEnd() }
     }
 
     /// A response that comes too late is dropped without its stream being closed.
-    deinit { exchange.finish() }
+    deinit { closed() }
 }

@@ -35,7 +35,7 @@ struct Pace: Sendable {
         return .wait(until: began + Self.duration(of: missing, at: bytesPerSecond))
     }
 
-    /// Tells that bytes were sent.
+    /// Counts bytes as sent.
     mutating func spend(_ count: Int64) { sent += count }
 
     private static func bytes(in duration: Duration, at rate: Int64) -> Int64 {

@@ -10,19 +10,12 @@ struct Target: Sendable {
     let pace: Int64?
     /// As sent.
     let raw: String
-    /// As sent, without what redirects of this server add.
-    let key: String
-    /// How many redirects came before, or nil on the first request.
-    let hop: Int?
-    /// The signature that an earlier redirect gave.
-    let signature: String?
 
     /// Why a request can't be understood; a sentence for the body of a 400.
     struct Invalid: Error, Equatable { let message: String }
 
     init(_ target: RequestTarget) throws(Invalid) {
         guard var segments = target.segments else { throw Invalid(message: "The path is not valid.") }
-        let raw = String(decoding: Array(target.raw), as: UTF8.self)
         let items: [QueryItem]
         do {
             items = try target.queryItems()
@@ -39,32 +32,17 @@ struct Target: Sendable {
         } catch {
             throw Invalid(message: error.message)
         }
-        func value(_ name: String) -> String? { items.first { $0.name == name }?.value }
-        if let text = value("pace") {
-            guard let number = Int64(text), number >= 0 else {
-                throw Invalid(message: "pace is a number of bytes per second, 0 for no limit; not \"\(text)\".")
-            }
-            pace = number
-        } else {
-            pace = nil
+        let pace = items.first { $0.name == "pace" }?.value
+        if let pace, Int64(pace) ?? -1 < 0 {
+            throw Invalid(message: "pace is a number of bytes per second, 0 for no limit; not \"\(pace)\".")
         }
-        self.raw = raw
+        self.pace = pace.flatMap(Int64.init)
+        self.raw = String(decoding: Array(target.raw), as: UTF8.self)
         self.items = items
         self.segments = segments
         self.faults = faults
-        hop = value("hop").flatMap(Int.init)
-        signature = value("signature")
-        let parts = raw.split(separator: "?", maxSplits: 1)
-        let kept = (parts.dropFirst().first ?? "").split(separator: "&")
-            .filter { !$0.hasPrefix("hop=") && !$0.hasPrefix("signature=") }.joined(separator: "&")
-        key = (parts.first ?? "/") + (kept.isEmpty ? "" : "?" + kept)
     }
 
     /// The first value of a query parameter.
     func value(_ name: String) -> String? { items.first { $0.name == name }?.value }
-
-    /// The same target with one more parameter.
-    func adding(_ name: String, _ value: String) -> String {
-        key + (key.contains("?") ? "&" : "?") + name + "=" + value
-    }
 }

@@ -2,32 +2,31 @@
 ///
 /// `?fault=reset@65536;times=1,no-validator` names two. Faults are separated by commas, and several `fault` parameters add up. A fault
 /// may be limited to some of the requests for its target: `;times=N` (the first N it applies to) and `;from=K` (not before request
-/// K, counted from 1). Requests are counted for each full target, redirects apart. Where a URL can carry no query of its own (a base
-/// that a client appends to), `/faulty/<faults>/search…` means the same.
+/// K, counted from 1). Requests are counted for each full target. Where a URL can carry no query of its own (a base that a client
+/// appends to), `/faulty/<faults>/search…` means the same.
 ///
 /// | fault | what the client sees |
 /// | --- | --- |
-/// | `reset@N` | the connection is reset after N bytes of this answer's body |
+/// | `reset@N` | the connection is reset after N bytes of this response's body |
 /// | `truncate@N` | the connection is closed in order after N bytes of the body, though more were announced |
 /// | `stall@N` | nothing more after N bytes of the body; the connection stays, for two minutes |
 /// | `slow-head@MS` | the head comes MS milliseconds late |
-/// | `change` | each request from the second on finds other bytes of the same length, another ETag, a later Last-Modified. With `times=N`: N changes, then no more. Posts and artwork change by their tag alone |
+/// | `change` | each request for `/entity` or `/large` from the second on finds other bytes, tag and date; with `times=N`: N changes |
 /// | `change-length` | the same, and the length changes too |
-/// | `ignore-ranges` | every answer is 200 with the whole entity |
+/// | `ignore-ranges` | every response is 200 with the whole entity |
 /// | `ignore-if-range` | ranges are honoured whatever `If-Range` says |
 /// | `wrong-range` | a 206 whose Content-Range is one byte further than its bytes |
 /// | `wrong-total` | a 206 whose Content-Range claims one byte more than the entity has |
-/// | `unasked-206` | a request without Range is answered 206 with the first half |
-/// | `multipart` | a single range is answered 206 `multipart/byteranges` |
-/// | `416` | every ranged request is answered 416 with `bytes */<length>` |
-/// | `416-complete` | every `bytes=N-` is answered 416 with `bytes */N`, as if N bytes were all there is |
-/// | `416-bare` | every ranged request is answered 416 without Content-Range |
+/// | `unasked-206` | the response to a request without Range is 206 with the first half |
+/// | `multipart` | the response to a single range is 206 `multipart/byteranges` |
+/// | `416` | the response to every ranged request is 416 with `bytes */<length>` |
+/// | `416-complete` | the response to every `bytes=N-` is 416 with `bytes */N`, as if N bytes were all there is |
+/// | `416-bare` | the response to every ranged request is 416 without Content-Range |
 /// | `503`, `503xN` | that status (400 to 599, 416 excepted), always or for the first N requests; 403 and 429 with an empty body |
-/// | `retry-after=S` | failing answers carry Retry-After: S seconds |
-/// | `retry-after=date@S` | the same as an HTTP date that is S seconds ahead |
+/// | `retry-after=S` | failing responses carry Retry-After: S seconds |
 /// | `204`, `205` | that status without a body |
 /// | `html` | 200 with a small HTML page, as from a portal that wants a login |
-/// | `gzip` | 200 with Content-Encoding: gzip, whatever was asked for |
+/// | `gzip` | 200 with Content-Encoding: gzip, whatever was asked for; the bytes are not compressed |
 /// | `chunked` | no Content-Length; the body is chunked |
 /// | `chunked-no-end` | the same, and the connection is closed without the last chunk |
 /// | `weak-etag` | the ETag is a weak one |
@@ -35,54 +34,54 @@
 /// | `redirect=<url>` | 302 to that URL (a comma or semicolon in it has to be escaped once more) |
 /// | `redirect-loop` | 302 to itself |
 /// | `redirectxN` | N times 302 to another target of this server, then the entity |
-/// | `expired-redirect` | 302 to a signed URL that serves one request and answers 403 after that |
 /// | `one-connection` | 503 while another transfer of the same target is open |
 struct Fault: Sendable, Equatable {
-    enum Kind: Sendable, Equatable {
-        case reset(after: Int64)
-        case truncate(after: Int64)
-        case stall(after: Int64)
-        case slowHead(milliseconds: Int64)
+    /// The raw value is the fault's name in a query, of those that take no number or text.
+    enum Kind: String, Sendable {
         case change
-        case changeLength
-        case ignoreRanges
-        case ignoreIfRange
-        case wrongRange
-        case wrongTotal
-        case unaskedPartial
+        case changeLength = "change-length"
+        case ignoreRanges = "ignore-ranges"
+        case ignoreIfRange = "ignore-if-range"
+        case wrongRange = "wrong-range"
+        case wrongTotal = "wrong-total"
+        case unaskedPartial = "unasked-206"
         case multipart
-        case unsatisfiable(Unsatisfiable)
-        case fail(status: Int)
-        case retryAfter(seconds: Int64, asDate: Bool)
-        case empty(status: Int)
+        case unsatisfiable = "416"
+        case unsatisfiableComplete = "416-complete"
+        case unsatisfiableBare = "416-bare"
         case html
         case gzip
         case chunked
-        case chunkedWithoutEnd
-        case weakTag
-        case noValidator
-        case redirect(to: String)
-        case redirectLoop
-        case redirects(Int)
-        case expiredRedirect
-        case oneConnection
+        case chunkedWithoutEnd = "chunked-no-end"
+        case weakTag = "weak-etag"
+        case noValidator = "no-validator"
+        case redirectLoop = "redirect-loop"
+        case oneConnection = "one-connection"
+        case reset = "reset@"
+        case truncate = "truncate@"
+        case stall = "stall@"
+        case slowHead = "slow-head@"
+        case retryAfter = "retry-after="
+        case redirects = "redirectx"
+        case redirect = "redirect="
+        /// Three digits: ``Fault/number`` is the status.
+        case status
+
+        /// Those whose name in a query is followed by a number.
+        static let numbered: [Kind] = [.reset, .truncate, .stall, .slowHead, .retryAfter, .redirects]
     }
 
-    /// What a 416 says about the entity's length.
-    enum Unsatisfiable: Sendable, Equatable { case length, complete, nothing }
-
-    var kind: Kind
+    let kind: Kind
+    /// Bytes, milliseconds, seconds, redirects or a status.
+    var number: Int64 = 0
+    /// Where a redirect leads.
+    var location = ""
     /// The number of the first request it applies to, from 1.
     var from = 1
     /// How many requests it applies to; nil is all.
     var times: Int?
 
-    /// Whether it applies to the request with that number.
-    func applies(to request: Int) -> Bool {
-        guard request >= from else { return false }
-        guard let times else { return true }
-        return request - from < times
-    }
+    var changesEntity: Bool { kind == .change || kind == .changeLength }
 }
 
 /// A `fault=` that says nothing known.
@@ -101,12 +100,11 @@ extension Fault {
 
     private init(_ text: String) throws(FaultError) {
         let parts = text.split(separator: ";").map(String.init)
-        guard let name = parts.first, let (kind, times) = Self.kind(name) else { throw FaultError(text: text) }
-        self.kind = kind
-        self.times = times
+        guard let name = parts.first, let fault = Fault(name: name) else { throw FaultError(text: text) }
+        self = fault
         for option in parts.dropFirst() {
             if let number = Self.number(after: "times=", in: option) {
-                self.times = Int(number)
+                times = Int(number)
             } else if let number = Self.number(after: "from=", in: option), number >= 1 {
                 from = Int(number)
             } else {
@@ -115,39 +113,69 @@ extension Fault {
         }
     }
 
-    private static let plain: [String: Kind] = [
-        "change": .change, "change-length": .changeLength, "ignore-ranges": .ignoreRanges, "ignore-if-range": .ignoreIfRange,
-        "wrong-range": .wrongRange, "wrong-total": .wrongTotal, "unasked-206": .unaskedPartial, "multipart": .multipart,
-        "416": .unsatisfiable(.length), "416-complete": .unsatisfiable(.complete), "416-bare": .unsatisfiable(.nothing),
-        "204": .empty(status: 204), "205": .empty(status: 205), "html": .html, "gzip": .gzip, "chunked": .chunked,
-        "chunked-no-end": .chunkedWithoutEnd, "weak-etag": .weakTag, "no-validator": .noValidator,
-        "redirect-loop": .redirectLoop, "expired-redirect": .expiredRedirect, "one-connection": .oneConnection,
-    ]
-
-    private static func kind(_ name: String) -> (Kind, times: Int?)? {
-        if let kind = plain[name] { return (kind, nil) }
-        if let count = number(after: "reset@", in: name) { return (.reset(after: count), nil) }
-        if let count = number(after: "truncate@", in: name) { return (.truncate(after: count), nil) }
-        if let count = number(after: "stall@", in: name) { return (.stall(after: count), nil) }
-        if let time = number(after: "slow-head@", in: name) { return (.slowHead(milliseconds: min(time, 600_000)), nil) }
-        if let time = number(after: "retry-after=date@", in: name) { return (.retryAfter(seconds: time, asDate: true), nil) }
-        if let time = number(after: "retry-after=", in: name) { return (.retryAfter(seconds: time, asDate: false), nil) }
-        if let count = number(after: "redirectx", in: name) { return (.redirects(Int(min(count, 1000))), nil) }
-        if name.hasPrefix("redirect=") { return (.redirect(to: String(name.dropFirst(9))), nil) }
-        let status = name.split(separator: "x", omittingEmptySubsequences: false)
-        guard status.count <= 2, let code = Int(status[0]), status[0].utf8.count == 3, (400...599).contains(code) else {
-            return nil
+    private init?(name: String) {
+        for kind in Kind.numbered {
+            guard let number = Self.number(after: kind.rawValue, in: name) else { continue }
+            self.init(kind: kind, number: number)
+            return
         }
-        if status.count == 1 { return (.fail(status: code), nil) }
-        guard let times = number(after: "", in: String(status[1])) else { return nil }
-        return (.fail(status: code), Int(times))
+        if name.hasPrefix(Kind.redirect.rawValue) {
+            self.init(kind: .redirect, location: String(name.dropFirst(Kind.redirect.rawValue.count)))
+        } else if let kind = Kind(rawValue: name), kind != .status, !Kind.numbered.contains(kind) {
+            self.init(kind: kind)
+        } else {
+            let parts = name.split(separator: "x", omittingEmptySubsequences: false).map(String.init)
+            guard let status = Self.number(after: "", in: parts[0]), parts[0].utf8.count == 3, parts.count <= 2,
+                (400...599).contains(status) || ["204", "205"].contains(name)
+            else { return nil }
+            self.init(kind: .status, number: status)
+            if parts.count == 1 { return }
+            guard let count = Self.number(after: "", in: parts[1]) else { return nil }
+            times = Int(count)
+        }
     }
 
-    /// A number of digits only, at most 2⁵³, after a prefix.
+    /// A number of at most 15 digits after a prefix.
     private static func number(after prefix: String, in text: String) -> Int64? {
         guard text.hasPrefix(prefix) else { return nil }
         let digits = text.utf8.dropFirst(prefix.utf8.count)
         guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-        return Int64(String(decoding: Array(digits), as: UTF8.self))
+        return Int64(Substring(digits))
     }
+}
+
+/// The faults that apply to one request.
+struct ActiveFaults: Sendable {
+    private let faults: [Fault]
+    /// Which version of the entity this request finds: 1 unless it changes.
+    let version: Int
+
+    /// - Parameter request: the number of the request for its target, from 1.
+    init(_ faults: [Fault], request: Int) {
+        self.faults = faults.filter { request >= $0.from && request - $0.from < $0.times ?? .max }
+        // Request `from` still finds the first version; each later one finds the next, until `times` changes have been made.
+        version = faults.filter(\.changesEntity).reduce(1) { $0 + min(max(0, request - $1.from), $1.times ?? .max) }
+    }
+
+    func has(_ kind: Fault.Kind) -> Bool { faults.contains { $0.kind == kind } }
+
+    /// The first of that kind.
+    subscript(_ kind: Fault.Kind) -> Fault? { faults.first { $0.kind == kind } }
+
+    /// Where and how the body breaks off.
+    var cut: BodyCut? {
+        if has(.chunkedWithoutEnd) { return BodyCut(after: .max, ending: .close) }
+        for (kind, ending) in [(Fault.Kind.reset, BodyCut.Ending.reset), (.truncate, .close), (.stall, .stall)] {
+            if let fault = self[kind] { return BodyCut(after: fault.number, ending: ending) }
+        }
+        return nil
+    }
+}
+
+/// A body that does not end as it should.
+struct BodyCut: Sendable, Equatable {
+    enum Ending: Sendable { case reset, close, stall }
+    /// In bytes of the response's body. More than the body has: the ending follows the last byte.
+    let after: Int64
+    let ending: Ending
 }

@@ -1,4 +1,4 @@
-/// What answers requests. One value serves all connections, from every event loop at once.
+/// What responds to requests. One value serves all connections, from every event loop at once.
 public protocol Application: Sendable {
     /// Answers one request, whose body is whole and within ``ServerLimits/body``.
     ///
@@ -6,7 +6,7 @@ public protocol Application: Sendable {
     /// comes empty (200, no fields, no body) and keeps the storage of earlier responses, so filling it usually allocates nothing.
     func respond(to request: borrowing Request, with response: inout Response) -> Handling
 
-    /// Fills in the answer to a request that the server itself refuses. `response.status` is set; the application adds a body
+    /// Fills in the response to a request that the server itself refuses. `response.status` is set; the application adds a body
     /// and its Content-Type. `request` has the fields of the head as far as they were read; its other parts may be anything.
     /// Called on an event loop's thread; must not block.
     func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response)

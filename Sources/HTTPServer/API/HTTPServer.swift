@@ -27,7 +27,7 @@ public final class HTTPServer: Sendable {
 
     /// Listens; connections are accepted when it returns. Returns the address with its real port.
     ///
-    /// SIGPIPE is ignored from then on in the whole process, because sendfile(2) can't be told otherwise.
+    /// SIGPIPE is ignored from then on in the whole process, because sendfile(2) has no flag against it.
     public func start() throws(ServerError) -> SocketAddress {
         let result = state.withLock { state -> Result<SocketAddress, ServerError> in
             guard case .fresh = state else { return .failure(.alreadyStarted) }
@@ -42,7 +42,7 @@ public final class HTTPServer: Sendable {
         return try result.get()
     }
 
-    /// Stops accepting, lets requests that are being answered finish (with `Connection: close`), tells streams, closes idle
+    /// Stops accepting, lets requests that are being handled finish (with `Connection: close`), notifies streams, closes idle
     /// connections at once and the rest when `limit` is over. Returns when every connection is closed.
     public func shutdown(within limit: Duration) async {
         guard let group else { return }

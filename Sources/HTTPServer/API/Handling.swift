@@ -1,4 +1,4 @@
-/// How an application answers.
+/// How an application responds.
 public enum Handling: Sendable {
     /// `response` is filled in.
     case ready

@@ -3,7 +3,7 @@ public import HTTPCore
 /// A response, as an application makes it.
 ///
 /// `Date`, `Content-Length`, `Transfer-Encoding`, `Connection`, `X-Request-Id` and `X-Content-Type-Options` are the server's:
-/// it sets them on every response and drops them from `fields`. HEAD is answered as GET is, and the server leaves the body out.
+/// it sets them on every response and drops them from `fields`. HEAD is handled as GET is, and the server leaves the body out.
 /// So it does with 204 and 304.
 public struct Response: Sendable {
     /// The status; an informational one (1xx) is sent as 500, since an application can't send interim responses.

@@ -8,7 +8,7 @@ public struct ServerConfiguration: Sendable {
     /// The TCP port, 0–65535; 0 lets the system choose a free one.
     public var port = 0
     /// How many threads serve connections, at least 1. By default one for two processors, at most 4: what they
-    /// do is little, each of them answers the more at a time the fewer they are, and transfers and the store want processors too.
+    /// do is little, each of them serves the more at a time the fewer they are, and transfers and the store want processors too.
     public var eventLoops: Int
     /// Every bound the server keeps.
     public var limits = ServerLimits()

@@ -30,21 +30,21 @@ public struct ServerLimits: Sendable {
 
     /// Connections at a time, 10,000. Further ones get 503 and are closed.
     public var connections = 10_000
-    /// Of the connections beyond that, how many may be held for the moment it takes to tell them so, 1,024; the rest is
+    /// Of the connections beyond that, how many may be held for the moment it takes to refuse them, 1,024; the rest is
     /// closed unread.
     public var refusedConnections = 1024
 
     /// After a response that closes while the client may still be sending: how long what it sends is read and dropped, so that
     /// the response isn't lost to a reset (RFC 9112 §9.6). 5 s.
     public var lingerTimeout: Duration = .seconds(5)
-    /// And how much of it, in bytes, 64 MiB: a client that sends a whole body before it reads an answer gets to reading it.
+    /// And how much of it, in bytes, 64 MiB: a client that sends a whole body before it reads a response gets to reading it.
     public var lingerBytes: Int64 = 64 * 1024 * 1024
 
     /// How long a request that is being handled in a task goes on after its client has sent a FIN: 1 s.
     ///
-    /// TCP doesn't tell a client that has left from one that only has no more to send. Programs and browsers leave;
-    /// the rare one that half-closes first (`nc -N`) still gets answers that take less than this.
-    public var departureGrace: Duration = .seconds(1)
+    /// TCP doesn't distinguish a client that has left from one that only has no more to send. Programs and browsers leave;
+    /// the rare one that half-closes first (`nc -N`) still gets responses that take less than this.
+    public var halfCloseGrace: Duration = .seconds(1)
 
     /// How long a request's body may go on arriving once the server is shutting down, 1 s. What hasn't got that far is closed at once.
     public var stopGrace: Duration = .seconds(1)

@@ -7,6 +7,6 @@ public enum StreamStep: Sendable {
     /// What has been appended so far is all.
     case end
     /// Break the connection off, what is buffered included: with an RST if `reset`, else with a FIN after what was
-    /// already handed to the kernel. Without the proper end the client can tell that the body is incomplete.
+    /// already handed to the kernel. Without the proper end the client knows that the body is incomplete.
     case abort(reset: Bool)
 }

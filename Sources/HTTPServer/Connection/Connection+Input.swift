@@ -193,7 +193,7 @@ extension Connection {
         return true
     }
 
-    /// Refuses a request that isn't complete. What is known of it by now decides how the answer looks.
+    /// Refuses a request that isn't complete. What is known of it by now decides how the response looks.
     mutating func refusePartialRequest(_ refusal: Refusal, readsAll: Bool = false, _ loop: inout LoopContext) {
         if var parser {
             parser.exchangeHead(with: &loop.request.head)

@@ -177,7 +177,7 @@ extension Connection {
         source = .none
         streaming.stream.closed()
         switch streaming.framing {
-        // Less than was promised: only the end of the connection can tell the client.
+        // Less than was promised: only the end of the connection can show that to the client.
         case .length(let remaining) where remaining > 0: state.responseEndsConnection()
         case .length, .connection: break
         case .chunked: ResponseEncoder.encodeLastChunk(into: &output)

@@ -17,7 +17,7 @@ extension Connection {
             let (mailbox, id, number) = (loop.mailbox, id, exchange.number)
             task = Task {
                 let response = await work()
-                mailbox.post(.answer(id, request: number, response))
+                mailbox.post(.response(id, request: number, response))
             }
         }
     }
@@ -30,7 +30,7 @@ extension Connection {
     }
 
     /// A task has finished the response to the request of that number.
-    mutating func answer(_ request: UInt64, _ response: inout Response, _ loop: inout LoopContext) {
+    mutating func respond(to request: UInt64, _ response: inout Response, _ loop: inout LoopContext) {
         guard state.phase == .handling, request == exchange.number else { return response.discardBody() }
         task = nil
         beginResponse(&response, &loop)

@@ -14,7 +14,7 @@ struct Connection: ~Copyable {
     var isReadable = false
     var isWritable = true
 
-    /// Bytes that have come and whose turn hasn't: a piece of a head, or requests behind the one being answered.
+    /// Bytes that have come and whose turn hasn't: a piece of a head, or requests behind the one being handled.
     var input: [UInt8] = []
     /// Nothing can be done with `input` until more comes.
     var needsMoreInput = false
@@ -54,7 +54,7 @@ struct Connection: ~Copyable {
 
     var isClosed: Bool { state.phase == .closed }
 
-    /// When the loop must look at it without being told by the poller.
+    /// When the loop must look at it without an event of the poller.
     var deadline: Moment? {
         guard case .stream(let source) = source, pendingOutput == 0, let due = source.due else { return state.deadline }
         return state.deadline.map { min($0, due) } ?? due
@@ -137,29 +137,29 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// What the loop does about a connection after its turn.
-    struct Settlement {
+    /// What the loop must do about a connection after its turn.
+    struct LoopActions {
         /// It can go.
         var isClosed = false
         /// It has more to do when the others have had their turn.
-        var queues = false
+        var isToBeQueued = false
         /// It must be looked at at that time.
         var deadline: Moment?
     }
 
-    /// Says so, and takes for granted that it is done.
-    mutating func settle() -> Settlement {
-        var settlement = Settlement(isClosed: isClosed)
-        if isClosed { return settlement }
+    /// Returns the actions, and assumes that the loop carries them out.
+    mutating func takeLoopActions() -> LoopActions {
+        var actions = LoopActions(isClosed: isClosed)
+        if isClosed { return actions }
         if wantsTurn, !isQueued {
             isQueued = true
-            settlement.queues = true
+            actions.isToBeQueued = true
         }
-        guard let deadline else { return settlement }
-        if let scheduled, scheduled <= deadline { return settlement }
+        guard let deadline else { return actions }
+        if let scheduled, scheduled <= deadline { return actions }
         scheduled = deadline
-        settlement.deadline = deadline
-        return settlement
+        actions.deadline = deadline
+        return actions
     }
 
     /// The shutdown has begun.

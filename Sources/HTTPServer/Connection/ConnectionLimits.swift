@@ -14,7 +14,7 @@ struct ConnectionLimits: Sendable {
     let bodyRateWindow: Moment.Span
     let writeTimeout: Moment.Span
     let lingerTimeout: Moment.Span
-    let departureGrace: Moment.Span
+    let halfCloseGrace: Moment.Span
     let stopGrace: Moment.Span
     let fastTime: Moment.Span
 
@@ -33,7 +33,7 @@ struct ConnectionLimits: Sendable {
         bodyRateWindow = Moment.Span(limits.bodyRateWindow)
         writeTimeout = Moment.Span(limits.writeTimeout)
         lingerTimeout = Moment.Span(limits.lingerTimeout)
-        departureGrace = Moment.Span(limits.departureGrace)
+        halfCloseGrace = Moment.Span(limits.halfCloseGrace)
         stopGrace = Moment.Span(limits.stopGrace)
         fastTime = Moment.Span(limits.fastTime)
     }

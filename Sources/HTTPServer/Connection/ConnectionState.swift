@@ -115,7 +115,7 @@ extension ConnectionState {
         phaseDeadline = nil
     }
 
-    /// The server answers in the application's place and closes; the rest of the request isn't read, if there is any.
+    /// The server responds in the application's place and closes; the rest of the request isn't read, if there is any.
     mutating func refused(readsAll: Bool = false) {
         phase = .handling
         phaseDeadline = nil
@@ -129,7 +129,7 @@ extension ConnectionState {
 extension ConnectionState {
     /// The response will come from a task.
     mutating func handlingBegan(_ now: Moment, limits: borrowing ConnectionLimits) {
-        if peerHasEnded { phaseDeadline = now + limits.departureGrace }
+        if peerHasEnded { phaseDeadline = now + limits.halfCloseGrace }
     }
 
     /// The response's end is the connection's.
@@ -162,7 +162,7 @@ extension ConnectionState {
 
 extension ConnectionState {
     /// What to do about a client that may have left.
-    enum Departure: Equatable {
+    enum PeerEndAction: Equatable {
         case goOn
         /// Nobody is there for what is being done.
         case close
@@ -171,13 +171,13 @@ extension ConnectionState {
     /// The peer has sent a FIN; what it sent before may still be unread.
     ///
     /// TCP doesn't say whether it has left or only has no more to send. What has an end is sent to its end; a stream
-    /// without one stops, and a task has ``ServerLimits/departureGrace`` to finish.
-    mutating func peerEnded(_ now: Moment, limits: borrowing ConnectionLimits) -> Departure {
+    /// without one stops, and a task has ``ServerLimits/halfCloseGrace`` to finish.
+    mutating func peerEnded(_ now: Moment, limits: borrowing ConnectionLimits) -> PeerEndAction {
         guard !peerHasEnded else { return .goOn }
         peerHasEnded = true
         switch phase {
         case .handling:
-            phaseDeadline = now + limits.departureGrace
+            phaseDeadline = now + limits.halfCloseGrace
             return .goOn
         case .sending: return isOpenEnded ? .close : .goOn
         case .awaiting, .head, .body, .finishing, .lingering, .closed: return .goOn
@@ -185,7 +185,7 @@ extension ConnectionState {
     }
 
     /// Everything the peer sent has been read, and it sends no more. Returns whether that breaks a request off in the middle,
-    /// which is answered with 400 (RFC 9112 §8): the client may have ended its output only.
+    /// which gets 400 (RFC 9112 §8): the client may have ended its output only.
     mutating func inputEnded() -> Bool {
         peerHasEnded = true
         leavesInputUnread = false

@@ -2,7 +2,7 @@ internal import HTTPCore
 
 /// What must be remembered of a request to write its response.
 struct Exchange {
-    /// Grows by one with each request of the connection, so that a late answer isn't taken for another's.
+    /// Grows by one with each request of the connection, so that a late response isn't taken for another's.
     var number: UInt64 = 0
     var isHead = false
     var version = HTTPVersion.http11

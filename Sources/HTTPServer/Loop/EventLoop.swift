@@ -78,7 +78,7 @@ struct EventLoop: ~Copyable {
         default:
             guard let seat = connections[ConnectionID(token: event.token)] else { return }
             seat.connection.handle(event, &context)
-            settle(seat)
+            finishTurn(of: seat)
         }
     }
 
@@ -92,14 +92,14 @@ struct EventLoop: ~Copyable {
     private mutating func handle(_ message: Message) {
         switch message {
         case .adopt(let descriptor, let peer): add(Socket(owning: descriptor), peer)
-        case .answer(let id, let request, var response):
+        case .response(let id, let request, var response):
             guard let seat = connections[id] else { return response.discardBody() }
-            seat.connection.answer(request, &response, &context)
-            settle(seat)
+            seat.connection.respond(to: request, &response, &context)
+            finishTurn(of: seat)
         case .wake(let id):
             guard let seat = connections[id] else { return }
             seat.connection.wake(&context)
-            settle(seat)
+            finishTurn(of: seat)
         case .stop(let deadline): stop(context.translation.moment(of: deadline))
         }
     }
@@ -112,16 +112,16 @@ struct EventLoop: ~Copyable {
             seat.connection.isQueued = false
             guard !seat.connection.isClosed else { continue }
             seat.connection.turn(&context)
-            settle(seat)
+            finishTurn(of: seat)
         }
     }
 
     /// After every turn: forgets a connection that is closed, otherwise sees that it gets its next turn.
-    private mutating func settle(_ seat: ConnectionSeat) {
-        let settlement = seat.connection.settle()
-        if settlement.isClosed { return remove(seat.connection.id) }
-        if settlement.queues { queue.append(seat) }
-        if let deadline = settlement.deadline { deadlines.insert(deadline, seat.connection.id) }
+    private mutating func finishTurn(of seat: ConnectionSeat) {
+        let actions = seat.connection.takeLoopActions()
+        if actions.isClosed { return remove(seat.connection.id) }
+        if actions.isToBeQueued { queue.append(seat) }
+        if let deadline = actions.deadline { deadlines.insert(deadline, seat.connection.id) }
     }
 
     private mutating func remove(_ id: ConnectionID) {
@@ -138,7 +138,7 @@ struct EventLoop: ~Copyable {
             guard let seat = connections[entry.owner], seat.connection.scheduled == entry.time else { continue }
             seat.connection.scheduled = nil
             seat.connection.checkTime(&context)
-            settle(seat)
+            finishTurn(of: seat)
         }
         if let acceptsAgain, acceptsAgain <= context.now { resumeAccepting() }
         if let stopDeadline, stopDeadline <= context.now { closeAll() }
@@ -191,7 +191,7 @@ extension EventLoop {
             seat.connection.isReadable = true
             seat.connection.stop(&context)
         }
-        settle(seat)
+        finishTurn(of: seat)
     }
 
     /// No descriptor or memory is left, and the listener would report that again and again.
@@ -220,7 +220,7 @@ extension EventLoop {
             return
         }
         stopDeadline = deadline
-        // Whoever is in the listener's queue already shook hands with us: they get their answer too.
+        // Whoever is in the listener's queue already shook hands with us: they get their response too.
         accept(atMost: .max)
         if let listener, acceptsAgain == nil { poller.remove(listener.descriptor) }
         acceptsAgain = nil
@@ -228,14 +228,14 @@ extension EventLoop {
         listener = nil
         for seat in connections.all {
             seat.connection.stop(&context)
-            settle(seat)
+            finishTurn(of: seat)
         }
     }
 
     private mutating func closeAll() {
         for seat in connections.all {
             seat.connection.close(&context)
-            settle(seat)
+            finishTurn(of: seat)
         }
     }
 }

@@ -1,6 +1,6 @@
 internal import System
 
-/// Names one connection of one loop. Places in the table are used again, so the generation tells old news from new.
+/// Names one connection of one loop. Places in the table are used again, so the generation distinguishes old messages from new.
 struct ConnectionID: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32
@@ -19,12 +19,12 @@ struct ConnectionID: Hashable, Sendable {
     }
 }
 
-/// What other threads tell an event loop.
+/// What other threads send to an event loop.
 enum Message: Sendable {
     /// A connection that another loop has accepted.
     case adopt(descriptor: Int32, SocketAddress)
-    /// The answer of a task to the connection's request of that number.
-    case answer(ConnectionID, request: UInt64, Response)
+    /// The response of a task to the connection's request of that number.
+    case response(ConnectionID, request: UInt64, Response)
     /// A stream has something to send.
     case wake(ConnectionID)
     /// Begin the orderly shutdown; what is left at that time is cut off.
@@ -79,7 +79,7 @@ extension Message {
     func discard() {
         switch self {
         case .adopt(let descriptor, _): _ = Socket(owning: descriptor)
-        case .answer(_, _, let response): response.discardBody()
+        case .response(_, _, let response): response.discardBody()
         case .wake, .stop: break
         }
     }

@@ -54,13 +54,13 @@ public final class FileHandle: Sendable {
     /// Bytes, when it was opened.
     public var size: Int64 { identity.size }
 
-    /// Whether the byte there is in memory, as far as the kernel can tell.
+    /// Whether the byte there is in memory, as far as the kernel knows.
     func isCached(_ offset: Int64) -> Bool { pawl_is_cached(descriptor, offset) == 1 }
 
     /// Of what it is asked for at once the kernel reads no more than a disk takes at a time, and forgets the rest.
     private static let advicePiece: Int64 = 128 * 1024
 
-    /// Has the kernel read what is asked for next, without waiting for it. What is in memory, as its ends tell, isn't asked for: the kernel
+    /// Has the kernel read what is asked for next, without waiting for it. What is in memory, judging by its ends, isn't asked for: the kernel
     /// would look at each of its pages.
     func prefetch(offset: Int64, count: Int) {
         if isCached(offset), isCached(offset + Int64(count) - 1) { return }

@@ -100,7 +100,7 @@ extension API {
         switch request.source {
         case .url(let url): return request.download(of: url)
         case .track(let id):
-            let answer: SearchAnswer
+            let answer: SearchResponse
             do throws(CatalogError) {
                 answer = try await catalog.lookup(id)
             } catch {

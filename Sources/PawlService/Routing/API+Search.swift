@@ -32,7 +32,7 @@ extension API {
     }
 
     private func fill(
-        _ response: inout Response, with answer: SearchAnswer, of query: SearchQuery, for request: borrowing Request
+        _ response: inout Response, with answer: SearchResponse, of query: SearchQuery, for request: borrowing Request
     ) {
         // The state of a download in it changes before the rest does: to be kept, but asked again.
         let left = max(0, (answer.expires - .now).components.seconds)
@@ -41,7 +41,7 @@ extension API {
         response.validate(for: request)
     }
 
-    private func encode(_ answer: SearchAnswer, includesRaw: Bool, into writer: inout JSONWriter) {
+    private func encode(_ answer: SearchResponse, includesRaw: Bool, into writer: inout JSONWriter) {
         let index = index
         answer.encode(into: &writer, includesRaw: includesRaw) { url in
             // Downloads are known by the normalised spelling.
@@ -83,7 +83,7 @@ extension API {
     }
 }
 
-extension SearchAnswer {
+extension SearchResponse {
     /// The first item as a JSON object, without what changes.
     func encodedItem() -> [UInt8]? {
         var writer = JSONWriter()

@@ -38,19 +38,19 @@ enum Fixture {
 
 /// A catalog with its source and its clock.
 struct Bench {
-    let upstream: FakeUpstream
+    let client: FakeClient
     let clock = TestClock()
     let catalog: Catalog
 
-    init(_ script: @escaping FakeUpstream.Script = { _ in nil }) {
+    init(_ script: @escaping FakeClient.Script = { _ in nil }) {
         self.init(script, configure: { _ in })
     }
 
-    init(_ script: @escaping FakeUpstream.Script = { _ in nil }, configure: (inout CatalogConfiguration) -> Void) {
+    init(_ script: @escaping FakeClient.Script = { _ in nil }, configure: (inout CatalogConfiguration) -> Void) {
         var configuration = CatalogConfiguration(itunesURL: itunesURL, postsURL: postsURL)
         configure(&configuration)
-        upstream = FakeUpstream(script)
-        catalog = Catalog(configuration: configuration, client: upstream, clock: clock)
+        client = FakeClient(script)
+        catalog = Catalog(configuration: configuration, client: client, clock: clock)
     }
 }
 
@@ -68,7 +68,7 @@ func query(_ text: String) throws -> SearchQuery {
 }
 
 /// The error that the work ends with; nil if it ends well.
-func failure(_ work: () async throws(CatalogError) -> SearchAnswer) async -> CatalogError? {
+func failure(_ work: () async throws(CatalogError) -> SearchResponse) async -> CatalogError? {
     do {
         _ = try await work()
         return nil

@@ -10,7 +10,6 @@ extension Property {
             let printed = date.description
             try expect(printed.utf8.count == 29, "printed as \(printed)")
             try expect(HTTPDate(parsing: printed) == date, "\(printed) is read as another moment")
-            try expect(Timestamp(millisecondsSinceEpoch: date.secondsSinceEpoch * 1000).httpDate == date, "another timestamp")
             // IMF-fixdate: all but the name of the day, which isn't compared, and a leap second, which is the next one.
             if bytes.count == 29, !text.contains(":60 ") {
                 try expectSame(String(printed.dropFirst(4)), String(text.dropFirst(4)), "printed and written")
@@ -23,7 +22,5 @@ extension Property {
         guard let moment = Timestamp(parsing: text) else { return }
         let printed = moment.description
         try expect(printed.utf8.count == 24 && Timestamp(parsing: printed) == moment, "printed as \(printed)")
-        let difference = moment.millisecondsSinceEpoch - moment.httpDate.secondsSinceEpoch * 1000
-        try expect((0..<1000).contains(difference), "\(printed) is \(difference) ms behind \(moment.httpDate)")
     }
 }

@@ -51,7 +51,7 @@ extension Property {
             String(decoding: requestLine, as: UTF8.self), "\(head.method.name) \(head.target) \(head.version)", "request lines")
         guard head.target.form != .absolute else { return }
         var fields: [String] = []
-        head.fields.forEach { name, value in fields.append("\(name):\(value)") }
+        for field in head.fields { fields.append("\(field.name):\(field.value)") }
         let expected = lines.map { line in
             let colon = line.firstIndex(of: 0x3A) ?? line.endIndex
             let value = String(decoding: line[colon...].dropFirst(), as: UTF8.self)

@@ -75,7 +75,7 @@ struct ChangeRouteTests {
             let id = try await running.add("/entity?size=10", #","paused":true"#)
             let path = "/downloads/\(id)"
             let tag = try #require(try await running.send("GET", path)["etag"])
-            func patch(_ fields: [(String, String)], _ priority: Int) async throws -> PlainClient.Answer {
+            func patch(_ fields: [(String, String)], _ priority: Int) async throws -> TestResponse {
                 try await running.send("PATCH", path, json: #"{"priority":\#(priority)}"#, fields: fields)
             }
             #expect(try await patch([("If-Match", "\"other\"")], 1).status == 412)

@@ -128,38 +128,8 @@ struct ErrorTableTests {
         }
     }
 
-    /// An answer, however it was read.
-    struct Reply: Sendable {
-        let status: Int
-        let fields: [(name: String, value: String)]
-        let body: [UInt8]
-
-        init(_ stream: PlainStream, isHead: Bool = false) throws {
-            let head = try stream.readHead()
-            (status, fields) = (head.status, head.fields)
-            body = try stream.readBody(head, isHead: isHead)
-        }
-
-        init(_ answer: PlainClient.Answer) {
-            (status, fields, body) = (answer.status, answer.fields, answer.body)
-        }
-
-        subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
-        var text: String { String(decoding: body, as: UTF8.self) }
-        var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
-        var code: String? { json["code"]?.string }
-        var detail: String { json["detail"]?.string ?? "" }
-    }
-
     private func expect(
-        _ answer: PlainClient.Answer, _ status: Int, _ code: String, of operation: Operation, _ name: String,
-        mention: String = ""
-    ) {
-        expect(Reply(answer), status, code, of: operation, name, mention: mention)
-    }
-
-    private func expect(
-        _ answer: Reply, _ status: Int, _ code: String, of operation: Operation, _ name: String,
+        _ answer: TestResponse, _ status: Int, _ code: String, of operation: Operation, _ name: String,
         mention: String = ""
     ) {
         let what: Comment = "\(operation), \(name): \(answer.status) \(answer.text.prefix(300))"
@@ -234,7 +204,7 @@ struct ErrorTableTests {
             $0.token = AccessToken("s3cret")
             $0.corsOrigins = [.origin("https://friend.example")]
         } _: { running in
-            func expectReadable(_ answer: Reply, _ operation: Operation) {
+            func expectReadable(_ answer: TestResponse, _ operation: Operation) {
                 #expect(answer["access-control-allow-origin"] == "https://friend.example", "\(operation) \(answer.status)")
                 #expect(answer["access-control-expose-headers"]?.contains("Retry-After") == true, "\(operation)")
                 #expect(answer["vary"]?.contains("Origin") == true, "\(operation)")
@@ -245,20 +215,20 @@ struct ErrorTableTests {
                     let answer = try await running.send(operation.method, operation.path(id: id), fields: [page])
                     expect(answer, 401, "unauthorized", of: operation, "no token")
                     #expect(answer["www-authenticate"]?.hasPrefix("Bearer") == true)
-                    expectReadable(Reply(answer), operation)
+                    expectReadable(answer, operation)
                     let twice = [page, ("Authorization", "Bearer s3cret"), ("Authorization", "Bearer s3cret")]
                     let several = try await running.send(operation.method, operation.path(id: id), fields: twice)
                     expect(several, 401, "unauthorized", of: operation, "two tokens", mention: "2 Authorization fields")
-                    expectReadable(Reply(several), operation)
+                    expectReadable(several, operation)
                 }
                 let misdirected = try await running.blocking { client in
-                    let stream = try PlainStream(port: client.port)
+                    let stream = try TestConnection(client.port)
                     let lines = [
                         "\(operation.method) \(operation.path(id: id)) HTTP/1.1", "Host: evil.example", "Connection: close",
                         "Origin: https://friend.example", "", "",
                     ]
-                    try stream.write(Array(lines.joined(separator: "\r\n").utf8))
-                    return try Reply(stream, isHead: operation.method == "HEAD")
+                    try stream.send(Array(lines.joined(separator: "\r\n").utf8))
+                    return try stream.readResponse(isHead: operation.method == "HEAD")
                 }
                 expect(misdirected, 421, "host-not-allowed", of: operation, "another host", mention: "evil.example")
                 expectReadable(misdirected, operation)
@@ -304,11 +274,11 @@ struct ErrorTableTests {
             ]
             for (status, code, request) in cases {
                 let answer = try await running.blocking { client in
-                    let stream = try PlainStream(port: client.port)
+                    let stream = try TestConnection(client.port)
                     let lines = request.split(separator: "\r\n", maxSplits: 1, omittingEmptySubsequences: false)
                     let fields = "Host: 127.0.0.1:\(client.port)\r\nOrigin: https://friend.example\r\n"
-                    try stream.write(Array("\(lines[0])\r\n\(fields)\(lines[1])\r\n".utf8))
-                    return try Reply(stream)
+                    try stream.send(Array("\(lines[0])\r\n\(fields)\(lines[1])\r\n".utf8))
+                    return try stream.readResponse()
                 }
                 #expect(answer.status == status, "\(answer.text)")
                 #expect(answer.code == code)

@@ -72,8 +72,8 @@ struct MetricsTests {
     func refusals() async throws {
         try await RunningService.with { running in
             try await running.blocking { client in
-                let stream = try PlainStream(port: client.port)
-                try stream.write(Array("GET / HTTP/1.1\r\nHost : x\r\n\r\n".utf8))
+                let stream = try TestConnection(client.port)
+                try stream.send(Array("GET / HTTP/1.1\r\nHost : x\r\n\r\n".utf8))
                 #expect(try stream.readHead().status == 400)
             }
             let text = try await running.send("GET", "/metrics").text

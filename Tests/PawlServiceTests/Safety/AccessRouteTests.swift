@@ -51,10 +51,10 @@ struct AccessRouteTests {
     func host(name: String) async throws {
         try await RunningService.with { running in
             let (status, body) = try await running.blocking { client in
-                let stream = try PlainStream(port: client.port)
-                try stream.write(Array("GET /healthz HTTP/1.1\r\nHost: \(name)\r\nConnection: close\r\n\r\n".utf8))
-                let head = try stream.readHead()
-                return (head.status, try stream.readBody(head))
+                let stream = try TestConnection(client.port)
+                try stream.send(Array("GET /healthz HTTP/1.1\r\nHost: \(name)\r\nConnection: close\r\n\r\n".utf8))
+                let head = try stream.readResponse()
+                return (head.status, head.body)
             }
             #expect(status == 421)
             #expect(try JSONValue(parsing: body)["code"]?.string == "host-not-allowed")

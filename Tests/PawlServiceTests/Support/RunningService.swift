@@ -60,8 +60,8 @@ final class RunningService: Sendable {
     // MARK: - What a client does
 
     /// Runs what blocks on a thread that may block: the pool that tests and the service share has few.
-    func blocking<Value: Sendable>(_ body: @escaping @Sendable (PlainClient) throws -> Value) async throws -> Value {
-        let client = PlainClient(port: service.port)
+    func blocking<Value: Sendable>(_ body: @escaping @Sendable (TestClient) throws -> Value) async throws -> Value {
+        let client = TestClient(port: service.port)
         return try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread { continuation.resume(with: Result { try body(client) }) }
         }
@@ -69,12 +69,11 @@ final class RunningService: Sendable {
 
     func send(
         _ method: String, _ path: String, fields: [(String, String)] = [], body: [UInt8]? = nil
-    ) async throws -> PlainClient.Answer {
+    ) async throws -> TestResponse {
         try await blocking { try $0.send(method, path, fields: fields, body: body) }
     }
 
-    func send(_ method: String, _ path: String, json: String, fields: [(String, String)] = []) async throws -> PlainClient.Answer
-    {
+    func send(_ method: String, _ path: String, json: String, fields: [(String, String)] = []) async throws -> TestResponse {
         try await send(method, path, fields: fields + [("Content-Type", "application/json")], body: Array(json.utf8))
     }
 
@@ -93,7 +92,7 @@ final class RunningService: Sendable {
                 let download = event.data.array?.first ?? event.data
                 if condition(download) { return download }
             }
-            throw PlainClient.Failure.malformed("the event stream ended early")
+            throw TestConnection.Failure.malformed("the event stream ended early")
         }
     }
 
@@ -105,7 +104,7 @@ final class RunningService: Sendable {
     }
 }
 
-extension PlainClient.Answer {
+extension TestResponse {
     /// The body as JSON; `null` if it is none.
     var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
     /// What a problem says.
@@ -121,14 +120,14 @@ final class EventReader {
         var data = JSONValue.null
     }
 
-    private let stream: PlainStream
+    private let stream: TestConnection
     private var pending: [UInt8] = []
-    let head: PlainStream.Head
+    let head: TestResponse
 
-    init(_ client: PlainClient, _ path: String, fields: [(String, String)] = []) throws {
+    init(_ client: TestClient, _ path: String, fields: [(String, String)] = []) throws {
         stream = try client.open("GET", path, fields: fields)
         head = try stream.readHead()
-        guard head.status == 200 else { throw PlainClient.Failure.malformed("status \(head.status)") }
+        guard head.status == 200 else { throw TestConnection.Failure.malformed("status \(head.status)") }
     }
 
     /// The next event; nil when the stream has ended properly.

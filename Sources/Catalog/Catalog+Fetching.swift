@@ -1,0 +1,155 @@
+internal import HTTPClient
+internal import HTTPCore
+internal import System
+
+extension Catalog {
+    /// The listing for a request, from memory or from the source.
+    func entry(
+        for request: ClientRequest, _ source: any SearchSource, session: String?
+    ) async throws(CatalogError) -> ListingCache.Entry {
+        let key = Self.key(request, source)
+        let waiter = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                join(waiter, continuation, for: request, source, key: key, session: session)
+            }
+        } onCancel: {
+            leave(waiter)
+        }
+        return try outcome.get()
+    }
+
+    private func join(
+        _ waiter: SingleFlight.WaiterID, _ continuation: CheckedContinuation<Outcome, Never>, for request: ClientRequest,
+        _ source: any SearchSource, key: String, session: String?
+    ) {
+        if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled)) }
+        let now = clock.now
+        let (cached, cancellation) = state.withLock { state -> (ListingCache.Entry?, SingleFlight.Cancellation) in
+            let (ticket, cancellation) = state.singleFlight.join(waiter, key: key, session: session, at: now)
+            switch ticket {
+            case .cached(let entry): return (entry, cancellation)
+            case .joined: break
+            case .started(let id):
+                state.tasks[id] = Task { await self.fetch(id, request, source, key: key) }
+            }
+            state.waiting[waiter] = continuation
+            return (nil, cancellation)
+        }
+        cancel(cancellation)
+        if let cached { return continuation.resume(returning: .success(cached)) }
+        // A cancellation that came before the waiter was in the table found nobody to send away.
+        if Task.isCancelled { leave(waiter) }
+    }
+
+    private func leave(_ waiter: SingleFlight.WaiterID) {
+        let (continuation, cancellation) = state.withLock { state in
+            (state.waiting.removeValue(forKey: waiter), state.singleFlight.leave(waiter))
+        }
+        cancel(cancellation)
+        continuation?.resume(returning: .failure(.cancelled))
+    }
+
+    /// Ends the wait of who was superseded, and the request that nobody waits for.
+    func cancel(_ cancellation: SingleFlight.Cancellation) {
+        let (continuation, task) = state.withLock { state in
+            (
+                cancellation.superseded.flatMap { state.waiting.removeValue(forKey: $0) },
+                cancellation.abandoned.flatMap { state.tasks.removeValue(forKey: $0) }
+            )
+        }
+        task?.cancel()
+        continuation?.resume(returning: .failure(.superseded))
+    }
+
+    /// Asks the source, and resumes all who wait.
+    private func fetch(_ id: SingleFlight.RequestID, _ request: ClientRequest, _ source: any SearchSource, key: String) async {
+        let result: Result<Listing, CatalogError>
+        do {
+            result = .success(try await listing(for: request, source))
+        } catch {
+            result = .failure(error)
+        }
+        let now = clock.now
+        let (continuations, expires) = state.withLock { state in
+            state.tasks[id] = nil
+            let finished = state.singleFlight.finish(id, key: key, listing: try? result.get(), at: now)
+            return (finished.waiters.compactMap { state.waiting.removeValue(forKey: $0) }, finished.expires)
+        }
+        let outcome = result.map { ListingCache.Entry(listing: $0, expires: expires) }
+        for continuation in continuations { continuation.resume(returning: outcome) }
+    }
+
+    /// Waits for a turn, asks the source and validates its response.
+    private func listing(for request: ClientRequest, _ source: any SearchSource) async throws(CatalogError) -> Listing {
+        let description = type(of: source).description
+        try await turn(at: description.id)
+        var request = request
+        request.connectTimeout = configuration.connectTimeout
+        request.headTimeout = configuration.totalTimeout
+        request.totalTimeout = configuration.totalTimeout
+        request.acceptsEncodings = true
+        request.maximumRedirects = 3
+        request.fields.append((name: "Accept", value: description.mediaTypes.joined(separator: ", ")))
+        let response: ClientResponse
+        do {
+            response = try await client.fetch(request, bodyLimit: configuration.bodyLimit)
+        } catch {
+            throw CatalogError(error, source: description)
+        }
+        do {
+            let listing = try ResponseValidator.listing(of: response, from: source)
+            withBudget(description.id) { $0.succeeded() }
+            return listing
+        } catch .upstreamRateLimited(let retryAfter) {
+            let now = clock.now
+            let wait = withBudget(description.id) { budget in
+                budget.throttled(at: now, retryAfter: retryAfter == .zero ? nil : retryAfter)
+            }
+            throw .upstreamRateLimited(retryAfter: wait)
+        }
+    }
+
+    /// Waits until the source may be asked.
+    private func turn(at source: String) async throws(CatalogError) {
+        let now = clock.now
+        switch withBudget(source, { $0.take(at: now) }) {
+        case .refused(let retryAfter): throw .upstreamRateLimited(retryAfter: retryAfter)
+        case .at(let turn):
+            if turn > now {
+                do {
+                    try await clock.sleep(until: turn)
+                } catch {
+                    withBudget(source) { $0.giveBack(turn) }
+                    throw .cancelled
+                }
+            }
+            if Task.isCancelled {
+                withBudget(source) { $0.giveBack(turn) }
+                throw .cancelled
+            }
+            // The source may have throttled somebody whose turn came before.
+            let later = clock.now
+            if let wait = withBudget(source, { $0.closure(at: later) }) {
+                withBudget(source) { $0.giveBack(turn) }
+                throw .upstreamRateLimited(retryAfter: wait)
+            }
+        }
+    }
+
+    @discardableResult
+    private func withBudget<Value: Sendable>(_ source: String, _ body: (inout RateBudget) -> Value) -> Value {
+        state.withLock { state in
+            var budget =
+                state.budgets[source]
+                ?? RateBudget(
+                    tokens: configuration.requestsPerMinute, longestWait: configuration.longestTurn,
+                    backoff: configuration.backoff, longestBackoff: configuration.longestBackoff)
+            defer { state.budgets[source] = budget }
+            return body(&budget)
+        }
+    }
+}

@@ -1,0 +1,9 @@
+public import HTTPClient
+
+/// Asks a source over the network.
+public protocol UpstreamClient: Sendable {
+    /// The response with its whole body of at most `bodyLimit` bytes. Cancelling the task cancels the transfer.
+    func fetch(_ request: ClientRequest, bodyLimit: Int) async throws(ClientError) -> ClientResponse
+}
+
+extension HTTPClient: UpstreamClient {}

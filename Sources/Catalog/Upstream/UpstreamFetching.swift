@@ -1,9 +1,0 @@
-public import HTTPClient
-
-/// Asks a source over the network.
-public protocol UpstreamFetching: Sendable {
-    /// The response with its whole body of at most `bodyLimit` bytes. Cancelling the task cancels the transfer.
-    func fetch(_ request: ClientRequest, bodyLimit: Int) async throws(ClientError) -> ClientResponse
-}
-
-extension HTTPClient: UpstreamFetching {}

@@ -1,0 +1,41 @@
+/// Small pages behind the links in search results.
+enum Page {
+    /// The page at that path, or nil.
+    static func html(_ segments: [String]) -> String? {
+        let catalogue = Catalogue.shared
+        if segments.isEmpty || segments == [""] {
+            let notice = """
+                <p>An iTunes-shaped catalogue of \(catalogue.tracks.count) tracks for trying things out. The names are those of real \
+                works; all sound is synthesised. Try <a href="/search?term=prelude">/search?term=prelude</a>.</p>
+                """
+            return page("Demo upstream", notice + list(catalogue.artists.map { ("/artist/\($0.id)", $0.name) }))
+        }
+        guard segments.count == 2, let id = Int64(segments[1]) else { return nil }
+        if segments[0] == "artist", let artist = catalogue.artist(id) {
+            return page(artist.name, list(catalogue.albums(of: artist).map { ("/album/\($0.id)", $0.name) }))
+        }
+        if segments[0] == "album", let album = catalogue.album(id) {
+            let cover = "<p>\(escaped(album.artist.name))</p><p><img src=\"/artwork/\(id)/300x300.png\" alt=\"\"></p>"
+            return page(album.name, cover + list(catalogue.tracks(of: album).map { ("/track/\($0.id)", $0.name) }))
+        }
+        guard segments[0] == "track", let track = catalogue.track(id) else { return nil }
+        let player = "<p><audio controls preload=\"none\" src=\"\(track.mediaTarget)\"></audio></p>"
+        let links = [(track.mediaTarget, "The file"), ("/album/\(track.album.id)", track.album.name)]
+        return page(track.name, (track.album.artist.timbre == nil ? "" : player) + list(links))
+    }
+
+    private static func list(_ links: [(target: String, name: String)]) -> String {
+        "\n<ul>\n" + links.map { "<li><a href=\"\($0.target)\">\(escaped($0.name))</a>\n" }.joined() + "</ul>"
+    }
+
+    static func page(_ title: String, _ content: String) -> String {
+        let title = escaped(title)
+        return
+            "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>\(title)</title>\n<h1>\(title)</h1>\n\(content)\n"
+    }
+
+    static func escaped(_ text: String) -> String {
+        let entities: [Character: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
+        return text.map { entities[$0] ?? String($0) }.joined()
+    }
+}

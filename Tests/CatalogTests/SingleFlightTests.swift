@@ -1,0 +1,219 @@
+import HTTPClient
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import Catalog
+
+/// Who waits for which request, and what ends it.
+@Suite(.timeLimit(.minutes(3)))
+struct FlightTests {
+    private typealias Searching = Task<Result<SearchResponse, CatalogError>, Never>
+
+    private static let song = FakeClient.Outcome.success(.with(Fixture.song()))
+
+    /// Begins a search, and goes on when the source has been asked `requests` times.
+    private func begin(_ text: String, on bench: Bench, requests: Int) async throws -> Searching {
+        let task = try start(text, on: bench)
+        try await bench.client.requests.wait { $0.count >= requests }
+        return task
+    }
+
+    private func start(_ text: String, on bench: Bench) throws -> Searching {
+        let search = try query(text)
+        return Task { () async -> Result<SearchResponse, CatalogError> in
+            do throws(CatalogError) {
+                return .success(try await bench.catalog.search(search))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    private func error(of task: Searching) async -> CatalogError? {
+        if case .failure(let error) = await task.value { error } else { nil }
+    }
+
+    @Test("equal searches in flight share one request")
+    func equalSearchesInFlightShareOneRequest() async throws {
+        let bench = Bench()
+        let first = try await begin("term=a", on: bench, requests: 1)
+        // They differ only in what the source isn't told.
+        var others: [Searching] = []
+        for number in 0..<50 { others.append(try start("term=a&limit=50&session=\(number)&include=raw", on: bench)) }
+        try await bench.waitForWaiters(51, "term=a")
+        bench.client.respond(0, Self.song)
+        for task in [first] + others { #expect(try await task.value.get().items.count == 1) }
+        #expect(bench.client.count == 1)
+        #expect(bench.catalog.isIdle)
+    }
+
+    @Test("a failure reaches all who share the request")
+    func aFailureReachesAllWhoShareTheRequest() async throws {
+        let bench = Bench()
+        let first = try await begin("term=a", on: bench, requests: 1)
+        let second = try start("term=a", on: bench)
+        try await bench.waitForWaiters(2, "term=a")
+        bench.client.respond(0, .failure(.timedOut("x")))
+        #expect(await error(of: first)?.kind == "upstreamTimeout")
+        #expect(await error(of: second)?.kind == "upstreamTimeout")
+        #expect(bench.catalog.isIdle)
+    }
+
+    @Test("different searches do not share")
+    func differentSearchesDoNotShare() async throws {
+        let bench = Bench { _ in Self.song }
+        for text in ["term=a", "term=A", "term=a&limit=49", "term=a&country=DE", "term=a&offset=1"] {
+            _ = try await bench.catalog.search(try query(text))
+        }
+        #expect(bench.client.count == 5)
+    }
+
+    @Test("a waiter that is cancelled leaves the others their request")
+    func aWaiterThatIsCancelledLeavesTheOthersTheirRequest() async throws {
+        let bench = Bench()
+        let first = try await begin("term=a", on: bench, requests: 1)
+        let second = try start("term=a", on: bench)
+        try await bench.waitForWaiters(2, "term=a")
+        first.cancel()
+        #expect(await error(of: first) == .cancelled)
+        #expect(bench.client.cancelled.value.isEmpty)
+        bench.client.respond(0, Self.song)
+        #expect(try await second.value.get().items.count == 1)
+        #expect(bench.catalog.isIdle)
+    }
+
+    @Test("the request is cancelled when nobody waits for it")
+    func theRequestIsCancelledWhenNobodyWaitsForIt() async throws {
+        let bench = Bench()
+        let first = try await begin("term=a", on: bench, requests: 1)
+        let second = try start("term=a", on: bench)
+        try await bench.waitForWaiters(2, "term=a")
+        first.cancel()
+        second.cancel()
+        try await bench.client.cancelled.wait { $0 == [0] }
+        #expect(await error(of: first) == .cancelled)
+        #expect(await error(of: second) == .cancelled)
+
+        // Nobody boards a request that is being cancelled.
+        let third = try await begin("term=a", on: bench, requests: 2)
+        bench.client.respond(1, Self.song)
+        #expect(try await third.value.get().items.count == 1)
+        #expect(bench.catalog.isIdle)
+    }
+
+    @Test("a task that is cancelled before it searches asks nothing")
+    func aTaskThatIsCancelledBeforeItSearchesAsksNothing() async throws {
+        let bench = Bench()
+        let search = try query("term=a")
+        let task = Task { () async -> CatalogError? in
+            while !Task.isCancelled { await Task.yield() }
+            return await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
+        }
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        #expect(bench.client.count == 0)
+        #expect(bench.catalog.isIdle)
+    }
+
+    @Test("a newer search of the session replaces the older and its request")
+    func aNewerSearchOfTheSessionReplacesTheOlderAndItsRequest() async throws {
+        let bench = Bench()
+        let older = try await begin("term=a&session=s", on: bench, requests: 1)
+        let newer = try await begin("term=ab&session=s", on: bench, requests: 2)
+        // At once: the newer one has no answer yet.
+        #expect(await error(of: older) == .superseded)
+        try await bench.client.cancelled.wait { $0 == [0] }
+        bench.client.respond(1, Self.song)
+        #expect(try await newer.value.get().items.count == 1)
+        #expect(bench.catalog.isIdle)
+    }
+
+    @Test("a replaced search leaves a request that others wait for")
+    func aReplacedSearchLeavesARequestThatOthersWaitFor() async throws {
+        let bench = Bench()
+        let older = try await begin("term=a&session=s", on: bench, requests: 1)
+        let other = try start("term=a&session=t", on: bench)
+        try await bench.waitForWaiters(2, "term=a")
+        let newer = try await begin("term=ab&session=s", on: bench, requests: 2)
+        #expect(await error(of: older) == .superseded)
+        bench.client.respond(0, Self.song)
+        bench.client.respond(1, Self.song)
+        #expect(try await other.value.get().items.count == 1)
+        #expect(try await newer.value.get().items.count == 1)
+        #expect(bench.client.cancelled.value.isEmpty)
+    }
+
+    @Test("an equal search of the session takes the request over")
+    func anEqualSearchOfTheSessionTakesTheRequestOver() async throws {
+        let bench = Bench()
+        let older = try await begin("term=a&session=s", on: bench, requests: 1)
+        let newer = try start("term=a&session=s", on: bench)
+        #expect(await error(of: older) == .superseded)
+        bench.client.respond(0, Self.song)
+        #expect(try await newer.value.get().items.count == 1)
+        #expect(bench.client.count == 1)
+        #expect(bench.client.cancelled.value.isEmpty)
+    }
+
+    @Test("a session spans the sources")
+    func aSessionSpansTheSources() async throws {
+        let bench = Bench()
+        let older = try await begin("term=a&session=s", on: bench, requests: 1)
+        let newer = try await begin("term=a&source=posts&session=s", on: bench, requests: 2)
+        #expect(await error(of: older) == .superseded)
+        newer.cancel()
+        #expect(await error(of: newer) == .cancelled)
+    }
+
+    @Test("searches without a session or in another are left alone")
+    func searchesWithoutASessionOrInAnotherAreLeftAlone() async throws {
+        let bench = Bench()
+        let plain = try await begin("term=a", on: bench, requests: 1)
+        let other = try await begin("term=b&session=t", on: bench, requests: 2)
+        let newer = try await begin("term=c&session=s", on: bench, requests: 3)
+        for number in 0..<3 { bench.client.respond(number, Self.song) }
+        for task in [plain, other, newer] { #expect(try await task.value.get().items.count == 1) }
+    }
+
+    @Test("a response from memory replaces the older search too", arguments: [true, false])
+    func anAnswerFromMemoryReplacesTheOlderSearchToo(peeks: Bool) async throws {
+        let bench = Bench { request in request.url.string.contains("term=kept") ? Self.song : nil }
+        _ = try await bench.catalog.search(try query("term=kept"))
+        let older = try await begin("term=a&session=s", on: bench, requests: 2)
+        let search = try query("term=kept&session=s")
+        if peeks {
+            #expect(bench.catalog.cached(search) != nil)
+        } else {
+            _ = try await bench.catalog.search(search)
+        }
+        #expect(await error(of: older) == .superseded)
+        try await bench.client.cancelled.wait { $0.count == 1 }
+        #expect(bench.catalog.isIdle)
+    }
+
+    @Test("a session is forgotten when its search has its response")
+    func aSessionIsForgottenWhenItsSearchIsAnswered() async throws {
+        let bench = Bench { _ in Self.song }
+        for number in 0..<15 { _ = try await bench.catalog.search(try query("term=a\(number)&session=\(number)")) }
+        #expect(bench.catalog.isIdle)
+    }
+
+    @Test("many who come and go all get a response")
+    func manyWhoComeAndGoAreAllAnswered() async throws {
+        let bench = Bench { _ in Self.song }
+        let search = try query("term=a")
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                let task = Task { await failure { () async throws(CatalogError) in try await bench.catalog.search(search) } }
+                if number % 3 == 0 { task.cancel() }
+                group.addTask {
+                    let error = await task.value
+                    #expect(error == nil || error == .cancelled)
+                }
+            }
+        }
+        #expect(bench.catalog.isIdle)
+        #expect(bench.catalog.cached(search) != nil)
+    }
+}

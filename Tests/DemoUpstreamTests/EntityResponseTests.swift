@@ -1,0 +1,170 @@
+import HTTPCore
+import Testing
+
+@testable import DemoUpstream
+
+@Suite("Responses for entities") struct EntityResponseTests {
+    private static let target = "/entity?size=1000&seed=a"
+    private static let modified = "Sat, 01 Nov 2025 08:00:00 GMT"
+
+    private func response(
+        _ query: String = "", faults: String = "", request: [(FieldName, String)] = [], method: HTTPMethod = .get, number: Int = 1
+    ) throws -> EntityResponse {
+        var fields = Fields()
+        for (name, value) in request { fields.append(name, value) }
+        let target = try Target(try RequestTarget(Self.target + query + "&fault=" + faults))
+        let active = ActiveFaults(target.faults, request: number)
+        let entity = try #require(try Entity.find(target, version: active.version, base: "", now: 1_800_000_000))
+        return EntityResponse(entity: entity, faults: active, method: method, fields: fields)
+    }
+
+    private func body(_ response: EntityResponse) -> [UInt8]? {
+        guard var source = response.source else { return nil }
+        var bytes: [UInt8] = []
+        while source.append(upTo: 100_000, to: &bytes) > 0 {}
+        return bytes
+    }
+
+    private var whole: [UInt8] { DemoUpstream.content(of: Self.target)?.bytes ?? [] }
+
+    @Test("without faults an entity has a strong tag, a date, and serves ranges")
+    func plain() throws {
+        let response = try response()
+        #expect(response.status == .ok)
+        #expect(response.fields[.lastModified] == Self.modified)
+        #expect(response.fields[.acceptRanges] == "bytes")
+        #expect(response.fields[.contentType] == "application/octet-stream")
+        let tag = try #require(response.fields[.etag].flatMap { EntityTag(parsing: $0) })
+        #expect(!tag.isWeak)
+        #expect(whole.count == 1000)
+        #expect(body(response) == whole)
+    }
+
+    @Test(
+        "the response to a range is that part",
+        arguments: [
+            ("bytes=0-9", "bytes 0-9/1000", 0..<10), ("bytes=990-", "bytes 990-999/1000", 990..<1000),
+            ("bytes=-5", "bytes 995-999/1000", 995..<1000), ("bytes=500-4000", "bytes 500-999/1000", 500..<1000),
+        ] as [(String, String, Range<Int>)])
+    func range(asked: String, said: String, range: Range<Int>) throws {
+        let response = try response(request: [(.range, asked)])
+        #expect(response.status == .partialContent)
+        #expect(response.fields[.contentRange] == said)
+        #expect(body(response) == Array(whole[range]))
+    }
+
+    @Test("If-Range decides between the part and the whole")
+    func ifRange() throws {
+        let tag = try #require(try response().fields[.etag])
+        let cases = [(tag, 206), (Self.modified, 206), ("\"other\"", 200), ("W/" + tag, 200)]
+        for (validator, status) in cases {
+            let response = try response(request: [(.range, "bytes=10-"), (.ifRange, validator)])
+            #expect(response.status.code == status, "\(validator)")
+            let ignoring = try self.response(
+                faults: "ignore-if-range", request: [(.range, "bytes=10-"), (.ifRange, validator)])
+            #expect(ignoring.status == .partialContent, "\(validator)")
+        }
+    }
+
+    @Test("the response to several ranges is a multipart body whose parts are those ranges")
+    func multipleRanges() throws {
+        let response = try response(request: [(.range, "bytes=0-1,500-501")])
+        #expect(response.status == .partialContent)
+        #expect(response.fields[.contentRange] == nil)
+        let boundary = try #require(response.fields[.contentType]?.split(separator: "boundary=").last)
+        var expected = Array(
+            "\r\n--\(boundary)\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes 0-1/1000\r\n\r\n".utf8)
+        expected += whole[0..<2]
+        expected +=
+            "\r\n--\(boundary)\r\nContent-Type: application/octet-stream\r\nContent-Range: bytes 500-501/1000\r\n\r\n".utf8
+        expected += whole[500..<502]
+        expected += "\r\n--\(boundary)--\r\n".utf8
+        #expect(body(response) == expected)
+        #expect(response.source?.length == Int64(expected.count))
+    }
+
+    @Test(
+        "each fault changes what it says it changes",
+        arguments: [
+            ("ignore-ranges", "bytes=10-", 200, nil), ("wrong-range", "bytes=10-19", 206, "bytes 11-20/1000"),
+            ("wrong-total", "bytes=10-19", 206, "bytes 10-19/1001"), ("unasked-206", nil, 206, "bytes 0-499/1000"),
+            ("416", "bytes=10-", 416, "bytes */1000"), ("416-complete", "bytes=10-", 416, "bytes */10"),
+            ("416-bare", "bytes=10-", 416, nil), ("416", nil, 200, nil), ("gzip", "bytes=10-", 200, nil),
+            ("multipart", "bytes=10-19", 206, nil), ("", "bytes=1000-", 416, "bytes */1000"),
+        ] as [(String, String?, Int, String?)])
+    func ranges(fault: String, range: String?, status: Int, contentRange: String?) throws {
+        let response = try response(faults: fault, request: range.map { [(.range, $0)] } ?? [])
+        #expect(response.status.code == status)
+        #expect(response.fields[.contentRange] == contentRange)
+        if fault == "ignore-ranges" { #expect(response.fields[.acceptRanges] == nil) }
+        if fault == "multipart" { #expect(response.fields[.contentType]?.hasPrefix("multipart/byteranges; boundary=") == true) }
+        if fault == "gzip" { #expect(response.fields[.contentEncoding] == "gzip") }
+        if fault.hasPrefix("wrong-") { #expect(body(response) == Array(whole[10..<20])) }
+    }
+
+    @Test(
+        "validators are what the query and the faults ask for",
+        arguments: [
+            ("&etag=abc", "", "\"abc\"", modified), ("&etag=none", "", nil, modified),
+            ("&lastmodified=none&etag=abc", "", "\"abc\"", nil),
+            ("&etag=abc", "weak-etag", "W/\"abc\"", modified), ("&etag=abc", "no-validator", nil, nil),
+            ("&etag=none&lastmodified=recent", "", nil, "Fri, 15 Jan 2027 08:00:00 GMT"),
+            ("&etag=abc", "gzip", "\"abc-gzip\"", modified),
+        ] as [(String, String, String?, String?)])
+    func validators(query: String, faults: String, tag: String?, date: String?) throws {
+        let response = try response(query, faults: faults)
+        #expect(response.fields[.etag] == tag)
+        #expect(response.fields[.lastModified] == date)
+    }
+
+    @Test("a changed entity has other bytes, another tag and a later date, and the same length unless that changes too")
+    func change() throws {
+        let first = try response(faults: "change", number: 1)
+        let second = try response(faults: "change", number: 2)
+        #expect(body(first) == whole)
+        #expect(body(second) != whole)
+        #expect(body(second)?.count == 1000)
+        #expect(first.fields[.etag] != second.fields[.etag])
+        #expect(second.fields[.lastModified] == "Sat, 01 Nov 2025 09:00:00 GMT")
+        #expect(body(second) == DemoUpstream.content(of: Self.target, version: 2)?.bytes)
+        #expect(body(try response(faults: "change-length", number: 2))?.count == 5099)
+    }
+
+    @Test("the responses to conditional requests are 304 and 412")
+    func conditions() throws {
+        let tag = try #require(try response().fields[.etag])
+        #expect(try response(request: [(.ifNoneMatch, tag)]).status == .notModified)
+        #expect(try response(request: [(.ifNoneMatch, tag)]).source == nil)
+        #expect(try response(request: [(.ifModifiedSince, Self.modified)]).status == .notModified)
+        #expect(try response(request: [(.ifMatch, "\"other\"")]).status == .preconditionFailed)
+    }
+
+    @Test("Content-Type and Content-Disposition are as asked")
+    func fields() throws {
+        let response = try response("&type=audio/mp4&disposition=attachment;%20filename=%22a.m4a%22")
+        #expect(response.fields[.contentType] == "audio/mp4")
+        #expect(response.fields[.contentDisposition] == "attachment; filename=\"a.m4a\"")
+        #expect(try self.response("&type=none").fields[.contentType] == nil)
+        #expect(try self.response("&ranges=none", request: [(.range, "bytes=1-")]).status == .ok)
+    }
+
+    @Test(
+        "a request that says nothing clear is refused with a sentence",
+        arguments: [
+            "/entity", "/entity?size=x", "/entity?size=-1", "/entity?size=1&pace=fast", "/entity?size=1&fault=odd",
+            "/entity?size=1&lastmodified=yesterday", "/entity?size=%zz",
+        ])
+    func refused(target: String) {
+        #expect(throws: Target.Invalid.self) {
+            let parsed = try Target(try RequestTarget(target))
+            _ = try Entity.find(parsed, version: 1, base: "", now: 0)
+        }
+    }
+
+    @Test("faults may stand in the path, for clients that append their own query")
+    func faultyPath() throws {
+        let target = try Target(try RequestTarget("/faulty/503x2,retry-after=1/search?term=a&fault=gzip"))
+        #expect(target.segments == ["search"])
+        #expect(target.faults.map(\.kind) == [.status, .retryAfter, .gzip])
+    }
+}
