@@ -10,6 +10,8 @@ public struct HTTPStatus: Sendable, Hashable {
 
     /// Whether the class is 1xx: interim, another response follows.
     public var isInformational: Bool { code < 200 }
+    /// Whether the class is 2xx.
+    public var isSuccessful: Bool { code >= 200 && code < 300 }
     /// Whether the class is 5xx.
     public var isServerError: Bool { code >= 500 && code < 600 }
 

@@ -1030,7 +1030,8 @@ extension DownloadMachine {
     /// Gives up everything that has come, to end or to begin again. The bytes go once the store knows: had it still counted on them when
     /// their file was gone, a crash in between would have lost them.
     private mutating func startAfresh(_ command: Command, as next: DownloadState, _ context: inout Context) {
-        let mayHavePart = !written.ranges.isEmpty || record.entity != nil || !record.segments.isEmpty || isCountedOn
+        // An attempt may have made the file and placed nothing in it.
+        let mayHavePart = record.download.attempts > 0 || isCountedOn
         giveUpBytes(&context)
         forgetFailures()
         record.retryAt = nil
