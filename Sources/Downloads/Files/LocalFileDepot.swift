@@ -24,6 +24,8 @@ final class LocalFileDepot: FileDepot {
     private let filesPath: String
     private let link: Linking
     private let waiting = Locked(Waiting())
+    /// Downloads that may have a note.
+    private let notes = Locked<Set<DownloadID>>([])
     /// What finished files that were not recognised at once hash to: whoever asks for one again does not have it read again.
     private let hashes = Locked<[FileIdentity: [UInt8]]>([:])
     private static let mostHashes = 1000
@@ -60,10 +62,14 @@ final class LocalFileDepot: FileDepot {
     func createPart(_ id: DownloadID, replacement: Bool) throws(FileError) -> PartFile {
         let name = replacement ? Self.replacement(id) : Self.part(id)
         let path = path(name)
+        func create() throws(SystemError) -> PartFile {
+            PartFile(try incomplete.open(name, .creating), in: incomplete, path: path)
+        }
         do throws(SystemError) {
+            do throws(SystemError) { return try create() } catch { guard error.kind == .alreadyExists else { throw error } }
             var removed = RemovedFiles()
             try removed.remove(name, from: incomplete)
-            return PartFile(try incomplete.open(name, .creating), in: incomplete, path: path)
+            return try create()
         } catch {
             // To start over would not help against a directory of that name.
             throw error.kind == .notRegular ? FileError(.other, "create \(path): \(error)") : FileError("create", path, error)
@@ -245,10 +251,14 @@ final class LocalFileDepot: FileDepot {
                 name: name, length: publication.file.length, sha256: publication.file.sha256, identity: identity)
         }
         let part = Self.part(publication.id)
-        // Already published by a run that ended before its record said so.
-        if try identify(publication.name) == identity { return published(publication.name) }
         let status = try describing("examine", path(part)) { () throws(SystemError) in try incomplete.status(of: part) }
-        guard status?.identity == identity else { throw FileError(.missing, "\(path(part)) is not the file that was written") }
+        if status?.identity != identity || status?.links != 1 {
+            // Already published by a run that ended before its record said so.
+            if try identify(publication.name) == identity { return published(publication.name) }
+            guard status?.identity == identity else {
+                throw FileError(.missing, "\(path(part)) is not the file that was written")
+            }
+        }
         var name = publication.name
         var number = 2
         while try !give(name, to: publication, identity) {
@@ -267,6 +277,7 @@ final class LocalFileDepot: FileDepot {
             } catch {
                 guard error.meansNoLinks else { throw error }
                 let note = PublicationNote(name: name, identity: identity, sha256: publication.file.sha256)
+                notes.withLock { _ = $0.insert(publication.id) }
                 try note.write(Self.note(publication.id), in: incomplete)
                 try incomplete.renameExclusively(part, to: files, as: name)
             }
@@ -278,7 +289,8 @@ final class LocalFileDepot: FileDepot {
     }
 
     func finishPublishing(_ id: DownloadID) throws(FileError) {
-        for name in [Self.part(id), Self.note(id)] {
+        let hasNote = notes.withLock { $0.remove(id) != nil }
+        for name in hasNote ? [Self.part(id), Self.note(id)] : [Self.part(id)] {
             do throws(SystemError) { try incomplete.remove(name) } catch { throw FileError("remove", path(name), error) }
         }
     }
@@ -375,8 +387,11 @@ final class LocalFileDepot: FileDepot {
     func orphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) -> [String] {
         let names = try entries(of: incomplete, incompletePath)
         return names.filter { name in
-            let stem = [".part", ".publishing"].first(where: name.hasSuffix).map { String(name.dropLast($0.count)) }
-            return stem.flatMap { DownloadID($0) }.map(isKept) != true
+            guard let suffix = [".part", ".publishing"].first(where: name.hasSuffix),
+                let id = DownloadID(String(name.dropLast(suffix.count))), isKept(id)
+            else { return true }
+            if suffix == ".publishing" { notes.withLock { _ = $0.insert(id) } }
+            return false
         }
     }
 

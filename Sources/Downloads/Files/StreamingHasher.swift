@@ -61,7 +61,7 @@ final class StreamingHasher: Sendable {
     /// it. To be called before anything is done to the file.
     /// - Parameter prefix: how many of its first bytes are trusted. What was hashed beyond them does not count.
     func bind(to part: PartFile, holding prefix: Int64) {
-        let identity = try? part.identity()
+        let identity = state.withLock { $0.resting } == nil ? nil : try? part.identity()
         state.withLock { state in
             let isSame = state.part === part || (state.part == nil && identity != nil && state.resting == identity)
             if !isSame || state.reach > prefix {

@@ -55,6 +55,8 @@ struct DownloadMachine: Sendable {
     private var commits: [Commit] = []
     /// How often saving the present state has failed.
     private var failedSaves = 0
+    /// The newest commit that has failed: those before it, which may conclude later, say nothing of the present state.
+    private var lastFailure: Operation = 0
     /// Whether bytes that were given up have gone before the store was told, as a full disk does not take that otherwise.
     private var hasMadeRoom = false
     /// The end of patience with whatever commands wait for.
@@ -70,8 +72,6 @@ struct DownloadMachine: Sendable {
 
     private struct Commit: Sendable {
         let number: Operation
-        /// The revision that it makes durable.
-        let revision: UInt64
         /// Whether it tells the store to count on no bytes.
         let countsOnNothing: Bool
         var answers: [(waiter: Waiter, download: Download)] = []
@@ -275,8 +275,7 @@ extension DownloadMachine {
         answering waiter: Waiter? = nil, announcingEnd: Bool = false, _ context: inout Context
     ) -> Operation {
         let operation = nextOperation()
-        var commit = Commit(
-            number: operation, revision: record.download.revision, countsOnNothing: record.segments.isEmpty)
+        var commit = Commit(number: operation, countsOnNothing: record.segments.isEmpty)
         if let waiter { commit.answers.append((waiter, shown)) }
         commits.append(commit)
         if entity == .unsaved { entity = .saving(operation) }
@@ -742,7 +741,7 @@ extension DownloadMachine {
             drain(&context)
         case .success(let file):
             let operation = nextOperation()
-            commits.append(Commit(number: operation, revision: record.download.revision + 1, countsOnNothing: true))
+            commits.append(Commit(number: operation, countsOnNothing: true))
             phase = .completing(operation, file)
             context.actions.append(.saveCompletion(operation, completed(file, context.now)))
         }
@@ -961,7 +960,7 @@ extension DownloadMachine {
 
     /// It already is as the command wants it: that is said once it is durable.
     private mutating func leave(_ command: Command, _ context: inout Context) {
-        if let last = commits.indices.last {
+        if let last = commits.indices.last, commits[last].number > lastFailure {
             commits[last].answers.append((command.waiter, shown))
         } else if failedSaves > 0 {
             save(answering: command.waiter, &context)
@@ -1134,7 +1133,7 @@ extension DownloadMachine {
 
     private mutating func submitRemoval(_ removal: Removal, _ context: inout Context) {
         let operation = nextOperation()
-        commits.append(Commit(number: operation, revision: record.download.revision, countsOnNothing: true))
+        commits.append(Commit(number: operation, countsOnNothing: true))
         phase = .removing(operation, removal)
         context.actions.append(.saveRemoval(operation, record))
     }
@@ -1248,8 +1247,9 @@ extension DownloadMachine {
     private mutating func conclude(_ commit: Commit, _ error: StoreError?, _ context: inout Context) {
         let isNewest = commits.allSatisfy { $0.number < commit.number } && phase != .removed
         if let error {
+            lastFailure = max(lastFailure, commit.number)
             if isNewest { saveLater(error, &context) }
-        } else if failedSaves > 0, isNewest {
+        } else if failedSaves > 0, isNewest, commit.number > lastFailure {
             failedSaves = 0
             context.actions.append(.cancelTimer(.save))
             finishLate(&context)

@@ -17,6 +17,9 @@ extension DownloadService {
         var queuedAt: ContinuousClock.Instant?
         /// What only a download with bytes needs.
         var work: Work?
+        /// Whether it is counted among those that something is under way for, and that are being finished.
+        var isBusy = false
+        var isFinishing = false
 
         init(_ machine: DownloadMachine) {
             self.machine = machine
@@ -98,7 +101,12 @@ extension DownloadService {
 
     // MARK: - Events
 
-    func receive(_ message: Message) {
+    func receive(_ messages: [Message]) {
+        for message in messages { receive(message) }
+        schedule()
+    }
+
+    private func receive(_ message: Message) {
         switch message {
         case .event(let id, let event): send(event, to: id)
         case .report(let report): receive(report)
@@ -111,7 +119,6 @@ extension DownloadService {
             // Readers know by now what the message tells.
             if let delivery, error == nil { Task { [webhooks] in await webhooks.post(delivery) } }
         }
-        schedule()
     }
 
     func send(_ event: DownloadMachine.Event, to id: DownloadID) {
@@ -172,21 +179,24 @@ extension DownloadService {
 
     /// Lets go of what the machine's phase has no use for.
     private func tidy(_ entry: Entry) {
-        let id = entry.machine.id
-        if entry.machine.isQuiet {
-            busy.remove(id)
-            if let work = entry.work, entry.machine.needsNoFile {
-                work.hasher?.rest()
+        let isBusy = !entry.machine.isQuiet
+        let isFinishing = entry.machine.isFinishing
+        if isBusy != entry.isBusy { busyCount += isBusy ? 1 : -1 }
+        if isFinishing != entry.isFinishing { finishingCount += isFinishing ? 1 : -1 }
+        (entry.isBusy, entry.isFinishing) = (isBusy, isFinishing)
+        if isBusy { return }
+        if isShuttingDown, busyCount == 0 { stopWaiting() }
+        if let work = entry.work, entry.machine.needsNoFile {
+            if let hasher = work.hasher, entry.machine.record.download.state.isLive {
+                hasher.rest()
                 work.part = nil
-                if work.hasher == nil || !entry.machine.record.download.state.isLive { entry.work = nil }
+            } else {
+                entry.work = nil
             }
-            if isShuttingDown, busy.isEmpty { stopWaiting() }
-        } else {
-            busy.insert(id)
         }
-        if entry.machine.isFinishing { finishing.insert(id) } else { finishing.remove(id) }
         guard entry.machine.isDone else { return }
         if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
+        let id = entry.machine.id
         if entries[id] === entry { entries[id] = nil }
     }
 
@@ -221,11 +231,11 @@ extension DownloadService {
             entry.work?.verified = nil
         case .flush(let operation, let written, let trims): flush(operation, written, trims: trims, entry)
         case .promoteReplacement(let operation):
-            let (depot, sender) = (depot, sender)
+            let (depot, inbox) = (depot, inbox)
             Task {
                 var failure: FileError?
                 do throws(FileError) { try await depot.promoteReplacement(id) } catch { failure = error }
-                sender.yield(.event(id, .promoted(operation, failure)))
+                inbox.yield(.event(id, .promoted(operation, failure)))
             }
         case .discardReplacement:
             remove("remove the new version of \(id)", &removed) { depot throws(FileError) in
@@ -282,11 +292,11 @@ extension DownloadService {
         _ executor: BlockingExecutor, _ work: @escaping @Sendable () throws(FileError) -> Value,
         then message: @escaping @Sendable (Result<Value, FileError>) -> Message
     ) {
-        let sender = sender
+        let inbox = inbox
         executor.submit {
             let result: Result<Value, FileError>
             do throws(FileError) { result = .success(try work()) } catch { result = .failure(error) }
-            sender.yield(message(result))
+            inbox.yield(message(result))
         }
     }
 
@@ -333,8 +343,8 @@ extension DownloadService {
             if let delivery { group?.deliveries.append(delivery) }
             return
         }
-        let sender = sender
-        store.submit(all).whenDone { sender.yield(.committed([commit], delivery, $0)) }
+        let inbox = inbox
+        store.submit(all).whenDone { inbox.yield(.committed([commit], delivery, $0)) }
     }
 
     /// Makes durable as one what commands have brought about since the group was begun.
@@ -342,10 +352,10 @@ extension DownloadService {
         guard let batch = group else { return }
         group = nil
         if batch.changes.isEmpty { return }
-        let sender = sender
+        let inbox = inbox
         store.submit(batch.changes).whenDone { error in
-            sender.yield(.committed(batch.commits, nil, error))
-            for delivery in batch.deliveries { sender.yield(.committed([], delivery, error)) }
+            inbox.yield(.committed(batch.commits, nil, error))
+            for delivery in batch.deliveries { inbox.yield(.committed([], delivery, error)) }
         }
     }
 
@@ -403,9 +413,9 @@ extension DownloadService {
             sources: requests(for: entry, work), url: entry.machine.url.string,
             part: written.byteCount > 0 ? work.part : nil,
             isLastAttempt: entry.machine.isLastAttempt(context.retryPolicy))
-        let sender = sender
+        let inbox = inbox
         let attempt = TransferAttempt(order, client: client, resume: resume, written: written, hasher: hasher) {
-            sender.yield(.report($0))
+            inbox.yield(.report($0))
         }
         work.attempt = attempt
         work.meter = ProgressMeter()
@@ -493,16 +503,16 @@ extension DownloadService {
         work.hasher = hasher
         let verification = Verification(part: part, hasher: hasher, length: length, expected: expected)
         work.verification = verification
-        let (depot, sender) = (depot, sender)
+        let (depot, inbox) = (depot, inbox)
         Task {
             do throws(FinishingFailure) {
-                sender.yield(.verified(id, operation, try await depot.verify(verification)))
+                inbox.yield(.verified(id, operation, try await depot.verify(verification)))
             } catch {
                 switch error {
                 case .abandoned: break
                 case .checksum(let expected, let actual):
-                    sender.yield(.event(id, .verified(operation, .differs(expected: expected, actual: actual))))
-                case .file(let error): sender.yield(.event(id, .verified(operation, .failed(error))))
+                    inbox.yield(.event(id, .verified(operation, .differs(expected: expected, actual: actual))))
+                case .file(let error): inbox.yield(.event(id, .verified(operation, .failed(error))))
                 }
             }
         }
@@ -516,12 +526,12 @@ extension DownloadService {
         }
         let publication = Publication(id: id, file: file, name: name)
         entry.work?.publication = publication
-        let (depot, sender) = (depot, sender)
+        let (depot, inbox) = (depot, inbox)
         Task {
             do throws(FinishingFailure) {
-                sender.yield(.event(id, .published(operation, .success(try await depot.publish(publication)))))
+                inbox.yield(.event(id, .published(operation, .success(try await depot.publish(publication)))))
             } catch {
-                if case .file(let error) = error { sender.yield(.event(id, .published(operation, .failure(error)))) }
+                if case .file(let error) = error { inbox.yield(.event(id, .published(operation, .failure(error)))) }
             }
         }
     }
@@ -536,7 +546,7 @@ extension DownloadService {
     func schedule() {
         guard isStarted, !isShuttingDown, !isHandling, group == nil else { return }
         // One that has all its bytes gives its turn on at once.
-        while finishing.count < Self.mostFinishing, case let startable = queue.startable(), !startable.isEmpty {
+        while finishingCount < Self.mostFinishing, case let startable = queue.startable(), !startable.isEmpty {
             for id in startable {
                 if entries[id] == nil { queue.remove(id) } else { send(.turnGiven, to: id) }
             }

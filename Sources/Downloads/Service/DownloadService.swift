@@ -33,8 +33,7 @@ public actor DownloadService {
     var backlog: [(DownloadID, DownloadMachine.Event)] = []
     var isHandling = false
     /// What has come to its end elsewhere, on its way to the actor.
-    let inbox: AsyncStream<Message>
-    let sender: AsyncStream<Message>.Continuation
+    let inbox = Inbox<Message>()
     /// Changes that are to be made durable as one, while several commands are carried out together.
     var group: WriteBatch?
     /// Those who wait for the answers to commands.
@@ -42,10 +41,10 @@ public actor DownloadService {
     var lastWaiter: DownloadMachine.Waiter = 0
     /// Downloads with a transfer.
     var running: Set<DownloadID> = []
-    /// Downloads whose files are being verified and published.
-    var finishing: Set<DownloadID> = []
-    /// Downloads that something is under way for: a service that stops waits for them.
-    var busy: Set<DownloadID> = []
+    /// How many downloads' files are being verified and published.
+    var finishingCount = 0
+    /// How many downloads something is under way for: a service that stops waits for them.
+    var busyCount = 0
     var timers = IndexedHeap<TimerKey, ContinuousClock.Instant>()
     var alarm: Task<Void, Never>?
     var alarmTime: ContinuousClock.Instant?
@@ -134,14 +133,13 @@ public actor DownloadService {
             limits: DownloadQueue.Limits(
                 maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost))
         identifiers = DownloadIDGenerator(after: contents.records.last?.id)
-        (inbox, sender) = AsyncStream.makeStream(of: Message.self)
         context = DownloadMachine.Context(
             now: .now(), random: SystemRandom(), names: FileNames { depot.isTaken($0) },
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest))
         restore(contents.records)
         // Ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
-            for await message in inbox { await self?.receive(message) }
+            while let messages = await inbox.next() { await self?.receive(messages) }
         }
     }
 
@@ -161,11 +159,11 @@ public actor DownloadService {
         isShuttingDown = true
         pulse?.cancel()
         for id in Array(entries.keys) { send(.shutdown, to: id) }
-        if !busy.isEmpty { await waitUntilQuiet() }
+        if busyCount > 0 { await waitUntilQuiet() }
         alarm?.cancel()
         await webhooks.stop()
         await store.close()
-        sender.finish()
+        inbox.finish()
         for waiter in waiters.values { waiter.receive(.failure(.shuttingDown)) }
         waiters = [:]
     }

@@ -96,8 +96,9 @@ struct PublishingTests {
     @Test(arguments: Links.allCases)
     func `once the record tells of it, only the finished file is left`(links: Links) async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
-        let published = try await depot(links).publish(Publication(id: id, file: file, name: "a"))
-        try depot(links).finishPublishing(id)
+        let depot = depot(links)
+        let published = try await depot.publish(Publication(id: id, file: file, name: "a"))
+        try depot.finishPublishing(id)
         #expect(try fixture.names(in: "incomplete") == [])
         #expect(try fixture.names(in: "files") == ["a"])
         #expect(try await depot.recognise(published) == .identical)

@@ -346,6 +346,13 @@ struct MachineModel {
 
     private mutating func finishCommit(failing: Bool = true) throws {
         guard !commits.isEmpty else { return }
+        // What a store refuses it may refuse before it has made durable what came earlier.
+        let refused = random.number(below: commits.count)
+        if failing, random.number(below: 8) == 0, let operation = commits[refused].operation {
+            commits.remove(at: refused)
+            try send(.committed(operation, random.number(below: 2) == 0 ? .full : .inputOutput("broken")))
+            return
+        }
         let pending = commits.removeFirst()
         guard let operation = pending.operation else {
             if let progress = pending.progress {
@@ -353,10 +360,6 @@ struct MachineModel {
                 stored.download.bytesReceived = progress.bytesReceived
             }
             return try checkCrash()
-        }
-        if failing, random.number(below: 8) == 0 {
-            try send(.committed(operation, random.number(below: 2) == 0 ? .full : .inputOutput("broken")))
-            return
         }
         if let record = pending.record { stored = record } else { isStored = false }
         try checkCrash()
