@@ -82,8 +82,12 @@ enum FileNaming {
     /// Whether a name, wherever it comes from, is that of one file that can be seen: not a path, nor the directory itself. Less than
     /// ``safe(_:)`` asks for, so that names which were chosen by other rules, of older releases, are safe as well.
     static func isSafe(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.count <= 255 && name.unicodeScalars.first != "."
-            && !name.unicodeScalars.contains { isSeparator($0) || isInvisible($0) }
+        guard !name.isEmpty, name.utf8.count <= 255, name.utf8.first != UInt8(ascii: ".") else { return false }
+        // Most names are of printable ASCII, and a start looks at all that there are.
+        let isPlain = name.utf8.allSatisfy {
+            $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
+        }
+        return isPlain || !name.unicodeScalars.contains { isSeparator($0) || isInvisible($0) }
     }
 
     /// The safe form of a name; `nil` if nothing is left of it.

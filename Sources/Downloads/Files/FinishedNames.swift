@@ -8,11 +8,16 @@ struct FinishedNames: Sendable {
     init() {}
 
     /// The names of completed downloads, in any order.
-    init(_ downloads: some Sequence<Download>) {
-        let completed = downloads.filter { $0.state == .completed }
-        for download in completed.sorted(by: { ($0.completedAt ?? $0.createdAt, $0.id) < ($1.completedAt ?? $1.createdAt, $1.id) }
-        ) {
-            if let name = download.filename { publish(name, by: download.id) }
+    init(_ downloads: some Collection<Download>) {
+        var contested: Set<String> = []
+        for download in downloads where download.state == .completed {
+            guard let name = download.filename else { continue }
+            if publish(name, by: download.id) != nil { contested.insert(name) }
+        }
+        if contested.isEmpty { return }
+        let claims = downloads.filter { $0.state == .completed && $0.filename.map(contested.contains) ?? false }
+        for claim in claims.sorted(by: { ($0.completedAt ?? $0.createdAt, $0.id) < ($1.completedAt ?? $1.createdAt, $1.id) }) {
+            if let name = claim.filename { publish(name, by: claim.id) }
         }
     }
 
