@@ -9,7 +9,7 @@ struct WebhookQueue: Sendable {
         var concurrent = 8
         /// Of those, messages to one host and port.
         var perHost = 2
-        /// Messages kept. Each has about as many bytes as the download's resource; beyond that none is taken.
+        /// Messages kept. Each holds a download; beyond that none is taken.
         var kept = 10_000
     }
 
