@@ -39,7 +39,4 @@ public struct SHA256: Sendable {
         }
         return out
     }
-
-    /// The digest in lower-case hexadecimal.
-    func hexadecimal() -> String { Hexadecimal.encode(digest()) }
 }

@@ -23,16 +23,6 @@ protocol RecordStore: Sendable {
 
 extension RecordStore {
     var isCongested: Bool { false }
-
-    /// Makes the changes durable.
-    func write(_ changes: [StoreChange]) async throws(StoreError) {
-        try await submit(changes).wait()
-    }
-
-    /// Makes one record durable.
-    func save(_ record: DownloadRecord) async throws(StoreError) {
-        try await write([.save(record)])
-    }
 }
 
 /// What a store had kept.

@@ -30,8 +30,6 @@ struct WebhookQueue: Sendable {
     /// When the next one is due; `nil` if none waits.
     var nextDue: ContinuousClock.Instant? { waiting.first?.rank }
 
-    subscript(id: DownloadID) -> WebhookDelivery? { deliveries[id] }
-
     /// Adds a message, or has one wait again after an attempt.
     /// - Returns: false if there are too many: then it is not kept.
     mutating func add(_ delivery: WebhookDelivery, due: ContinuousClock.Instant) -> Bool {

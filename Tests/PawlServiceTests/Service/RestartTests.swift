@@ -108,7 +108,7 @@ struct RestartTests {
                 try update.bind(1, String(decoding: JSONValue.array(outcomes).serialized(), as: UTF8.self))
                 try update.bind(2, key)
                 try update.run()
-                #expect(records.changedRows == 1)
+                #expect(try records.number("SELECT changes()") == 1)
             }
         }
     }
@@ -168,7 +168,7 @@ struct RestartTests {
             let update = try records.prepare("UPDATE webhook_deliveries SET body = ?1")
             try update.bind(1, resource)
             try update.run()
-            #expect(records.changedRows == 1)
+            #expect(try records.number("SELECT changes()") == 1)
         }
         isUp.update { $0 = true }
         try await RunningService.with(directory: directory) {
