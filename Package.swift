@@ -101,7 +101,7 @@ let package = Package(
                 "PawlClient", "CommandLine", "PawlConfiguration", "PawlService", "DemoUpstream", "Downloads", "HTTPClient",
                 "HTTPCore", "JSON", "Terminal",
             ]),
-        tests("Reference", ["reference", "PawlService", "HTTPCore"]),
+        tests("Reference", ["reference", "PawlService", "PawlConfiguration", "HTTPCore"]),
         tests("BlackBox", ["JSON"]),
     ]
 )

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The README's tour, as a stranger would walk it, against the built executable.
+/// The tour of docs/tour.md, as a stranger would walk it, against the built executable.
 @Suite("The tour", .timeLimit(.minutes(3)))
 @OffPool
 struct TourTests {

@@ -1,7 +1,9 @@
-"""Takes the fenced blocks out of README.md and runs each; `main.py NAME…` runs only those."""
+"""Takes the fenced blocks out of README.md and docs/*.md and runs each; `main.py NAME…` runs only those."""
 
 import hashlib
 import http.server
+import json
+import os
 import pathlib
 import re
 import subprocess
@@ -15,20 +17,23 @@ from service import PATIENCE, Service, wait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Where the README's service is.
+# Where the service of the documents is.
 ADDRESS = "http://127.0.0.1:8080"
 
 
 def blocks():
-    """The fenced blocks as pairs of language and text, in their order."""
-    text = (ROOT / "README.md").read_text()
-    return re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    """All fenced blocks as triples of document, language and text."""
+    found = []
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for language, text in re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text(), re.MULTILINE | re.DOTALL):
+            found.append((path.name, language, text))
+    return found
 
 
-def only(language, containing=""):
-    """The one block of a language that contains something."""
-    found = [text for name, text in blocks() if name == language and containing in text]
-    assert len(found) == 1, f"README.md has {len(found)} blocks of {language} with '{containing}', not 1"
+def only(document, language):
+    """The one block of a language in a document."""
+    found = [text for name, its_language, text in blocks() if (name, its_language) == (document, language)]
+    assert len(found) == 1, f"{document} has {len(found)} blocks of {language}, not 1"
     return found[0]
 
 
@@ -60,18 +65,50 @@ def program(make_command):
         service.close()
 
 
+def test_readme():
+    """The README's requests, each as it stands there. ID is taken from the response to the second."""
+    search, post, watch, pause, resume, file = only("README.md", "sh").splitlines()
+    # As many connections as there may be: the recording is sent at a pace for each.
+    service = Service("--segments", "16")
+    try:
+        with tempfile.TemporaryDirectory(prefix="pawl-snippet-") as directory:
+            def shell(line):
+                return run(["sh", "-uc", line.replace(ADDRESS, service.url)], directory)
+
+            found = json.loads(shell(search))["results"]
+            posted = json.loads(shell(post))
+            assert posted["url"] == found[0]["downloadUrl"], f"{posted['url']} is not what was found"
+            os.environ["ID"] = posted["id"]
+            watch = watch.replace(ADDRESS, service.url).replace("curl", f"exec curl --max-time {PATIENCE}")
+            stream = subprocess.Popen(["sh", "-uc", watch], stdout=subprocess.PIPE, text=True)
+            try:
+                told = stream.stdout.readline() + stream.stdout.readline() + stream.stdout.readline()
+                assert "event: snapshot" in told and posted["id"] in told, told
+            finally:
+                stream.kill()
+                stream.wait()
+                stream.stdout.close()
+            assert json.loads(shell(pause))["state"] == "paused"
+            assert json.loads(shell(resume))["state"] in ("queued", "downloading")
+            wait(lambda: service.downloads()[0]["state"] == "completed", "the download ends")
+            shell(file)
+            check_file(service, directory)
+    finally:
+        service.close()
+
+
 def test_curl():
-    program(lambda here, _: ["sh", "-euc", here(only("sh"))])
+    program(lambda here, _: ["sh", "-euc", here(only("clients.md", "sh"))])
 
 
 def test_python():
-    program(lambda here, _: [sys.executable, "-c", here(only("python", "urlretrieve"))])
+    program(lambda here, _: [sys.executable, "-c", here(only("clients.md", "python"))])
 
 
 def test_swift():
     def compile_snippet(here, directory):
         # Not where the snippet writes: it looks at what is there.
-        (directory / "main.swift").write_text(here(only("swift")))
+        (directory / "main.swift").write_text(here(only("clients.md", "swift")))
         run(["swiftc", "-swift-version", "6", "-warnings-as-errors", "main.swift", "-o", "snippet"], directory)
         return ["./snippet"]
 
@@ -107,7 +144,7 @@ def test_javascript():
         with BrowserSession() as browser:
             browser.open(origin + "/")
             track = service.call("GET", "/search?term=prelude&limit=1")["results"][0]
-            browser.run(only("js") + "\nObject.assign(window, { follow, download, heard: {} });")
+            browser.run(only("clients.md", "js") + "\nObject.assign(window, { follow, download, heard: {} });")
             browser.run("return follow(arguments[0], arguments[1], each => { heard[each.id] = each.state; });",
                         service.url, service.token)
             made = browser.run("return download(arguments[0], arguments[1], { trackId: arguments[2] });",
@@ -136,7 +173,7 @@ def test_webhook():
     service = Service("--allow-destination", "127.0.0.1", "--webhook-secret", "a-secret-for-the-snippet")
     try:
         scope = {}
-        exec(only("python", "hmac"), scope)
+        exec(only("webhooks.md", "python"), scope)
         service.add(service.upstream + "/entity?size=1000&seed=1", webhook=address + "/hook")
         body, signature = wait(lambda: received and received[0], "the webhook is called")
         secret = b"a-secret-for-the-snippet"
@@ -150,12 +187,14 @@ def test_webhook():
         server.shutdown()
 
 
-TESTS = {"curl": test_curl, "python": test_python, "swift": test_swift, "javascript": test_javascript, "webhook": test_webhook}
+TESTS = {"readme": test_readme, "curl": test_curl, "python": test_python, "swift": test_swift, "javascript": test_javascript,
+         "webhook": test_webhook}
 
 
 def main(names):
-    languages = sorted(name for name, _ in blocks())
-    assert languages == ["js", "python", "python", "sh", "swift"], f"README.md has blocks that no test runs: {languages}"
+    found = sorted((document, language) for document, language, _ in blocks())
+    tested = [("README.md", "sh"), *(("clients.md", language) for language in ("js", "python", "sh", "swift")), ("webhooks.md", "python")]
+    assert found == tested, f"there are blocks that no test runs: {found}"
     failed = 0
     for name in names or TESTS:
         begun = time.monotonic()

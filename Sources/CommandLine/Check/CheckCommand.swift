@@ -41,6 +41,7 @@ public enum CheckCommand {
         if report.faults.isEmpty { return "\(looked)\(known): nothing \(known.isEmpty ? "" : "else ")is wrong" }
         if left == 0 { return "\(looked)\(known): \(count(report.repaired, "fault")), all mended" }
         let hint = !repairs && report.faults.contains { $0.remedy != nil } ? "; --repair mends what can be mended" : ""
-        return "\(looked)\(known): \(count(left, "fault"))\(report.repaired > 0 ? ", \(report.repaired) more are mended" : "")\(hint)"
+        return
+            "\(looked)\(known): \(count(left, "fault"))\(report.repaired > 0 ? ", \(report.repaired) more are mended" : "")\(hint)"
     }
 }

@@ -1031,7 +1031,7 @@ extension DownloadMachine {
     /// their file was gone, a crash in between would have lost them.
     private mutating func startAfresh(_ command: Command, as next: DownloadState, _ context: inout Context) {
         // An attempt may have made the file and placed nothing in it.
-        let mayHavePart = record.download.attempts > 0 || isCountedOn
+        let mayHavePart = record.download.attempts > 0 || record.entity != nil || isCountedOn
         giveUpBytes(&context)
         forgetFailures()
         record.retryAt = nil

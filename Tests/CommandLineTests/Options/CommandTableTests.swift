@@ -67,19 +67,28 @@ struct CommandTableTests {
         for line in Help.text(for: topic).split(separator: "\n") { #expect(line.count <= 130, "\(line)") }
     }
 
-    @Test("docs/pawl.1 is what pawl man writes")
-    func manualIsCurrent() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
-        let kept = try String(contentsOf: root.appending(path: "docs/pawl.1"), encoding: .utf8)
-        #expect(kept == ManualPage.text, "run: pawl man > docs/pawl.1")
+    private static func document(_ name: String) throws -> String {
+        let docs = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../docs").standardized
+        return try String(contentsOf: docs.appending(path: name), encoding: .utf8)
     }
 
-    @Test("the README tells of every option of services, and of every exit status")
-    func readme() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
-        let text = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-        for option in OptionTable.options(of: .serve) { #expect(text.contains("`\(option.flag)`"), "\(option.flag)") }
-        for command in CommandName.clients.union([.get, .completions, .man]) {
+    @Test("docs/pawl.1 is what pawl man writes")
+    func manualIsCurrent() throws {
+        #expect(try Self.document("pawl.1") == ManualPage.text, "run: pawl man > docs/pawl.1")
+    }
+
+    @Test("docs/options.md has a row for every option of the service, and for nothing else")
+    func optionsPage() throws {
+        let rows = try Self.document("options.md").split(separator: "\n").filter { $0.hasPrefix("| `--") }
+        let flags = rows.flatMap { $0.split(separator: "|")[0].matches(of: /`(--[a-z-]+)`/).map { String($0.1) } }
+        #expect(Set(flags) == Set(OptionTable.options(of: .serve).map(\.flag)))
+        #expect(Set(flags).count == flags.count)
+    }
+
+    @Test("docs/terminal.md names every command and every exit status")
+    func terminalPage() throws {
+        let text = try Self.document("terminal.md")
+        for command in CommandName.clients.union([.get, .check, .completions, .man]) {
             #expect(text.contains("pawl \(command.rawValue)"), "\(command)")
         }
         for status in ExitStatus.allCases { #expect(text.contains("| \(status.rawValue) |"), "\(status)") }

@@ -1,5 +1,6 @@
 import DemoUpstream
 import Foundation
+import HTTPCore
 import TestSupport
 import Testing
 
@@ -91,6 +92,42 @@ struct FailingStoreTests {
             #expect(after.service.index.download(made.id)?.state == .cancelled)
             await after.service.shutdown()
         }
+        await fixture.service.shutdown()
+    }
+
+    @Test("a part file without a byte goes, too")
+    func cancellingWithoutRoom() async throws {
+        let origin = try ScriptedOrigin { _ in
+            [.send(Array("HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: \(1 << 60)\r\n\r\n".utf8)), .stall]
+        }
+        let fixture = try await ServiceFixture()
+        let url = try #require(HTTPURL(origin.url("/file.bin")))
+        let made = try await fixture.service.add(NewDownload(url: url)).download
+        #expect(try await fixture.end(of: made.id).error?.code == .insufficientStorage)
+        #expect(try fixture.names(in: "incomplete") != [])
+        _ = try await fixture.service.perform(.cancel, on: made.id)
+        #expect(try fixture.names(in: "incomplete") == [])
+        await fixture.service.shutdown()
+    }
+
+    @Test("a retry right behind a cancellation that gives back much room is carried out")
+    func retryingBehindMuch() async throws {
+        let fixture = try await ServiceFixture()
+        let query = "size=20000000&seed=10&fault=stall@18000000;times=1"
+        let made = try await fixture.add(query) { $0.segments = 1 }
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 17_000_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        fixture.store.delay { $0.saves(.cancelled) }
+        let service = fixture.service
+        let cancellation = Task { try await service.perform(.cancel, on: made.id) }
+        let held = try await fixture.store.delayed.wait { !$0.isEmpty }
+        let retry = Task { try await service.perform(.retry, on: made.id) }
+        while await service.countOfWaiters < 2 { await Task.yield() }
+        fixture.store.delay(nil)
+        for commit in held { commit.conclude(.success(())) }
+        #expect(try await cancellation.value.state == .cancelled)
+        #expect(try await retry.value.state == .queued)
+        #expect(try await fixture.file(fixture.end(of: made.id), is: query))
         await fixture.service.shutdown()
     }
 
@@ -301,4 +338,9 @@ extension ServiceFixture {
         let made = try await add(query)
         return try await follow(made.id) { $0.bytesReceived >= 400_000 }
     }
+}
+
+extension DownloadService {
+    /// How many commands have not been answered.
+    fileprivate var countOfWaiters: Int { waiters.count }
 }

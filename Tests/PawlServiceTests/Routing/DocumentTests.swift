@@ -1,7 +1,6 @@
 import Downloads
 import Foundation
 import HTTPCore
-import PawlConfiguration
 import Testing
 
 @testable import PawlService
@@ -89,10 +88,5 @@ struct DocumentTests {
             let name = line[range.upperBound...].split(separator: "/")[1].prefix { $0.isLetter }
             #expect(defined.contains(String(name)), "\(line)")
         }
-    }
-
-    @Test("the version is the program's")
-    func version() {
-        #expect(lines.contains("  version: \(Program.version)"))
     }
 }
