@@ -2,7 +2,6 @@
 
 // libcurl's functions, as <curl/curl.h> declares them; CURL and CURLM are void there, the enums are int in the ABI.
 int curl_global_init(long flags);
-char *curl_version(void);
 const char *curl_easy_strerror(int code);
 void *curl_easy_init(void);
 void curl_easy_cleanup(void *easy);
@@ -33,11 +32,6 @@ struct message {
 struct message *curl_multi_info_read(void *multi, int *remaining);
 
 pawl_curl_code pawl_curl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
-
-const char *pawl_curl_version(void) {
-    const char *version = curl_version();
-    return version ? version : "";
-}
 
 const char *pawl_curl_message(pawl_curl_code code) {
     const char *message = curl_easy_strerror(code);

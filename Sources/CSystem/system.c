@@ -66,31 +66,16 @@ int pawl_open_at(int directory, const char *name, int flags, unsigned mode) {
     return openat(directory, name, flags | O_CLOEXEC, mode);
 }
 
-int pawl_open_name(const char *path) { return pawl_open_name_at(AT_FDCWD, path); }
-
 int pawl_open_name_at(int directory, const char *name) { return openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC); }
-
-int pawl_open_cached(const char *path, int flags) { return pawl_open_cached_at(AT_FDCWD, path, flags); }
 
 int pawl_open_cached_at(int directory, const char *name, int flags) {
     struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC, .resolve = RESOLVE_CACHED};
     return (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
 }
 
-int pawl_set_nonblocking(int descriptor) {
-    int flags = fcntl(descriptor, F_GETFL);
-    return flags < 0 ? flags : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
-}
-
 int pawl_lock_exclusive(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
 
 int pawl_unlock(int descriptor) { return flock(descriptor, LOCK_UN); }
-
-int pawl_close_with_reset(int descriptor) {
-    struct linger linger = {.l_onoff = 1, .l_linger = 0};
-    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
-    return close(descriptor);
-}
 
 void pawl_trim_heap(void) {
 #ifdef __GLIBC__

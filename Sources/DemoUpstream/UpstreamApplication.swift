@@ -2,12 +2,6 @@ internal import HTTPCore
 internal import HTTPServer
 internal import System
 
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Darwin
-#endif
-
 /// Responds to the requests: finds what is asked for, counts, and applies the faults that the count asks for.
 final class UpstreamApplication: Application {
     private struct State {
@@ -67,9 +61,9 @@ final class UpstreamApplication: Application {
         to request: borrowing Request, _ target: Target, _ faults: ActiveFaults, with response: inout Response
     ) throws(Target.Invalid) {
         let (base, port) = state.withLock { ($0.base, $0.port) }
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        guard let entity = try Entity.find(target, version: faults.version, base: base, now: Int64(time.tv_sec)) else {
+        guard
+            let entity = try Entity.find(target, version: faults.version, base: base, now: SystemTime.sinceEpoch / 1_000_000_000)
+        else {
             response.status = .notFound
             response.setPage("There is nothing here.")
             return record(request, response, isReported: true)

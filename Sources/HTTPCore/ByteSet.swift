@@ -46,6 +46,4 @@ struct ByteSet: Sendable {
     static var formText: ByteSet { ByteSet(low: 0x03FF_6400_0000_0000, high: 0x07FF_FFFE_87FF_FFFE) }
     /// RFC 3986 §3.3: pchar, `/` and the percent sign.
     static var path: ByteSet { ByteSet(low: 0x2FFF_FFF2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF) }
-    /// RFC 3986 §3.4: pchar, `/`, `?` and the percent sign.
-    static var query: ByteSet { ByteSet(low: 0xAFFF_FFF2_0000_0000, high: 0x47FF_FFFE_87FF_FFFF) }
 }

@@ -49,12 +49,6 @@ public struct ContentRange: Sendable, Hashable {
         start = first
         end = last
     }
-
-    /// The bytes it names; nil for the response to a range that can't be satisfied.
-    public var range: ByteRange? {
-        guard let start, let end else { return nil }
-        return ByteRange(start: start, length: end - start + 1)
-    }
 }
 
 extension ContentRange: CustomStringConvertible {

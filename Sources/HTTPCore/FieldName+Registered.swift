@@ -26,8 +26,6 @@ extension FieldName {
     @inlinable public static var accessControlAllowPrivateNetwork: FieldName {
         FieldName(token: "Access-Control-Allow-Private-Network")
     }
-    /// `Age`.
-    @inlinable public static var age: FieldName { FieldName(token: "Age") }
     /// `Allow`.
     @inlinable public static var allow: FieldName { FieldName(token: "Allow") }
     /// `Authorization`.
@@ -56,10 +54,6 @@ extension FieldName {
     @inlinable public static var etag: FieldName { FieldName(token: "ETag") }
     /// `Expect`.
     @inlinable public static var expect: FieldName { FieldName(token: "Expect") }
-    /// `Expires`.
-    @inlinable public static var expires: FieldName { FieldName(token: "Expires") }
-    /// `From`.
-    @inlinable public static var from: FieldName { FieldName(token: "From") }
     /// `Host`.
     @inlinable public static var host: FieldName { FieldName(token: "Host") }
     /// `Idempotency-Key`.
@@ -78,8 +72,6 @@ extension FieldName {
     @inlinable public static var lastEventID: FieldName { FieldName(token: "Last-Event-ID") }
     /// `Last-Modified`.
     @inlinable public static var lastModified: FieldName { FieldName(token: "Last-Modified") }
-    /// `Link`.
-    @inlinable public static var link: FieldName { FieldName(token: "Link") }
     /// `Location`.
     @inlinable public static var location: FieldName { FieldName(token: "Location") }
     /// `Origin`.
@@ -100,8 +92,6 @@ extension FieldName {
     @inlinable public static var server: FieldName { FieldName(token: "Server") }
     /// `Transfer-Encoding`.
     @inlinable public static var transferEncoding: FieldName { FieldName(token: "Transfer-Encoding") }
-    /// `User-Agent`.
-    @inlinable public static var userAgent: FieldName { FieldName(token: "User-Agent") }
     /// `Vary`.
     @inlinable public static var vary: FieldName { FieldName(token: "Vary") }
     /// `WWW-Authenticate`.

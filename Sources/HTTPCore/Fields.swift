@@ -55,13 +55,6 @@ public struct Fields: Sendable {
         endLine(name, valueStart: start)
     }
 
-    /// Adds a field whose value is a number.
-    public mutating func append(_ name: FieldName, _ value: Int64) {
-        let start = beginLine(name)
-        lines.append(decimal: value)
-        endLegalLine(name, valueStart: start)
-    }
-
     /// Adds a field whose value is a date.
     public mutating func append(_ name: FieldName, _ value: HTTPDate) {
         let start = beginLine(name)

@@ -5,8 +5,6 @@ extension HTTPStatus {
     public static var ok: HTTPStatus { HTTPStatus(200) }
     /// 201 Created.
     public static var created: HTTPStatus { HTTPStatus(201) }
-    /// 202 Accepted.
-    public static var accepted: HTTPStatus { HTTPStatus(202) }
     /// 204 No Content.
     public static var noContent: HTTPStatus { HTTPStatus(204) }
     /// 206 Partial Content.
@@ -17,8 +15,6 @@ extension HTTPStatus {
     public static var notModified: HTTPStatus { HTTPStatus(304) }
     /// 400 Bad Request.
     public static var badRequest: HTTPStatus { HTTPStatus(400) }
-    /// 401 Unauthorized.
-    public static var unauthorized: HTTPStatus { HTTPStatus(401) }
     /// 403 Forbidden.
     public static var forbidden: HTTPStatus { HTTPStatus(403) }
     /// 404 Not Found.
@@ -27,16 +23,12 @@ extension HTTPStatus {
     public static var methodNotAllowed: HTTPStatus { HTTPStatus(405) }
     /// 408 Request Timeout.
     public static var requestTimeout: HTTPStatus { HTTPStatus(408) }
-    /// 410 Gone.
-    public static var gone: HTTPStatus { HTTPStatus(410) }
     /// 412 Precondition Failed.
     public static var preconditionFailed: HTTPStatus { HTTPStatus(412) }
     /// 413 Content Too Large.
     public static var contentTooLarge: HTTPStatus { HTTPStatus(413) }
     /// 414 URI Too Long.
     public static var uriTooLong: HTTPStatus { HTTPStatus(414) }
-    /// 415 Unsupported Media Type.
-    public static var unsupportedMediaType: HTTPStatus { HTTPStatus(415) }
     /// 416 Range Not Satisfiable.
     public static var rangeNotSatisfiable: HTTPStatus { HTTPStatus(416) }
     /// 417 Expectation Failed.
@@ -57,8 +49,6 @@ extension HTTPStatus {
     public static var serviceUnavailable: HTTPStatus { HTTPStatus(503) }
     /// 505 HTTP Version Not Supported.
     public static var httpVersionNotSupported: HTTPStatus { HTTPStatus(505) }
-    /// 507 Insufficient Storage.
-    public static var insufficientStorage: HTTPStatus { HTTPStatus(507) }
 
     /// The registered reason phrase (IANA HTTP Status Code Registry), or empty for a code without one.
     public var reason: String {

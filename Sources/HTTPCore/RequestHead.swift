@@ -28,7 +28,4 @@ public struct RequestHead: Sendable {
         self.keepsAlive = keepsAlive
         self.expectsContinue = expectsContinue
     }
-
-    /// The `Host` the request is for, as sent, with its port if it had one; nil for an HTTP/1.0 request without.
-    public var host: String? { fields[.host] }
 }

@@ -143,13 +143,6 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// The same for bytes of other kinds.
-    public mutating func raw(_ json: some Collection<UInt8>) {
-        separate()
-        bytes.append(contentsOf: json)
-        needsComma = true
-    }
-
     private mutating func begin(_ bracket: UInt8) {
         separate()
         bytes.append(bracket)

@@ -26,6 +26,5 @@ extension DownloadsConfiguration {
         segments = configuration.segments
         speedLimit = configuration.speedLimit
         explicitSettings = configuration.explicitSettings
-        webhookSecret = configuration.webhookSecret
     }
 }

@@ -120,11 +120,6 @@ public final class Directory: Sendable {
         try descriptor.synchronizeFileSystem()
     }
 
-    /// The room of the file system that it is on.
-    public func space() throws(SystemError) -> FileSystemSpace {
-        try descriptor.space()
-    }
-
     /// Whether that can be the name of an entry: not a path, and not the directory itself or what it is in.
     private static func isName(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0)

@@ -21,12 +21,6 @@ public struct FileSystemSpace: Sendable, Equatable {
         self.init(status)
     }
 
-    /// A room from its parts.
-    public init(size: Int64, free: Int64) {
-        self.size = size
-        self.free = free
-    }
-
     init(_ status: statvfs) {
         func bytes(_ blocks: UInt64) -> Int64 {
             let (bytes, overflow) = blocks.multipliedReportingOverflow(by: UInt64(status.f_frsize))

@@ -54,8 +54,6 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// What is not a name of an entry in a directory.
     static let invalidName = SystemError(EINVAL)
-    /// What a lost bit of a file or a read past its end is.
-    static let inputOutput = SystemError(EIO)
 
     /// Calls until no signal interrupts (EINTR); negative results are errors.
     @discardableResult

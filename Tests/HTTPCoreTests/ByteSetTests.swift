@@ -18,7 +18,6 @@ import Testing
         ("extendedParameter", .extendedParameter, alphanumeric + "!#$&+-.^_`|~", false),
         ("formText", .formText, alphanumeric + "*-._", false),
         ("path", .path, alphanumeric + "-._~!$&'()*+,;=:@/%", false),
-        ("query", .query, alphanumeric + "-._~!$&'()*+,;=:@/?%", false),
     ]
 
     @Test("a set holds what its definition says", arguments: sets)

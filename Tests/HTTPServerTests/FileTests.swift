@@ -9,22 +9,9 @@ import Testing
     private nonisolated static let etag = EntityTag(opaque: "v1")
 
     /// How the same representation is kept.
-    enum Kind: CaseIterable { case file, generated, memory }
+    enum Kind: CaseIterable { case file, memory }
 
-    /// Bytes of the content, a few at a time.
-    private nonisolated static func stream(_ range: ByteRange) -> TestStream {
-        let bytes = content[Int(range.start)..<Int(range.end)]
-        let position = Box(bytes.startIndex)
-        return TestStream { buffer, limit, _ in
-            let start = position.current
-            let end = min(start + min(limit, 13), bytes.endIndex)
-            buffer.append(contentsOf: bytes[start..<end])
-            position.update { $0 = end }
-            return end == bytes.endIndex ? .end : .more
-        }
-    }
-
-    /// Serves the content of each kind under `/file`, `/generated` and `/memory`, with one modification date.
+    /// Serves the content of each kind under `/file` and `/memory`, with one modification date.
     private func withContent(_ client: @escaping @Sendable (Int) throws -> Void) async throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/content"
@@ -36,10 +23,6 @@ import Testing
             case "/file":
                 guard let file = try? ServedFile(opening: path) else { return .ready }
                 response.serve(file, for: request, mediaType: "audio/mp4", etag: Self.etag)
-            case "/generated":
-                let representation = Representation(
-                    length: 1000, mediaType: "audio/mp4", etag: Self.etag, lastModified: date)
-                response.serve(representation, for: request) { Self.stream($0) }
             default:
                 response.serve(Self.content, for: request, mediaType: "audio/mp4", etag: Self.etag, lastModified: date)
             }
@@ -272,17 +255,5 @@ import Testing
             }
         }
         withExtendedLifetime(directory) {}
-    }
-
-    @Test("only regular files can be opened")
-    func onlyRegularFilesCanBe() throws {
-        let directory = try TemporaryDirectory()
-        #expect(throws: ServedFile.OpenError.notFound) { try ServedFile(opening: directory.path + "/none") }
-        #expect(throws: ServedFile.OpenError.notRegular) { try ServedFile(opening: directory.path) }
-        #expect(throws: ServedFile.OpenError.notRegular) { try ServedFile(opening: "/dev/null") }
-        _ = unsafe mkfifo(directory.path + "/pipe", 0o600)
-        #expect(throws: ServedFile.OpenError.notRegular) {
-            try ServedFile(opening: directory.path + "/pipe")
-        }
     }
 }

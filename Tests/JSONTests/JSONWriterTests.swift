@@ -16,7 +16,7 @@ import Testing
         writer.beginArray()
         writer.endArray()
         writer.null()
-        writer.raw(#"{"raw":true}"#.utf8)
+        writer.raw(Array(#"{"raw":true}"#.utf8))
         writer.endArray()
         writer.name("c" as String)
         writer.beginObject()

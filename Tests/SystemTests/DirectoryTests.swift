@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `a file system has room`() throws {
-        let space = try directory().space()
+        let space = try FileSystemSpace(at: temporary.path)
         #expect(space.size > 0 && space.free <= space.size)
         #expect(throws: SystemError(ENOENT)) { try FileSystemSpace(at: temporary.path + "/none") }
     }

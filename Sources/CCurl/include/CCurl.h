@@ -174,8 +174,6 @@ typedef int (*pawl_curl_prerequest)(
 
 // curl_global_init(CURL_GLOBAL_DEFAULT).
 pawl_curl_code pawl_curl_global_init(void);
-// curl_version(): such as "libcurl/7.88.1 OpenSSL/3.0.19 …". Never null.
-const char *pawl_curl_version(void);
 // curl_easy_strerror. Never null.
 const char *pawl_curl_message(pawl_curl_code code);
 

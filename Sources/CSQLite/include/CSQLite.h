@@ -43,17 +43,14 @@ enum { PAWL_SQLITE_PREPARE_PERSISTENT = 0x01 };
 // Storage classes of a column's value.
 enum { PAWL_SQLITE_INTEGER = 1, PAWL_SQLITE_FLOAT = 2, PAWL_SQLITE_TEXT = 3, PAWL_SQLITE_BLOB = 4, PAWL_SQLITE_NULL = 5 };
 
-int sqlite3_libversion_number(void);
 int sqlite3_open_v2(const char *path, sqlite3 **database, int flags, const char *vfs);
 int sqlite3_close_v2(sqlite3 *database);
 int sqlite3_extended_result_codes(sqlite3 *database, int on);
 int sqlite3_extended_errcode(sqlite3 *database);
 int sqlite3_system_errno(sqlite3 *database);
 const char *sqlite3_errmsg(sqlite3 *database);
-const char *sqlite3_errstr(int code);
 int sqlite3_busy_timeout(sqlite3 *database, int milliseconds);
 int sqlite3_get_autocommit(sqlite3 *database);
-int sqlite3_changes(sqlite3 *database);
 
 int sqlite3_prepare_v3(sqlite3 *database, const char *sql, int length, unsigned flags, sqlite3_stmt **statement, const char **tail);
 int sqlite3_step(sqlite3_stmt *statement);

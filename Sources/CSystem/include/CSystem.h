@@ -47,21 +47,12 @@ int pawl_open(const char *path, int flags, unsigned mode);
 // openat(2) in the same way.
 int pawl_open_at(int directory, const char *name, int flags, unsigned mode);
 
-// open(2) with O_PATH: keeps what bears the name, a link included, without access to its content.
-int pawl_open_name(const char *path);
-
-// The same of a name in a directory.
+// openat(2) with O_PATH: keeps what bears the name, a link included, without access to its content.
 int pawl_open_name_at(int directory, const char *name);
 
 // openat2(2) with RESOLVE_CACHED, for reading: EAGAIN if the name isn't in the kernel's cache, so that finding it might have to wait
 // for a disk; ENOSYS or EINVAL where the kernel can't tell.
-int pawl_open_cached(const char *path, int flags);
-
-// The same of a name in a directory.
 int pawl_open_cached_at(int directory, const char *name, int flags);
-
-// fcntl(2) F_GETFL/F_SETFL: turns O_NONBLOCK on.
-int pawl_set_nonblocking(int descriptor);
 
 // flock(2) LOCK_EX | LOCK_NB: EWOULDBLOCK if another process holds it.
 int pawl_lock_exclusive(int descriptor);
@@ -74,9 +65,6 @@ int pawl_is_cached(int descriptor, int64_t offset);
 
 // ioctl(2) SIOCOUTQ: bytes written to a TCP socket that the peer has not acknowledged.
 int pawl_unacknowledged(int descriptor, int *count);
-
-// close(2) of a TCP socket by RST rather than FIN (SO_LINGER with zero time).
-int pawl_close_with_reset(int descriptor);
 
 // malloc_trim(3), where the C library has it: gives whole free pages of every arena back to the system.
 void pawl_trim_heap(void);

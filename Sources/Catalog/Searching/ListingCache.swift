@@ -20,8 +20,6 @@ struct ListingCache: Sendable {
         self.timeToLive = timeToLive
     }
 
-    var count: Int { entries.count }
-
     /// The entry under the key, if it is current.
     mutating func entry(_ key: String, at now: ContinuousClock.Instant) -> Entry? {
         guard var entry = entries[key] else { return nil }

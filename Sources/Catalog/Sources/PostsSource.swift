@@ -56,10 +56,10 @@ struct PostsSource: SearchSource {
     }
 
     func select(_ query: SearchQuery, from listing: Listing) -> [SearchItem] {
-        let term = Array(query.term.lowercased().utf8)
+        let term = query.term.lowercased().utf8
         var skipped = 0
         var selected: [SearchItem] = []
-        for (item, text) in zip(listing.items, listing.texts) where Self.contains(term, in: text) {
+        for (item, text) in zip(listing.items, listing.texts) where text.utf8.contains(term) {
             if skipped < query.offset {
                 skipped += 1
             } else {
@@ -68,16 +68,5 @@ struct PostsSource: SearchSource {
             }
         }
         return selected
-    }
-
-    private static func contains(_ term: [UInt8], in text: String) -> Bool {
-        guard let first = term.first else { return true }
-        var rest = text.utf8[...]
-        while let index = rest.firstIndex(of: first) {
-            rest = rest[index...]
-            if rest.starts(with: term) { return true }
-            rest = rest.dropFirst()
-        }
-        return false
     }
 }

@@ -25,12 +25,8 @@ public final class DirectoryCheck {
             connection = try SQLiteConnection(path: directory.databasePath)
             try StoreSchema.prepare(connection, path: directory.databasePath)
             writer = try StoreWriter(connection)
-        } catch let error as StoreError {
-            throw DownloadsStartError(error.description)
-        } catch let error as SQLiteError {
-            throw DownloadsStartError(error.storeError.description)
         } catch {
-            throw DownloadsStartError("\(error)")
+            throw DownloadsStartError(error)
         }
     }
 
@@ -51,14 +47,8 @@ public final class DirectoryCheck {
             let names = FinishedNames(records.map(\.download))
             for record in records { try check(record, names, repairs, &report, told) }
             try checkOrphans(records, repairs, &report, told)
-        } catch let error as StoreError {
-            throw DownloadsStartError(error.description)
-        } catch let error as SQLiteError {
-            throw DownloadsStartError(error.storeError.description)
-        } catch let error as FileError {
-            throw DownloadsStartError(error.message)
         } catch {
-            throw DownloadsStartError("\(error)")
+            throw DownloadsStartError(error)
         }
         return report
     }
@@ -139,5 +129,15 @@ public final class DirectoryCheck {
     private func note(_ fault: DirectoryFault, _ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void) {
         report.faults.append(fault)
         told(fault)
+    }
+}
+
+extension DownloadsStartError {
+    fileprivate init(_ error: any Error) {
+        switch error {
+        case let error as SQLiteError: self.init(error.storeError.description)
+        case let error as FileError: self.init(error.message)
+        default: self.init("\(error)")
+        }
     }
 }

@@ -55,15 +55,6 @@ struct ProgressMeter: Sendable {
         return Int64(exactly: (Double(bytes.partialValue) / seconds).rounded()) ?? .max
     }
 
-    /// How long the rest takes at the speed of that time; `nil` if nothing comes or the total is unknown.
-    func remaining(total: Int64?, at now: ContinuousClock.Instant) -> Duration? {
-        let speed = bytesPerSecond(at: now)
-        guard let total, let newest = samples.last, speed > 0 else { return nil }
-        let bytes = total.subtractingReportingOverflow(newest.bytes)
-        guard !bytes.overflow else { return nil }
-        return .seconds(Double(max(bytes.partialValue, 0)) / Double(speed))
-    }
-
     /// Whether nothing has come for a while.
     func isStalled(at now: ContinuousClock.Instant) -> Bool {
         guard let lastGrowth else { return false }

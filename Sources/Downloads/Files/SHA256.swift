@@ -1,7 +1,7 @@
 internal import CSystem
 
 /// An incremental SHA-256 (FIPS 180-4): feed bytes in order, then ask for the digest.
-struct SHA256: Sendable {
+public struct SHA256: Sendable {
     private var state = pawl_sha256()
 
     /// Bytes fed so far.
@@ -24,7 +24,7 @@ struct SHA256: Sendable {
     }
 
     /// The digest of these bytes.
-    static func digest(of bytes: [UInt8]) -> [UInt8] {
+    public static func digest(of bytes: [UInt8]) -> [UInt8] {
         var digest = SHA256()
         digest.update(bytes)
         return digest.digest()
@@ -39,7 +39,4 @@ struct SHA256: Sendable {
         }
         return out
     }
-
-    /// The digest in lower-case hexadecimal.
-    func hexadecimal() -> String { Hexadecimal.encode(digest()) }
 }

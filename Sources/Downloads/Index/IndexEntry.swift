@@ -48,10 +48,7 @@ struct IndexEntries: Sendable {
     private var chunks: [[IndexEntry?]] = []
     private var last = 0
 
-    /// How many places there are, with an entry or without.
-    var count: Int { last }
-
-    /// The entry at a place below `count`; `nil` where there is none.
+    /// The entry at a place that was given to one; `nil` where there is none any more.
     subscript(place: Place) -> IndexEntry? {
         get { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] }
         set { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] = newValue }

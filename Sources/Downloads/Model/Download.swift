@@ -171,6 +171,13 @@ extension Download {
         set { digest = newValue.flatMap(Digest.init) }
     }
 
+    /// Bytes of memory, about, as if it shared nothing with copies of it.
+    var memorySize: Int {
+        let texts = [url, filename ?? "", mediaType ?? "", error?.message ?? "", trackName ?? ""] + labels
+        let rareSize = rare == nil ? 0 : MemoryLayout<Rare>.size + (track?.count ?? 0) + 16 * receivedRanges.count
+        return texts.reduce(MemoryLayout<Download>.stride + rareSize) { $0 + $1.utf8.count + 32 }
+    }
+
     private struct Rare: Sendable, Equatable {
         var error: DownloadFailure?
         var checksum: Checksum?

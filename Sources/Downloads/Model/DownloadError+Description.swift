@@ -12,7 +12,6 @@ extension DownloadError: CustomStringConvertible {
         case .preconditionFailed:
             "the download has changed since: it is not the one that If-Match or If-None-Match means"
         case .keyMismatch: "the Idempotency-Key was used for a request with another body"
-        case .removed: "the download that the first request with this Idempotency-Key made has been removed"
         case .overloaded: "the disk does not keep up; nothing was done"
         case .shuttingDown: "the service is stopping"
         case .storeFailed(let reason): "the record could not be kept: \(reason)"

@@ -18,8 +18,6 @@ public enum DownloadError: Error, Sendable, Equatable {
     case preconditionFailed
     /// The client used the same key for another request.
     case keyMismatch
-    /// The first request with this key made a download that has been removed since.
-    case removed(DownloadID)
     /// Records take longer to be written than a client should wait for.
     case overloaded
     /// The service is stopping.
@@ -36,5 +34,27 @@ extension DownloadError {
         case .closed: self = .shuttingDown
         default: self = .storeFailed(error.description)
         }
+    }
+}
+
+extension Addition.Refusal {
+    /// What the service refuses, under the code that the table of error codes has for it.
+    public init(_ error: DownloadError) {
+        var (state, id): (DownloadState?, DownloadID?)
+        let code: String
+        switch error {
+        case .notFound: code = "not-found"
+        case .illegalTransition(let from, _): (code, state) = ("illegal-transition", from)
+        case .duplicate(let known): (code, id) = ("duplicate", known)
+        case .destinationForbidden: code = "destination-forbidden"
+        case .invalid: code = "invalid-request"
+        case .insufficientStorage: code = "insufficient-storage"
+        case .notComplete(let known): (code, state) = ("not-complete", known)
+        case .preconditionFailed: code = "precondition-failed"
+        case .keyMismatch: code = "idempotency-mismatch"
+        case .overloaded, .shuttingDown: code = "unavailable"
+        case .storeFailed: code = "internal-error"
+        }
+        self.init(code: code, detail: error.description, state: state, id: id)
     }
 }

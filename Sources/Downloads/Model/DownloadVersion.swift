@@ -13,9 +13,6 @@ public struct DownloadVersion: Sendable, Hashable {
         hasher.combine(publication)
         hasher.combine(bytesReceived)
     }
-
-    /// That of a value which isn't the index's.
-    public static let none = DownloadVersion(publication: 0, bytesReceived: 0, bytesPerSecond: 0, stalled: false, segments: 0)
 }
 
 extension Download {

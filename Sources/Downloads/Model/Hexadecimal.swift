@@ -1,7 +1,7 @@
 /// Bytes as pairs of hexadecimal digits (RFC 4648 §8).
-enum Hexadecimal {
+public enum Hexadecimal {
     /// The bytes of an even number of digits in either case; `nil` for anything else.
-    static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
+    public static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)
         var high: UInt8?
@@ -18,7 +18,7 @@ enum Hexadecimal {
     }
 
     /// Two lower-case digits a byte.
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []
         for byte in bytes {
             digits.append(digit(of: byte >> 4))

@@ -1,29 +1,42 @@
 internal import HTTPCore
 
-/// The answers to requests with a key: those of the last day, up to a bound. The oldest go first.
+/// What became of a request with a key.
+struct IdempotencyRecord: Sendable {
+    var key: String
+    /// The SHA-256 of what was asked for.
+    var digest: [UInt8]
+    /// What became of each of its items, with the downloads as they were then.
+    var outcomes: [Addition.Outcome]
+    var createdAt: Timestamp
+
+    /// Bytes of memory, about.
+    var memorySize: Int { outcomes.reduce(key.utf8.count + 128) { $0 + $1.memorySize } }
+}
+
+/// What became of requests with a key: those of the last day, up to a bound. The oldest go first.
 struct IdempotencyStore: Sendable {
     /// How much is remembered.
     struct Limits: Sendable {
         /// Keys at most: a client that sends one with every request, once a second, is covered for hours.
         var keys = 10_000
-        /// Bytes of memory at most, about: batches have long answers.
+        /// Bytes of memory at most, about: batches add many downloads.
         var bytes = 16 * 1024 * 1024
         /// For how long: a client that has not come back after a day has forgotten, too.
         var lifetime: Duration = .seconds(24 * 3600)
     }
 
     /// What is known of a key.
-    enum Lookup: Sendable, Equatable {
+    enum Lookup: Sendable {
         /// Nothing: the request is to be carried out.
         case unknown
-        /// The request has been answered so.
-        case answered([KeptOutcome])
+        /// The request has been carried out, and this became of it.
+        case found([Addition.Outcome])
         /// The key was used for another request.
         case mismatch
     }
 
     private let limits: Limits
-    private var answers: [String: KeptAnswer] = [:]
+    private var records: [String: IdempotencyRecord] = [:]
     /// Keys from the oldest on; those before `first` have been forgotten.
     private var order: [String] = []
     private var first = 0
@@ -33,27 +46,27 @@ struct IdempotencyStore: Sendable {
         self.limits = limits
     }
 
-    var count: Int { answers.count }
+    var count: Int { records.count }
 
     func lookUp(_ key: RequestKey, now: Timestamp) -> Lookup {
-        guard let answer = answers[key.name], !isOver(answer, now) else { return .unknown }
-        return answer.digest == key.digest ? .answered(answer.outcomes) : .mismatch
+        guard let record = records[key.name], !isOver(record, now) else { return .unknown }
+        return record.digest == key.digest ? .found(record.outcomes) : .mismatch
     }
 
-    /// Remembers an answer.
+    /// Remembers what became of a request.
     /// - Returns: the keys that were forgotten for it.
-    mutating func remember(_ answer: KeptAnswer, now: Timestamp) -> [String] {
-        forget(answer.key)
-        answers[answer.key] = answer
-        order.append(answer.key)
-        bytes += answer.size
+    mutating func remember(_ record: IdempotencyRecord, now: Timestamp) -> [String] {
+        forget(record.key)
+        records[record.key] = record
+        order.append(record.key)
+        bytes += record.memorySize
         var forgotten: [String] = []
-        while first < order.count, let oldest = answers[order[first]] {
-            let isTooMuch = (answers.count > limits.keys || bytes > limits.bytes) && oldest.key != answer.key
+        while first < order.count, let oldest = records[order[first]] {
+            let isTooMuch = (records.count > limits.keys || bytes > limits.bytes) && oldest.key != record.key
             guard isTooMuch || isOver(oldest, now) else { break }
             forgotten.append(oldest.key)
-            bytes -= oldest.size
-            answers[oldest.key] = nil
+            bytes -= oldest.memorySize
+            records[oldest.key] = nil
             first += 1
         }
         if first > order.count / 2 {
@@ -63,15 +76,15 @@ struct IdempotencyStore: Sendable {
         return forgotten
     }
 
-    /// Forgets the answer to one key.
+    /// Forgets the request with this key.
     mutating func forget(_ key: String) {
-        guard let answer = answers.removeValue(forKey: key) else { return }
-        bytes -= answer.size
+        guard let record = records.removeValue(forKey: key) else { return }
+        bytes -= record.memorySize
         if let index = order[first...].firstIndex(of: key) { order.remove(at: index) }
     }
 
-    private func isOver(_ answer: KeptAnswer, _ now: Timestamp) -> Bool {
-        let age = now.millisecondsSinceEpoch.subtractingReportingOverflow(answer.createdAt.millisecondsSinceEpoch).partialValue
+    private func isOver(_ record: IdempotencyRecord, _ now: Timestamp) -> Bool {
+        let age = now.millisecondsSinceEpoch.subtractingReportingOverflow(record.createdAt.millisecondsSinceEpoch).partialValue
         return .milliseconds(age) >= limits.lifetime
     }
 }

@@ -60,9 +60,6 @@ struct DownloadQueue: Sendable {
     var waitingCount: Int { waiting.count }
     /// How many hold a slot.
     var runningCount: Int { running.count }
-
-    func isWaiting(_ id: DownloadID) -> Bool { waiting[id] != nil }
-    func isRunning(_ id: DownloadID) -> Bool { running[id] != nil }
 }
 
 // MARK: - Coming and going
@@ -99,14 +96,6 @@ extension DownloadQueue {
             return member.ticket
         }
         return nil
-    }
-
-    /// Gives a slot to a download that has left the queue and cannot wait, beyond the limits if need be: others start later for it.
-    mutating func seize(_ id: DownloadID, host: String, ticket: Ticket) {
-        guard running[id] == nil, waiting[id] == nil else { return }
-        running[id] = Member(host: host, ticket: ticket)
-        hosts[host, default: Host()].running += 1
-        refresh(host)
     }
 
     /// Gives a waiting download another priority; it keeps its place of arrival.

@@ -6,13 +6,8 @@ struct IndexedHeap<Key: Hashable & Sendable, Rank: Comparable & Sendable>: Senda
     init() {}
 
     var isEmpty: Bool { items.isEmpty }
-    var count: Int { items.count }
     /// The member with the lowest rank.
     var first: (key: Key, rank: Rank)? { items.first }
-
-    func contains(_ key: Key) -> Bool {
-        positions[key] != nil
-    }
 
     /// Inserts the key, or gives it another rank.
     mutating func set(_ key: Key, to rank: Rank) {

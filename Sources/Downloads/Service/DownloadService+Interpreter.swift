@@ -117,7 +117,7 @@ extension DownloadService {
         case .committed(let commits, let delivery, let error):
             for (id, operation) in commits { send(.committed(operation, error), to: id) }
             // Readers know by now what the message tells.
-            if let delivery, error == nil { Task { [webhooks] in await webhooks.post(delivery) } }
+            if let delivery, error == nil { Task { [webhooks] in await webhooks?.post(delivery) } }
         }
     }
 

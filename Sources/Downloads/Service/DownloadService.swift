@@ -21,7 +21,8 @@ public actor DownloadService {
     let probe: StoreProbe
     /// Holds the speed limit over all downloads; each has its own besides.
     let speedLimiter: SpeedLimiter
-    let webhooks: WebhookDispatcher
+    /// Calls webhooks; `nil`: nobody does.
+    let webhooks: WebhookDispatcher?
     let log: @Sendable (DownloadLogEvent) -> Void
 
     /// Downloads that are live, or that something is under way for.
@@ -56,7 +57,7 @@ public actor DownloadService {
     private var pendingURLs: [String: [CheckedContinuation<Void, Never>]] = [:]
     /// Records that are being read, with those who wait for them.
     private var reading: [DownloadID: [CheckedContinuation<Void, Never>]] = [:]
-    /// How requests with a key were answered, and those that are being carried out.
+    /// What became of requests with a key, and those that are being carried out.
     private var idempotency = IdempotencyStore()
     private var claims: [String: Claim] = [:]
     /// Whether settings are being changed, and those who wait for their turn.
@@ -79,19 +80,23 @@ public actor DownloadService {
     /// - Parameters:
     ///   - configuration: how to work.
     ///   - client: runs the transfers.
+    ///   - webhooks: posts the messages to webhooks; `nil`: they are not called.
     ///   - log: receives what happens; called on any thread, must not block.
     /// - Throws: one clear line if the directory cannot be used, for instance because another instance holds it.
     public init(
-        configuration: DownloadsConfiguration, client: HTTPClient, log: @escaping @Sendable (DownloadLogEvent) -> Void
+        configuration: DownloadsConfiguration, client: HTTPClient, webhooks: (any WebhookSender)? = nil,
+        log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) async throws(DownloadsStartError) {
-        try await self.init(configuration: configuration, client: client, log: log) { directory throws(StoreError) in
+        try await self.init(configuration: configuration, client: client, webhooks: webhooks, log: log) {
+            directory throws(StoreError) in
             try SQLiteRecordStore(directory, options: GroupCommitter.Options(committed: { log(.committed(took: $0)) }))
         }
     }
 
     /// The same with a store and a depot of the caller's choice.
     init(
-        configuration: DownloadsConfiguration, client: HTTPClient, log: @escaping @Sendable (DownloadLogEvent) -> Void,
+        configuration: DownloadsConfiguration, client: HTTPClient, webhooks webhookSender: (any WebhookSender)?,
+        log: @escaping @Sendable (DownloadLogEvent) -> Void,
         openDepot: (DataDirectory) -> any FileDepot = { LocalFileDepot($0) },
         openStore: (DataDirectory) throws(StoreError) -> any RecordStore
     ) async throws(DownloadsStartError) {
@@ -109,8 +114,8 @@ public actor DownloadService {
         var (settings, changes) = configuration.settings.merged(
             withKept: contents.settings, explicit: configuration.explicitSettings)
         configuration.settings = settings
-        for answer in contents.answers {
-            changes += idempotency.remember(answer, now: .now()).map(StoreChange.forget)
+        for record in contents.idempotencyRecords {
+            changes += idempotency.remember(record, now: .now()).map(StoreChange.forget)
         }
         let epoch = contents.events.nextEpoch(now: .now())
         do throws(StoreError) {
@@ -127,7 +132,9 @@ public actor DownloadService {
         events = publisher.hub
         probe = StoreProbe(store)
         speedLimiter = SpeedLimiter(bytesPerSecond: configuration.speedLimit)
-        webhooks = WebhookDispatcher(client: client, store: store, configuration: configuration, log: log)
+        webhooks = webhookSender.map { [store] in
+            WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, log: log)
+        }
         leftDeliveries = contents.deliveries
         queue = DownloadQueue(
             limits: DownloadQueue.Limits(
@@ -149,7 +156,7 @@ public actor DownloadService {
         isStarted = true
         for id in entries.keys.sorted() { send(.admitted, to: id) }
         schedule()
-        Task { [webhooks, leftDeliveries] in await webhooks.start(with: leftDeliveries) }
+        Task { [webhooks, leftDeliveries] in await webhooks?.start(with: leftDeliveries) }
         leftDeliveries = []
     }
 
@@ -161,7 +168,7 @@ public actor DownloadService {
         for id in Array(entries.keys) { send(.shutdown, to: id) }
         if busyCount > 0 { await waitUntilQuiet() }
         alarm?.cancel()
-        await webhooks.stop()
+        await webhooks?.stop()
         await store.close()
         inbox.finish()
         for waiter in waiters.values { waiter.receive(.failure(.shuttingDown)) }
@@ -201,46 +208,45 @@ public actor DownloadService {
 // MARK: - Adding
 
 extension DownloadService {
-    /// Accepts a download. When it returns, the record is on disk, and with it the outcome of the request's key.
+    /// Accepts a download. When it returns, the record is on disk, and with it what the request's key stands for.
     /// - Parameters:
     ///   - new: what to download, and how.
     ///   - key: the request's key, which has been claimed.
     /// - Returns: the new download, or the URL's existing one.
     /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `invalid`, `insufficientStorage`,
     ///   `overloaded`, `storeFailed`.
-    public func add(_ new: NewDownload, answering key: RequestKey? = nil) async throws(DownloadError) -> Addition {
+    public func add(_ new: NewDownload, key: RequestKey? = nil) async throws(DownloadError) -> Addition {
         try await prepare([new])
         var drafts = Drafts()
         let addition = try plan(new, &drafts)
-        try await keep(drafts, answering: key, [OrderOutcome(addition)])
+        try await keep(drafts, [.success(addition)], key)
         return addition
     }
 
     /// Accepts many downloads. When it returns, their records are on disk, all of them or, if it throws, none.
     /// - Parameters:
-    ///   - entries: what to download, and how.
+    ///   - items: what to download, and how; or why that is refused already.
     ///   - key: the request's key, which has been claimed.
-    ///   - wording: how a client is told that one of them is refused.
     /// - Returns: what became of each, in their order.
     /// - Throws: `insufficientStorage`, `overloaded`, `storeFailed`.
     public func add(
-        _ entries: [BatchEntry], answering key: RequestKey? = nil, wording: @Sendable (DownloadError) -> [UInt8]
-    ) async throws(DownloadError) -> [OrderOutcome] {
-        try await prepare(entries.compactMap { if case .new(let new) = $0 { new } else { nil } })
+        _ items: [Result<NewDownload, Addition.Refusal>], key: RequestKey? = nil
+    ) async throws(DownloadError) -> [Addition.Outcome] {
+        try await prepare(items.compactMap { try? $0.get() })
         var drafts = Drafts()
-        var outcomes: [OrderOutcome] = []
-        for entry in entries {
-            switch entry {
-            case .refused(let words): outcomes.append(.refused(words))
-            case .new(let new):
+        var outcomes: [Addition.Outcome] = []
+        for item in items {
+            switch item {
+            case .failure(let refusal): outcomes.append(.failure(refusal))
+            case .success(let new):
                 do throws(DownloadError) {
-                    outcomes.append(OrderOutcome(try plan(new, &drafts)))
+                    outcomes.append(.success(try plan(new, &drafts)))
                 } catch {
-                    outcomes.append(.refused(wording(error)))
+                    outcomes.append(.failure(Addition.Refusal(error)))
                 }
             }
         }
-        try await keep(drafts, answering: key, outcomes)
+        try await keep(drafts, outcomes, key)
         return outcomes
     }
 
@@ -292,10 +298,8 @@ extension DownloadService {
         return .created(record.download)
     }
 
-    /// Makes the drafts durable in one step, together with the outcomes that a repetition is answered with, and lets them begin.
-    private func keep(
-        _ drafts: Drafts, answering key: RequestKey?, _ outcomes: [OrderOutcome]
-    ) async throws(DownloadError) {
+    /// Makes the drafts durable in one step, together with what the request's key stands for from then on, and lets them begin.
+    private func keep(_ drafts: Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?) async throws(DownloadError) {
         let changes = drafts.records.map { StoreChange.add($0.record) } + remember(outcomes, as: key)
         if changes.isEmpty { return }
         let urls = drafts.first.keys.filter { pendingURLs[$0] == nil }
@@ -579,9 +583,9 @@ extension DownloadService {
     /// Asks whether a request with this key has been carried out. If it has not, it is the caller's to carry out, and nobody else's
     /// until it is released: whoever comes with the same key meanwhile waits.
     /// - Parameter key: the request's key.
-    /// - Returns: what it came to, with the downloads as they were then; `nil`: nothing yet.
+    /// - Returns: what became of each of its items, with the downloads as they were then; `nil`: nothing yet.
     /// - Throws: `keyMismatch`, `shuttingDown`.
-    public func claim(_ key: RequestKey) async throws(DownloadError) -> [KeptOutcome]? {
+    public func claim(_ key: RequestKey) async throws(DownloadError) -> [Addition.Outcome]? {
         while true {
             guard !isShuttingDown else { throw .shuttingDown }
             guard let claim = claims[key.name] else { break }
@@ -589,7 +593,7 @@ extension DownloadService {
             await withCheckedContinuation { claims[key.name]?.waiters.append($0) }
         }
         switch idempotency.lookUp(key, now: .now()) {
-        case .answered(let outcomes): return outcomes
+        case .found(let outcomes): return outcomes
         case .mismatch: throw .keyMismatch
         case .unknown: break
         }
@@ -608,34 +612,25 @@ extension DownloadService {
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// What has to be written with outcomes, so that they are those of the key from then on.
-    private func remember(_ outcomes: [OrderOutcome], as key: RequestKey?) -> [StoreChange] {
+    /// What has to be written for a key to stand for these from then on.
+    private func remember(_ outcomes: [Addition.Outcome], as key: RequestKey?) -> [StoreChange] {
         guard let key else { return [] }
         let now = Timestamp.now()
-        let answer = KeptAnswer(key: key.name, digest: key.digest, outcomes: outcomes.map(kept), createdAt: now)
-        return [.remember(answer)] + idempotency.remember(answer, now: now).map(StoreChange.forget)
+        let record = IdempotencyRecord(key: key.name, digest: key.digest, outcomes: outcomes, createdAt: now)
+        return [.remember(record)] + idempotency.remember(record, now: now).map(StoreChange.forget)
     }
 
-    /// What could not be written is no outcome.
+    /// What could not be written has not happened.
     private func forget(_ key: RequestKey?) {
         if let key { idempotency.forget(key.name) }
     }
 
-    private func kept(_ outcome: OrderOutcome) -> KeptOutcome {
-        switch outcome {
-        case .created(let download): .created(download.id, shown: configuration.resource?(download) ?? [])
-        case .existing(let download): .existing(download.id, shown: configuration.resource?(download) ?? [])
-        case .refused(let words): .refused(words)
-        }
-    }
-
     /// The message that tells a download's webhook of its end; `nil` if nobody wants to know.
     func delivery(of record: DownloadRecord) -> WebhookDelivery? {
-        guard let url = record.webhook, let body = configuration.resource else { return nil }
+        guard webhooks != nil, let url = record.webhook else { return nil }
         let now = Timestamp.now()
         return WebhookDelivery(
-            id: identifiers.next(now: now, using: &context.random), downloadID: record.id, url: url, body: body(record.download),
-            due: now)
+            id: identifiers.next(now: now, using: &context.random), url: url, download: record.download, due: now)
     }
 }
 

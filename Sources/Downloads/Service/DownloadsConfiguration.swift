@@ -44,11 +44,6 @@ public struct DownloadsConfiguration: Sendable {
         }
     }
 
-    /// A download as clients are shown it, as JSON: the body of the message to its webhook, and what is kept to answer a request
-    /// that is repeated. `nil`: webhooks are not called.
-    public var resource: (@Sendable (Download) -> [UInt8])?
-    /// The key of the signature on messages to webhooks; `nil`: they are not signed.
-    public var webhookSecret: String?
     /// How often and how long delivering is tried.
     var webhookPolicy = WebhookPolicy()
 

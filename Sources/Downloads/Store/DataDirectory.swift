@@ -46,6 +46,9 @@ final class DataDirectory: Sendable {
         guard fsync(descriptor.number) == 0 else { throw Self.unavailable(path) }
     }
 
+    /// Bytes that the file system has, free or not; 0 if it does not tell.
+    func capacity() -> Int64 { (try? FileSystemSpace(at: path).size) ?? 0 }
+
     /// Lets another instance have the directory although this value still lives.
     func release() {
         _ = pawl_unlock(descriptor.number)

@@ -23,24 +23,14 @@ protocol RecordStore: Sendable {
 
 extension RecordStore {
     var isCongested: Bool { false }
-
-    /// Makes the changes durable.
-    func write(_ changes: [StoreChange]) async throws(StoreError) {
-        try await submit(changes).wait()
-    }
-
-    /// Makes one record durable.
-    func save(_ record: DownloadRecord) async throws(StoreError) {
-        try await write([.save(record)])
-    }
 }
 
 /// What a store had kept.
 struct StoredContents: Sendable {
     var records: [DownloadRecord] = []
     var settings: [String: String] = [:]
-    /// Answers to requests with a key, the oldest first.
-    var answers: [KeptAnswer] = []
+    /// What became of requests with a key, the oldest first.
+    var idempotencyRecords: [IdempotencyRecord] = []
     /// Messages to webhooks that have not been delivered, the oldest first.
     var deliveries: [WebhookDelivery] = []
     var events = StoredEventHistory()
@@ -60,9 +50,9 @@ enum StoreChange: Sendable {
     case set(name: String, value: String?)
     /// Changes nothing that is ever read, but has to be written: it shows whether the store takes new records.
     case probe
-    /// Keeps the answer to a request with a key, in place of an earlier one.
-    case remember(KeptAnswer)
-    /// Deletes the answer to the request with this key.
+    /// Keeps what became of a request with a key, in place of an earlier one.
+    case remember(IdempotencyRecord)
+    /// Deletes what became of the request with this key.
     case forget(String)
     /// Keeps a message to a webhook until it is delivered, in place of what was known of it before.
     case keepDelivery(WebhookDelivery)

@@ -31,9 +31,6 @@ import Glibc
     /// Whether a transaction is open.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-    /// How many rows the last statement changed.
-    var changedRows: Int { unsafe Int(sqlite3_changes(handle)) }
-
     /// Runs one statement to its end; rows are ignored.
     func execute(_ sql: String) throws(SQLiteError) {
         let statement = try prepare(sql)

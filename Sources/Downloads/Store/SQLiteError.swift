@@ -22,3 +22,18 @@ struct SQLiteError: Error, Sendable, Equatable {
         }
     }
 }
+
+extension StoreError {
+    /// Runs the body, and throws what SQLite has to say as an error of the store.
+    static func translating<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
+        do {
+            return try body()
+        } catch let error as StoreError {
+            throw error
+        } catch let error as SQLiteError {
+            throw error.storeError
+        } catch {
+            throw .inputOutput("\(error)")
+        }
+    }
+}

@@ -14,8 +14,7 @@ final class SQLiteRecordStore: RecordStore {
     init(_ directory: DataDirectory, options: GroupCommitter.Options = GroupCommitter.Options()) throws(StoreError) {
         try directory.prepareDatabaseFile()
         let path = directory.databasePath
-        let committer: GroupCommitter
-        do {
+        let committer = try StoreError.translating {
             let connection = try SQLiteConnection(path: path)
             try StoreSchema.prepare(connection, path: path)
             if let pages = options.maximumPages { _ = try connection.number("PRAGMA max_page_count = \(pages)") }
@@ -24,13 +23,7 @@ final class SQLiteRecordStore: RecordStore {
             let writer = try StoreWriter(connection)
             // Not before the connection has made the log; and nothing may fail from here on, for the reserve has to go last.
             let reserve = RecordReserve(path: path, capacity: capacity)
-            committer = GroupCommitter(writer, reserve: reserve, directory: directory, options: options)
-        } catch let error as StoreError {
-            throw error
-        } catch let error as SQLiteError {
-            throw error.storeError
-        } catch {
-            throw .unavailable(path: path, reason: "\(error)")
+            return GroupCommitter(writer, reserve: reserve, directory: directory, options: options)
         }
         self.committer = committer
         do throws(SystemError) {

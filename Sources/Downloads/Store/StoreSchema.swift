@@ -15,7 +15,7 @@ enum StoreSchema {
     static func prepare(
         _ connection: SQLiteConnection, path: String, migrations: [[String]] = migrations
     ) throws(StoreError) {
-        do {
+        try StoreError.translating {
             let owner = try connection.number("PRAGMA application_id")
             let found = try Int(clamping: connection.number("PRAGMA user_version"))
             if owner != applicationID {
@@ -35,12 +35,6 @@ enum StoreSchema {
                     $0
                 }
             }
-        } catch let error as StoreError {
-            throw error
-        } catch let error as SQLiteError {
-            throw error.storeError
-        } catch {
-            throw .inputOutput("\(error)")
         }
     }
 
@@ -118,7 +112,7 @@ enum StoreSchema {
             """,
         ],
         [
-            // An answer may tell of many downloads, and of refusals: see `AnswerRow`. Nothing was ever kept in the first shape.
+            // A response may tell of many downloads, and of refusals: see `IdempotencyRow`. Nothing was ever kept in the first shape.
             "DROP TABLE idempotency_keys",
             """
             CREATE TABLE idempotency_keys (
@@ -164,5 +158,7 @@ enum StoreSchema {
             )
             """,
         ],
+        // A message is the download that it tells of; see `DownloadSnapshot`.
+        ["ALTER TABLE webhook_deliveries RENAME COLUMN body TO download"],
     ]
 }

@@ -21,7 +21,7 @@ final class StoreWriter {
         remove = try connection.prepare("DELETE FROM downloads WHERE id = ?1")
         set = try connection.prepare("REPLACE INTO settings (name, value) VALUES (?1, ?2)")
         unset = try connection.prepare("DELETE FROM settings WHERE name = ?1")
-        remember = try connection.prepare(AnswerRow.saveStatement)
+        remember = try connection.prepare(IdempotencyRow.saveStatement)
         forget = try connection.prepare("DELETE FROM idempotency_keys WHERE key = ?1")
         keepDelivery = try connection.prepare(DeliveryRow.saveStatement)
         dropDelivery = try connection.prepare("DELETE FROM webhook_deliveries WHERE id = ?1")
@@ -74,8 +74,8 @@ final class StoreWriter {
         case .probe:
             // Writes the file's first page, whatever it held.
             try connection.execute("PRAGMA user_version = \(StoreSchema.version)")
-        case .remember(let answer):
-            try AnswerRow.bind(answer, to: remember)
+        case .remember(let record):
+            try IdempotencyRow.bind(record, to: remember)
             try remember.run()
         case .forget(let key):
             try forget.bind(1, key)
@@ -98,29 +98,23 @@ final class StoreWriter {
 
     /// The records with these identities.
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
-        var records: [DownloadRecord] = []
-        var reader = DownloadRow.Reader()
-        do {
+        try StoreError.translating {
+            var records: [DownloadRecord] = []
+            var reader = DownloadRow.Reader()
             let rows = try connection.prepare(DownloadRow.findStatement)
             for id in ids {
                 rows.reset()
                 try rows.bind(1, id.description)
                 if try rows.step() { records.append(try reader.record(from: rows)) }
             }
-        } catch let error as StoreError {
-            throw error
-        } catch let error as SQLiteError {
-            throw error.storeError
-        } catch {
-            throw .inputOutput("\(error)")
+            return records
         }
-        return records
     }
 
     /// Reads everything, records in order of creation.
     func load() throws(StoreError) -> StoredContents {
-        var contents = StoredContents()
-        do {
+        try StoreError.translating {
+            var contents = StoredContents()
             let count = try connection.number("SELECT count(*) FROM downloads")
             contents.records.reserveCapacity(Int(clamping: count))
             var reader = DownloadRow.Reader()
@@ -136,17 +130,16 @@ final class StoreWriter {
             while try settings.step() {
                 if let name = settings.text(0), let value = settings.text(1) { contents.settings[name] = value }
             }
-            let answers = try connection.prepare(AnswerRow.loadStatement)
-            while try answers.step() { contents.answers.append(try AnswerRow.answer(from: answers)) }
+            let keys = try connection.prepare(IdempotencyRow.loadStatement)
+            while try keys.step() {
+                let record = try IdempotencyRow.record(from: keys) { id throws(StoreError) in
+                    try records([id]).first?.download
+                }
+                contents.idempotencyRecords.append(record)
+            }
             let deliveries = try connection.prepare(DeliveryRow.loadStatement)
             while try deliveries.step() { contents.deliveries.append(try DeliveryRow.delivery(from: deliveries)) }
-        } catch let error as StoreError {
-            throw error
-        } catch let error as SQLiteError {
-            throw error.storeError
-        } catch {
-            throw .inputOutput("\(error)")
+            return contents
         }
-        return contents
     }
 }

@@ -4,10 +4,8 @@ internal import HTTPCore
 /// Delivers messages to webhooks, apart from everything that transfers: each at least once, after a restart too, unless it is
 /// given up.
 actor WebhookDispatcher {
-    private let client: HTTPClient
+    private let sender: any WebhookSender
     private let store: any RecordStore
-    private let destinationGuard: DestinationGuard
-    private let secret: String?
     private let policy: WebhookPolicy
     private let log: @Sendable (DownloadLogEvent) -> Void
     private var queue = WebhookQueue()
@@ -16,18 +14,13 @@ actor WebhookDispatcher {
     private var isStarted = false
     private var isStopping = false
 
-    /// The most bytes of an answer that are read; nobody looks at them.
-    private static let answerLimit = 256 * 1024
-
     init(
-        client: HTTPClient, store: any RecordStore, configuration: DownloadsConfiguration,
+        sender: any WebhookSender, store: any RecordStore, policy: WebhookPolicy,
         log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) {
-        self.client = client
+        self.sender = sender
         self.store = store
-        destinationGuard = configuration.destinationGuard
-        secret = configuration.webhookSecret
-        policy = configuration.webhookPolicy
+        self.policy = policy
         self.log = log
     }
 
@@ -82,54 +75,32 @@ actor WebhookDispatcher {
     }
 
     private func attempt(_ delivery: WebhookDelivery) async {
-        let outcome = await send(delivery)
+        let result: Result<Int, ClientError>
+        do throws(ClientError) { result = .success(try await sender.send(delivery)) } catch { result = .failure(error) }
         attempts[delivery.id] = nil
         var delivery = delivery
         delivery.attempts += 1
         var random = SystemRandom()
-        switch policy.verdict(on: outcome, attempts: delivery.attempts, using: &random) {
+        switch policy.verdict(on: result, attempts: delivery.attempts, using: &random) {
         case .interrupted: return
         case .delivered:
             queue.remove(delivery.id)
             _ = store.submit([.dropDelivery(delivery.id)])
-            log(.webhook(delivery.downloadID, .delivered))
+            log(.webhook(delivery.download.id, .delivered))
         case .giveUp(let reason): drop(delivery, reason)
         case .retry(let delay, let reason):
             delivery.due = Timestamp(
                 millisecondsSinceEpoch: Timestamp.now().millisecondsSinceEpoch + Int64(delay / .milliseconds(1)))
             _ = store.submit([.keepDelivery(delivery)])
-            log(.webhook(delivery.downloadID, .retried(reason, isFirst: delivery.attempts == 1)))
+            log(.webhook(delivery.download.id, .retried(reason, isFirst: delivery.attempts == 1)))
             take(delivery, after: delay)
         }
         pump()
     }
 
-    private func send(_ delivery: WebhookDelivery) async -> WebhookPolicy.Outcome {
-        guard let url = HTTPURL(delivery.url) else { return .failed(.invalidRequest("its URL cannot be read")) }
-        var request = ClientRequest(url: url)
-        request.method = "POST"
-        request.body = delivery.body
-        request.fields = [("Content-Type", "application/json"), ("Pawl-Delivery", delivery.id.description)]
-        if let secret {
-            let signature = WebhookDelivery.signature(of: delivery.body, secret: secret, at: .now())
-            request.fields.append(("Pawl-Signature", signature))
-        }
-        request.guarding = destinationGuard
-        request.connectTimeout = .seconds(10)
-        request.headTimeout = .seconds(15)
-        request.totalTimeout = .seconds(30)
-        // What is addressed to one receiver is not for another.
-        request.maximumRedirects = 0
-        do throws(ClientError) {
-            return .answered(try await client.fetch(request, bodyLimit: Self.answerLimit).head.status.code)
-        } catch {
-            return .failed(error)
-        }
-    }
-
     private func drop(_ delivery: WebhookDelivery, _ reason: String) {
         queue.remove(delivery.id)
         _ = store.submit([.dropDelivery(delivery.id)])
-        log(.webhook(delivery.downloadID, .givenUp(reason)))
+        log(.webhook(delivery.download.id, .givenUp(reason)))
     }
 }

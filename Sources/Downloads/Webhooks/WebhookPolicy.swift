@@ -10,14 +10,6 @@ struct WebhookPolicy: Sendable {
     /// at the other end, short enough that the news still is some.
     var maximumAttempts = 12
 
-    /// How an attempt ended.
-    enum Outcome: Sendable, Equatable {
-        /// With an answer of this status.
-        case answered(Int)
-        /// Without one.
-        case failed(ClientError)
-    }
-
     /// What to do.
     enum Verdict: Sendable, Equatable {
         /// Nothing: it has arrived.
@@ -30,22 +22,23 @@ struct WebhookPolicy: Sendable {
         case interrupted
     }
 
-    /// Judges an attempt.
+    /// Decides what follows an attempt.
     /// - Parameters:
+    ///   - result: the status of the response, or why there is none.
     ///   - attempts: how many have been made, this one included.
     ///   - random: where the jitter comes from.
     func verdict(
-        on outcome: Outcome, attempts: Int, using random: inout some RandomNumberGenerator
+        on result: Result<Int, ClientError>, attempts: Int, using random: inout some RandomNumberGenerator
     ) -> Verdict {
         let reason: String
-        switch outcome {
-        case .answered(200..<300): return .delivered
+        switch result {
+        case .success(200..<300): return .delivered
         // The receiver is overloaded, restarting or behind a proxy that is.
-        case .answered(let status) where status >= 500 || [408, 425, 429].contains(status): reason = "it answered \(status)"
+        case .success(let status) where status >= 500 || [408, 425, 429].contains(status): reason = "it answered \(status)"
         // It has understood and does not want it; or it is elsewhere, which its owner has to say.
-        case .answered(let status): return .giveUp("it answered \(status)")
-        case .failed(.cancelled), .failed(.stopped): return .interrupted
-        case .failed(let error):
+        case .success(let status): return .giveUp("it answered \(status)")
+        case .failure(.cancelled), .failure(.stopped): return .interrupted
+        case .failure(let error):
             guard Self.mayPass(error) else { return .giveUp(error.message) }
             reason = error.message
         }

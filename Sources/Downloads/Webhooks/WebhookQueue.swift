@@ -9,7 +9,7 @@ struct WebhookQueue: Sendable {
         var concurrent = 8
         /// Of those, messages to one host and port.
         var perHost = 2
-        /// Messages kept. Each has about as many bytes as the download's resource; beyond that none is taken.
+        /// Messages kept. Each holds a download; beyond that none is taken.
         var kept = 10_000
     }
 
@@ -29,8 +29,6 @@ struct WebhookQueue: Sendable {
 
     /// When the next one is due; `nil` if none waits.
     var nextDue: ContinuousClock.Instant? { waiting.first?.rank }
-
-    subscript(id: DownloadID) -> WebhookDelivery? { deliveries[id] }
 
     /// Adds a message, or has one wait again after an attempt.
     /// - Returns: false if there are too many: then it is not kept.

@@ -1,7 +1,4 @@
 extension IPAddress {
-    /// Whether the address is reserved for some special use, so that no public origin can have it.
-    public var isSpecialUse: Bool { specialUse != nil }
-
     /// What the address is reserved for, such as `loopback` or `private use`; nil for an address of the public Internet.
     ///
     /// The ranges are those of IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890, as of 2025), the multicast ranges, and

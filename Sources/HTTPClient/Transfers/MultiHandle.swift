@@ -47,7 +47,4 @@ import CCurl
 enum CurlLibrary {
     /// Initialises libcurl, once in a process.
     static let isReady = pawl_curl_global_init() == CURLE_OK
-
-    /// Version and features, such as `libcurl/7.88.1 OpenSSL/3.0.19 …`.
-    static var version: String { unsafe String(cString: pawl_curl_version()) }
 }

@@ -14,16 +14,6 @@ struct MultipartRanges {
     /// The Content-Type of the whole, with its boundary.
     let mediaType: String
 
-    /// The length of the whole in bytes.
-    var length: Int64 {
-        pieces.reduce(0) { sum, piece in
-            switch piece {
-            case .bytes(let bytes): sum + Int64(bytes.count)
-            case .range(let range): sum + range.length
-            }
-        }
-    }
-
     init(_ ranges: [ByteRange], of representation: Representation) {
         // 128 random bits can't occur in the content by chance, and nobody who writes the content can know them.
         let boundary = String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)

@@ -27,20 +27,6 @@ extension Response {
         }
     }
 
-    /// The same for a body that is made rather than read: `make` returns a stream of exactly the bytes of its range, and
-    /// is called once for each range that is asked for; not at all without one (304, 412, 416, or an empty representation).
-    public mutating func serve(
-        _ representation: Representation, for request: borrowing Request,
-        make: @escaping @Sendable (ByteRange) -> any BodyStream
-    ) {
-        switch select(representation, for: request) {
-        case .nothing: content = .bytes
-        case .one(let range): content = .stream(make(range), length: range.length)
-        case .several(let multipart):
-            content = .stream(MultipartStream(multipart.pieces, make: make), length: multipart.length)
-        }
-    }
-
     /// The same for a body in memory.
     public mutating func serve(
         _ bytes: [UInt8], for request: borrowing Request, mediaType: String, etag: EntityTag?, lastModified: HTTPDate? = nil

@@ -12,16 +12,6 @@ public final class FileHandle: Sendable {
 
     var descriptor: Int32 { file.number }
 
-    /// Why a file can't be opened.
-    public enum OpenError: Error, Sendable, Equatable {
-        /// Nothing has that name.
-        case notFound
-        /// The name is that of a directory, a pipe or a device.
-        case notRegular
-        /// The system refuses.
-        case failed(SystemError)
-    }
-
     /// How many there are in the process: each is a descriptor.
     public static var count: Int { open.load(ordering: .relaxed) }
 
@@ -32,19 +22,6 @@ public final class FileHandle: Sendable {
         self.file = file
         self.identity = identity
         Self.open.add(1, ordering: .relaxed)
-    }
-
-    /// Opens the file of that name; links are followed.
-    public convenience init(opening path: String) throws(OpenError) {
-        let (file, status): (FileDescriptor, FileStatus)
-        do throws(SystemError) {
-            file = try FileDescriptor(opening: path)
-            status = try file.status()
-        } catch {
-            throw error.kind == .notFound ? .notFound : .failed(error)
-        }
-        guard status.kind == .regular else { throw .notRegular }
-        self.init(file, identity: status.identity)
     }
 
     deinit {

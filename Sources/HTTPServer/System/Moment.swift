@@ -1,4 +1,4 @@
-internal import Glibc
+internal import System
 
 /// A point in time of the clock that `ContinuousClock` goes by, in nanoseconds since the system started.
 ///
@@ -11,10 +11,10 @@ struct Moment: Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    static var now: Moment { Moment(nanoseconds: read(CLOCK_BOOTTIME)) }
+    static var now: Moment { Moment(nanoseconds: SystemTime.sinceStart) }
 
     /// Whole seconds since 1970, for the Date field: the clock that is kept by the system's tick is near enough and cheaper.
-    static var secondsSinceEpoch: Int64 { read(CLOCK_REALTIME_COARSE) / 1_000_000_000 }
+    static var secondsSinceEpoch: Int64 { SystemTime.tickSinceEpoch / 1_000_000_000 }
 
     static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
@@ -27,12 +27,6 @@ struct Moment: Comparable, Sendable {
     /// How long it is from this moment to a later one; negative if that is earlier.
     func distance(to later: Moment) -> Span {
         Span(nanoseconds: later.nanoseconds &- nanoseconds)
-    }
-
-    private static func read(_ clock: clockid_t) -> Int64 {
-        var time = timespec()
-        _ = unsafe clock_gettime(clock, &time)
-        return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
     }
 
     /// A length of time as a plain number.

@@ -30,21 +30,16 @@ extension Problem {
 
     /// What the service of downloads refuses.
     init(_ error: DownloadError) {
-        let detail = error.description
+        self.init(Addition.Refusal(error))
         switch error {
-        case .notFound: self.init(.notFound, detail)
-        case .illegalTransition(let state, _): self.init(.illegalTransition, detail, state: state)
-        case .duplicate(let id): self.init(.duplicate, detail, id: id)
-        case .destinationForbidden: self.init(.destinationForbidden, detail)
-        case .invalid: self.init(.invalidRequest, detail)
-        case .insufficientStorage: self.init(.insufficientStorage, detail)
-        case .notComplete(let state): self.init(.notComplete, detail, state: state)
-        case .preconditionFailed: self.init(.preconditionFailed, detail)
-        case .keyMismatch: self.init(.idempotencyMismatch, detail)
-        case .removed(let id): self.init(.notFound, detail, id: id)
-        case .overloaded, .shuttingDown: self.init(.unavailable, detail, retryAfter: 5)
-        case .storeFailed: self.init(.internalError, detail)
+        case .overloaded, .shuttingDown: retryAfter = 5
+        default: break
         }
+    }
+
+    /// What was refused, perhaps to an earlier request.
+    init(_ refusal: Addition.Refusal) {
+        self.init(ProblemCode(rawValue: refusal.code) ?? .internalError, refusal.detail, state: refusal.state, id: refusal.id)
     }
 
     /// What a search ends in.
@@ -89,5 +84,12 @@ extension Problem {
     private static func wholeSeconds(_ duration: Duration) -> Int {
         let (seconds, attoseconds) = duration.components
         return max(1, Int(clamping: attoseconds > 0 ? seconds &+ 1 : seconds))
+    }
+}
+
+extension Addition.Refusal {
+    /// An item of a batch that is refused before it is a download.
+    init(_ problem: Problem) {
+        self.init(code: problem.code.rawValue, detail: problem.detail, state: problem.state, id: problem.id)
     }
 }

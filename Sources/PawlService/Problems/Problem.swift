@@ -43,13 +43,6 @@ struct Problem: Error, Sendable, Equatable {
         writer.endObject()
     }
 
-    /// The object as JSON.
-    var encoded: [UInt8] {
-        var writer = JSONWriter()
-        encode(into: &writer)
-        return writer.bytes
-    }
-
     /// Makes `response` say so. Fields that are already there stay.
     func fill(_ response: inout Response) {
         response.status = status

@@ -21,108 +21,60 @@ extension API {
             Result { () throws(Problem) in try DownloadRequest(item, prefix: "downloads[\(index)].") }
         }
         return try once(request) { [self] key throws(Problem) in
-            let entries = await resolve(requests)
-            let outcomes = try await Problem.rethrowing(
-                downloads: await downloads.add(entries, answering: key) { Problem($0).encoded })
-            return Self.response(outcomes.map(BatchItem.init))
-        } replay: { [self] outcomes throws(Problem) in
-            Self.response(outcomes.map(replayed))
+            let items = await resolve(requests)
+            return try await Problem.rethrowing(downloads: await downloads.add(items, key: key))
+        } response: { outcomes in
+            var response = Response()
+            response.forbidStoring()
+            response.fill { writer in
+                writer.beginObject()
+                writer.name("items")
+                writer.beginArray()
+                for outcome in outcomes { outcome.encode(into: &writer) }
+                writer.endArray()
+                writer.endObject()
+            }
+            return response
         }
     }
 
+    /// One item of a batch, to be added or refused.
+    private typealias Item = Result<NewDownload, Addition.Refusal>
+
     /// Looks up the tracks that the requests name, side by side; the catalogue asks its sources no faster than it may.
-    private func resolve(_ requests: [Result<DownloadRequest, Problem>]) async -> [BatchEntry] {
-        await withTaskGroup(of: NumberedEntry.self) { group in
-            var entries: [Int: BatchEntry] = [:]
+    private func resolve(_ requests: [Result<DownloadRequest, Problem>]) async -> [Item] {
+        await withTaskGroup(of: NumberedItem.self) { group in
+            var items: [Int: Item] = [:]
             for (index, request) in requests.enumerated() {
                 switch request {
-                case .failure(let problem): entries[index] = .refused(problem.encoded)
+                case .failure(let problem): items[index] = .failure(Addition.Refusal(problem))
                 case .success(let request):
                     if case .url(let url) = request.source {
-                        entries[index] = .new(request.download(of: url))
+                        items[index] = .success(request.download(of: url))
                     } else {
-                        group.addTask { [self] in NumberedEntry(number: index, entry: await entry(of: request)) }
+                        group.addTask { [self] in NumberedItem(number: index, item: await item(of: request)) }
                     }
                 }
             }
-            for await numbered in group { entries[numbered.number] = numbered.entry }
-            return requests.indices.compactMap { entries[$0] }
+            for await numbered in group { items[numbered.number] = numbered.item }
+            return requests.indices.compactMap { items[$0] }
         }
     }
 
-    /// An entry and its place among all.
-    private struct NumberedEntry: Sendable {
+    /// An item and its place among all.
+    private struct NumberedItem: Sendable {
         let number: Int
-        let entry: BatchEntry
+        let item: Item
     }
 
     /// On its own, and not within the task's closure: there the optimiser of Swift 6.3 mixes up what the closure returns where a
     /// typed error is caught after a suspension.
-    private func entry(of request: DownloadRequest) async -> BatchEntry {
+    private func item(of request: DownloadRequest) async -> Item {
         do throws(Problem) {
-            return .new(try await resolve(request))
+            return .success(try await resolve(request))
         } catch {
-            return .refused(error.encoded)
+            return .failure(Addition.Refusal(error))
         }
-    }
-
-    /// The result of one request of a batch, as the response shows it.
-    private struct BatchItem {
-        let status: Int64?
-        /// `download` or `problem`.
-        let name: StaticString
-        /// That, as JSON.
-        let value: [UInt8]
-
-        init(_ status: Int64, download: [UInt8]) {
-            (self.status, name, value) = (status, "download", download)
-        }
-
-        init(problem: [UInt8]) {
-            status = (try? JSONValue(parsing: problem))?["status"]?.integer
-            (name, value) = ("problem", problem)
-        }
-
-        init(_ outcome: OrderOutcome) {
-            switch outcome {
-            case .created(let download): self.init(201, download: download.encoded)
-            case .existing(let download): self.init(200, download: download.encoded)
-            case .refused(let words): self.init(problem: words)
-            }
-        }
-    }
-
-    /// The result that the first response showed.
-    private func replayed(_ outcome: KeptOutcome) -> BatchItem {
-        do throws(Problem) {
-            switch outcome {
-            case .created(let id, let shown): return BatchItem(201, download: try resource(id, shown))
-            case .existing(let id, let shown): return BatchItem(200, download: try resource(id, shown))
-            case .refused(let words): return BatchItem(problem: words)
-            }
-        } catch {
-            return BatchItem(problem: error.encoded)
-        }
-    }
-
-    private static func response(_ items: [BatchItem]) -> Response {
-        var response = Response()
-        response.forbidStoring()
-        response.fill { writer in
-            writer.beginObject()
-            writer.name("items")
-            writer.beginArray()
-            for item in items {
-                writer.beginObject()
-                writer.member("status", item.status)
-                writer.name(item.name)
-                writer.raw(item.value)
-                writer.endObject()
-            }
-            writer.endArray()
-            writer.endObject()
-        }
-        return response
     }
 
     /// `POST /downloads/pause`, `/resume` and `/cancel`.
@@ -148,5 +100,28 @@ extension API {
             }
             return response
         }
+    }
+}
+
+extension Addition.Outcome {
+    /// The result of one item of a batch: `{"status":201,"download":{…}}` or `{"status":400,"problem":{…}}`.
+    fileprivate func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        switch self {
+        case .success(.created(let download)):
+            writer.member("status", HTTPStatus.created.code)
+            writer.name("download")
+            download.encode(into: &writer)
+        case .success(.existing(let download)):
+            writer.member("status", HTTPStatus.ok.code)
+            writer.name("download")
+            download.encode(into: &writer)
+        case .failure(let refusal):
+            let problem = Problem(refusal)
+            writer.member("status", problem.status.code)
+            writer.name("problem")
+            problem.encode(into: &writer)
+        }
+        writer.endObject()
     }
 }

@@ -67,31 +67,24 @@ extension API {
         let asked = try DownloadRequest(try RequestBody.json(of: request))
         return try once(request) { [self] key throws(Problem) in
             let new = try await resolve(asked)
-            let addition = try await Problem.rethrowing(downloads: await downloads.add(new, answering: key))
-            var status = HTTPStatus.ok
-            if case .created = addition { status = .created }
-            return Self.response(status, addition.download.id) { addition.download.encode(into: &$0) }
-        } replay: { [self] outcomes throws(Problem) in
+            return [.success(try await Problem.rethrowing(downloads: await downloads.add(new, key: key)))]
+        } response: { outcomes throws(Problem) in
             switch outcomes.first {
-            case .created(let id, let shown):
-                let resource = try resource(id, shown)
-                return Self.response(.created, id) { $0.raw(resource) }
-            case .existing(let id, let shown):
-                let resource = try resource(id, shown)
-                return Self.response(.ok, id) { $0.raw(resource) }
-            // The refusal of a single request is not kept.
-            case .refused, nil: throw Problem(.internalError, "the answer to this Idempotency-Key is not known")
+            case .success(.created(let download)): return Self.response(.created, download)
+            case .success(.existing(let download)): return Self.response(.ok, download)
+            case .failure(let refusal): throw Problem(refusal)
+            case nil: throw Problem(.internalError, "what became of the request is not known")
             }
         }
     }
 
-    private static func response(_ status: HTTPStatus, _ id: DownloadID, _ encode: (inout JSONWriter) -> Void) -> Response {
+    private static func response(_ status: HTTPStatus, _ download: Download) -> Response {
         var response = Response()
         response.fields.reserveCapacity(fields: 8, bytes: 256)
-        response.fields.append(.location, "/downloads/" + id.description)
+        response.fields.append(.location, "/downloads/" + download.id.description)
         response.forbidStoring()
         response.body.reserveCapacity(900)
-        response.fill(status, encode)
+        response.fill(status) { download.encode(into: &$0) }
         return response
     }
 

@@ -11,13 +11,13 @@ extension API {
     /// request did, so that a crash comes before both or after both.
     /// - Parameters:
     ///   - work: carries the request out, and has the key kept with what it does.
-    ///   - replay: the response to a repetition, from the kept outcomes.
+    ///   - response: the response, to the first request and to a repetition alike.
     func once(
-        _ request: borrowing Request, _ work: @escaping @Sendable (RequestKey?) async throws(Problem) -> Response,
-        replay: @escaping @Sendable ([KeptOutcome]) throws(Problem) -> Response
+        _ request: borrowing Request, _ work: @escaping @Sendable (RequestKey?) async throws(Problem) -> [Addition.Outcome],
+        response: @escaping @Sendable ([Addition.Outcome]) throws(Problem) -> Response
     ) throws(Problem) -> RouteResult {
         guard let name = request.head.fields[.idempotencyKey] else {
-            return .later { () throws(Problem) in try await work(nil) }
+            return .later { () throws(Problem) in try response(try await work(nil)) }
         }
         guard (1...255).contains(name.utf8.count), request.head.fields.values(.idempotencyKey).count == 1 else {
             throw Problem(.invalidRequest, "the Idempotency-Key must be given once and have 1 to 255 characters")
@@ -26,23 +26,15 @@ extension API {
         let downloads = downloads
         return .later { () throws(Problem) in
             let kept = try await Problem.rethrowing(downloads: await downloads.claim(key))
-            if let kept { return try replay(kept) }
-            let result: Result<Response, Problem>
+            if let kept { return try response(kept) }
+            let result: Result<[Addition.Outcome], Problem>
             do throws(Problem) {
                 result = .success(try await work(key))
             } catch {
                 result = .failure(error)
             }
             await downloads.release(key)
-            return try result.get()
+            return try response(try result.get())
         }
-    }
-
-    /// The resource that the first response showed. A data directory of an earlier release does not have it: then it is shown as it
-    /// is now.
-    func resource(_ id: DownloadID, _ shown: [UInt8]) throws(Problem) -> [UInt8] {
-        guard shown.isEmpty else { return shown }
-        guard let download = index.download(id) else { throw Problem(DownloadError.removed(id)) }
-        return download.encoded
     }
 }

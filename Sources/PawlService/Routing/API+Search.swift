@@ -35,7 +35,7 @@ extension API {
         _ response: inout Response, with answer: SearchResponse, of query: SearchQuery, for request: borrowing Request
     ) {
         // The state of a download in it changes before the rest does: to be kept, but asked again.
-        let left = max(0, (answer.expires - .now).components.seconds)
+        let left = answer.freshness(at: .now).components.seconds
         response.fields.append(.cacheControl, "private, max-age=\(left)")
         response.fill { writer in encode(answer, includesRaw: query.includesRaw, into: &writer) }
         response.validate(for: request)

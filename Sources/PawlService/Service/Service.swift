@@ -48,9 +48,10 @@ public final class Service: Sendable {
         let metrics = ServiceMetrics(receivedBytes: { client.receivedBytes })
         let downloads: DownloadService
         do throws(DownloadsStartError) {
-            var settings = DownloadsConfiguration(configuration)
-            settings.resource = \.encoded
-            downloads = try await DownloadService(configuration: settings, client: client) { event in
+            let settings = DownloadsConfiguration(configuration)
+            let webhooks = SignedWebhookSender(
+                client: client, destinationGuard: settings.destinationGuard, secret: configuration.webhookSecret)
+            downloads = try await DownloadService(configuration: settings, client: client, webhooks: webhooks) { event in
                 metrics.record(event)
                 log.write(event)
             }

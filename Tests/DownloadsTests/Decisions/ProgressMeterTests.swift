@@ -42,15 +42,6 @@ struct ProgressMeterTests {
         #expect(meter([(0, 0)]).isStalled(at: start + .seconds(5)))
     }
 
-    @Test func `the remaining time follows from speed and total`() {
-        let half = meter([(0, 0), (1, 500)])
-        let now = start + .seconds(1)
-        #expect(half.remaining(total: 1_000, at: now) == .seconds(1))
-        #expect(half.remaining(total: nil, at: now) == nil)
-        #expect(half.remaining(total: 100, at: now) == .zero)
-        #expect(meter([(0, 500)]).remaining(total: 1_000, at: now) == nil)
-    }
-
     @Test func `a counter that falls starts the meter anew`() {
         let restarted = meter([(0, 0), (1, 10_000), (2, 0), (3, 700)])
         #expect(restarted.bytesPerSecond(at: start + .seconds(3)) == 700)

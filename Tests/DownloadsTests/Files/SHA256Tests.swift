@@ -8,7 +8,7 @@ extension SHA256 {
     static func hexadecimal(of bytes: [UInt8]) -> String {
         var digest = SHA256()
         unsafe digest.update(bytes.span.bytes)
-        return digest.hexadecimal()
+        return Hexadecimal.encode(digest.digest())
     }
 }
 
@@ -45,7 +45,7 @@ struct SHA256Tests {
                 unsafe pieces.update(Array(bytes[start..<end]).span.bytes)
                 start = end
             }
-            #expect(pieces.hexadecimal() == whole)
+            #expect(Hexadecimal.encode(pieces.digest()) == whole)
             #expect(pieces.length == Int64(length))
         }
     }

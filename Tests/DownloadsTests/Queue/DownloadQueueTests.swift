@@ -11,20 +11,6 @@ struct DownloadQueueTests {
 
     private func numbers(_ ids: [DownloadID]) -> [Int] { ids.map { Int($0.value) } }
 
-    @Test func `one that cannot wait takes a slot beyond the limit, and others wait for it`() {
-        var queue = queue(1, 1)
-        for number in 1...3 { queue.enqueue(id(number), host: "a:80", priority: 0) }
-        #expect(numbers(queue.startable()) == [1])
-        let ticket = queue.remove(id(1))
-        #expect(numbers(queue.startable()) == [2])
-        queue.seize(id(1), host: "a:80", ticket: ticket ?? 0)
-        #expect(queue.runningCount == 2)
-        queue.remove(id(2))
-        #expect(queue.startable().isEmpty)
-        queue.remove(id(1))
-        #expect(numbers(queue.startable()) == [3])
-    }
-
     @Test func `first in is first out, up to the limit`() {
         var queue = queue(2, 10)
         for number in 1...4 { queue.enqueue(id(number), host: "a:80", priority: 0) }

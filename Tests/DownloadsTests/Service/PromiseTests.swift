@@ -183,7 +183,7 @@ struct PromiseTests {
             if let id, let service = service.value, service.index.download(id)?.state != .completed { early.update { $0 += 1 } }
             return [.response(204)]
         }
-        let fixture = try await ServiceFixture { $0.resource = { Array("\($0.id)".utf8) } }
+        let fixture = try await ServiceFixture()
         service.update { $0 = fixture.service }
         let hook = try #require(HTTPURL(receiver.url("/hook")))
         for seed in 0..<40 { _ = try await fixture.add("size=1000&seed=\(300 + seed)") { $0.webhook = hook } }
@@ -254,8 +254,10 @@ struct PromiseTests {
     )
     func bulk() async throws {
         let fixture = try await ServiceFixture(starting: false)
-        let entries = try (0..<1200).map { BatchEntry.new(NewDownload(url: try fixture.url("size=10&seed=\($0)"))) }
-        _ = try await fixture.service.add(entries) { _ in [] }
+        let items = try (0..<1200).map {
+            Result<NewDownload, Addition.Refusal>.success(NewDownload(url: try fixture.url("size=10&seed=\($0)")))
+        }
+        _ = try await fixture.service.add(items)
         #expect(try await fixture.service.performOnAll(.cancel) == 1200)
         #expect(fixture.service.index.statistics().counts[.cancelled] == 1200)
         #expect(await fixture.service.machineCount == 0)

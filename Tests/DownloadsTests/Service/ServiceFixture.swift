@@ -47,8 +47,10 @@ final class ServiceFixture: Sendable {
             let depot = LocalFileDepot(directory)
             return disk.map { SlowDepot(depot, $0) } ?? depot
         }
-        service = try await DownloadService(configuration: configuration, client: client, log: { _ in }, openDepot: openDepot) {
-            directory throws(StoreError) in
+        service = try await DownloadService(
+            configuration: configuration, client: client, webhooks: PlainWebhookSender(client: client), log: { _ in },
+            openDepot: openDepot
+        ) { directory throws(StoreError) in
             let store = FailingStore(try SQLiteRecordStore(directory))
             opened = store
             return store
@@ -168,5 +170,19 @@ final class ServiceFixture: Sendable {
 
     struct Missing: Error {
         let what: String
+    }
+}
+
+/// Posts a download's id and its state.
+private struct PlainWebhookSender: WebhookSender {
+    let client: HTTPClient
+
+    func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int {
+        guard let url = HTTPURL(delivery.url) else { throw .invalidRequest(delivery.url) }
+        var request = ClientRequest(url: url)
+        request.method = "POST"
+        request.body = Array("\(delivery.download.id) \(delivery.download.state.rawValue)".utf8)
+        request.fields = [("Pawl-Delivery", delivery.id.description)]
+        return try await client.fetch(request, bodyLimit: 1024).head.status.code
     }
 }

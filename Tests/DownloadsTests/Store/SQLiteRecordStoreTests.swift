@@ -243,25 +243,46 @@ struct SQLiteRecordStoreTests {
         #expect(!String(reflecting: fullRecord().headers).contains("s3cret"))
     }
 
-    @Test func `answers to keys come back as they were, until they are forgotten`() async throws {
+    @Test func `what became of keys comes back as it was, until it is forgotten`() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
-        let id = DownloadID(value: 9)
-        let answers = [
-            KeptAnswer(
-                key: "a", digest: [1, 2],
-                outcomes: [
-                    .created(id, shown: Array(#"{"a":"\\"}"#.utf8)), .existing(id, shown: []),
-                    .refused(Array(#"{"x":"ü"}"#.utf8)),
-                ],
-                createdAt: Timestamp(millisecondsSinceEpoch: 2)),
-            KeptAnswer(key: "b", digest: [], outcomes: [], createdAt: Timestamp(millisecondsSinceEpoch: 1)),
+        let refusals = [
+            Addition.Refusal(code: "invalid-request", detail: #"ü "\"#),
+            Addition.Refusal(code: "x", detail: "", state: .paused, id: DownloadID(value: 9)),
         ]
-        try await store.write(answers.map(StoreChange.remember))
-        #expect(try scene.contentsAfterCrash().answers == answers.reversed())
+        let outcomes =
+            [.success(.created(fullRecord().download)), .success(.existing(sampleRecord(2).download))]
+            + refusals.map(Addition.Outcome.failure)
+        let records = [
+            IdempotencyRecord(
+                key: "a", digest: [1, 2], outcomes: outcomes, createdAt: Timestamp(millisecondsSinceEpoch: 2)),
+            IdempotencyRecord(key: "b", digest: [], outcomes: [], createdAt: Timestamp(millisecondsSinceEpoch: 1)),
+        ]
+        try await store.write(records.map(StoreChange.remember))
+        let found = try scene.contentsAfterCrash().idempotencyRecords
+        #expect(found.map(\.key) == ["b", "a"])
+        #expect(found.map(\.digest) == [[], [1, 2]])
+        #expect(found.map(\.createdAt.millisecondsSinceEpoch) == [1, 2])
+        #expect(found[0].outcomes.isEmpty)
+        guard case .success(.created(let created)) = found[1].outcomes[0],
+            case .success(.existing(let existing)) = found[1].outcomes[1],
+            case .failure(let first) = found[1].outcomes[2], case .failure(let second) = found[1].outcomes[3]
+        else {
+            Issue.record("\(found[1].outcomes)")
+            return
+        }
+        #expect(shownPortrait(created) == shownPortrait(fullRecord().download))
+        #expect(shownPortrait(existing) == shownPortrait(sampleRecord(2).download))
+        #expect([first, second] == refusals)
         try await store.write([.forget("a"), .forget("unknown")])
-        #expect(try scene.contentsAfterCrash().answers.map(\.key) == ["b"])
+        #expect(try scene.contentsAfterCrash().idempotencyRecords.map(\.key) == ["b"])
         await store.close()
+    }
+
+    /// What of a download clients are shown.
+    private func shownPortrait(_ download: Download) -> [String: String] {
+        portrait(DownloadRecord(download)).filter { !["file", "revision", "stamp", "track"].contains($0.key) }
+            .merging(["track": String(decoding: download.track ?? [], as: UTF8.self)]) { $1 }
     }
 
     @Test func `a transaction takes so many changes, and a larger write alone`() async throws {

@@ -29,6 +29,18 @@ final class StoreScene {
     }
 }
 
+extension RecordStore {
+    /// Makes the changes durable.
+    func write(_ changes: [StoreChange]) async throws(StoreError) {
+        try await submit(changes).wait()
+    }
+
+    /// Makes one record durable.
+    func save(_ record: DownloadRecord) async throws(StoreError) {
+        try await write([.save(record)])
+    }
+}
+
 /// Records for tests: the number decides everything.
 func sampleRecord(_ number: Int, state: DownloadState = .queued) -> DownloadRecord {
     let id = DownloadID(value: UInt128(1_763_717_520_000 + UInt64(number)) << 80 | UInt128(number))

@@ -11,7 +11,7 @@ struct WriteGroupTests {
         case .remove(let id, _): "remove \(id.value & 0xFF)"
         case .set(let name, let value): "set \(name) \(value ?? "nil")"
         case .probe: "probe"
-        case .remember(let answer): "remember \(answer.key)"
+        case .remember(let record): "remember \(record.key)"
         case .forget(let key): "forget \(key)"
         case .keepDelivery(let delivery): "keep delivery \(delivery.id)"
         case .dropDelivery(let id): "drop delivery \(id)"

@@ -10,23 +10,23 @@ struct WebhookPolicyTests {
         case delivered, retry, giveUp, interrupted
     }
 
-    static let cases: [(outcome: WebhookPolicy.Outcome, attempts: Int, kind: Kind)] = [
-        (.answered(200), 1, .delivered), (.answered(204), 12, .delivered), (.answered(299), 99, .delivered),
-        (.answered(500), 1, .retry), (.answered(503), 11, .retry), (.answered(503), 12, .giveUp), (.answered(599), 1, .retry),
-        (.answered(408), 1, .retry), (.answered(425), 1, .retry), (.answered(429), 1, .retry), (.answered(429), 12, .giveUp),
-        (.answered(301), 1, .giveUp), (.answered(400), 1, .giveUp), (.answered(404), 1, .giveUp), (.answered(410), 1, .giveUp),
-        (.failed(.connectionFailed("x")), 1, .retry), (.failed(.connectionFailed("x")), 12, .giveUp),
-        (.failed(.timedOut("x")), 1, .retry), (.failed(.stalled), 1, .retry), (.failed(.transferBroken("x")), 1, .retry),
-        (.failed(.tls("x")), 1, .retry), (.failed(.invalidResponse("x")), 1, .retry),
-        (.failed(.destinationForbidden("x")), 1, .giveUp), (.failed(.tooManyRedirects), 1, .giveUp),
-        (.failed(.bodyTooLarge(1)), 1, .giveUp), (.failed(.invalidRequest("x")), 1, .giveUp),
-        (.failed(.cancelled), 1, .interrupted), (.failed(.stopped), 12, .interrupted),
+    static let cases: [(result: Result<Int, ClientError>, attempts: Int, kind: Kind)] = [
+        (.success(200), 1, .delivered), (.success(204), 12, .delivered), (.success(299), 99, .delivered),
+        (.success(500), 1, .retry), (.success(503), 11, .retry), (.success(503), 12, .giveUp), (.success(599), 1, .retry),
+        (.success(408), 1, .retry), (.success(425), 1, .retry), (.success(429), 1, .retry), (.success(429), 12, .giveUp),
+        (.success(301), 1, .giveUp), (.success(400), 1, .giveUp), (.success(404), 1, .giveUp), (.success(410), 1, .giveUp),
+        (.failure(.connectionFailed("x")), 1, .retry), (.failure(.connectionFailed("x")), 12, .giveUp),
+        (.failure(.timedOut("x")), 1, .retry), (.failure(.stalled), 1, .retry), (.failure(.transferBroken("x")), 1, .retry),
+        (.failure(.tls("x")), 1, .retry), (.failure(.invalidResponse("x")), 1, .retry),
+        (.failure(.destinationForbidden("x")), 1, .giveUp), (.failure(.tooManyRedirects), 1, .giveUp),
+        (.failure(.bodyTooLarge(1)), 1, .giveUp), (.failure(.invalidRequest("x")), 1, .giveUp),
+        (.failure(.cancelled), 1, .interrupted), (.failure(.stopped), 12, .interrupted),
     ]
 
-    @Test("an attempt's outcome decides", arguments: cases)
-    func verdict(outcome: WebhookPolicy.Outcome, attempts: Int, kind: Kind) {
+    @Test("the result of an attempt decides", arguments: cases)
+    func verdict(result: Result<Int, ClientError>, attempts: Int, kind: Kind) {
         var random = SystemRandom()
-        let verdict = WebhookPolicy().verdict(on: outcome, attempts: attempts, using: &random)
+        let verdict = WebhookPolicy().verdict(on: result, attempts: attempts, using: &random)
         let found: Kind =
             switch verdict {
             case .delivered: .delivered
@@ -39,7 +39,7 @@ struct WebhookPolicyTests {
 
     private func delivery(_ number: Int, host: String = "a.example") -> WebhookDelivery {
         WebhookDelivery(
-            id: DownloadID(value: UInt128(number)), downloadID: DownloadID(value: 1), url: "http://\(host)/hook", body: [],
+            id: DownloadID(value: UInt128(number)), url: "http://\(host)/hook", download: sampleRecord(1).download,
             due: Timestamp(millisecondsSinceEpoch: 0))
     }
 

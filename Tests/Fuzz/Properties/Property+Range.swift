@@ -17,7 +17,7 @@ extension Property {
         }
         if let range = ContentRange(parsing: text) {
             try expect(ContentRange(parsing: range.description) == range, "printed as \(range)")
-            if let part = range.range { try expect(part.end <= range.total ?? .max, "\(range)") }
+            if let end = range.end { try expect(end < range.total ?? .max, "\(range)") }
         }
     }
 }

@@ -1,4 +1,13 @@
 import HTTPServer
+import System
 
 /// The server's `FileHandle`, for files that import Foundation, which has another.
 typealias ServedFile = FileHandle
+
+extension FileHandle {
+    /// Opens the file of that name.
+    convenience init(opening path: String) throws {
+        let file = try FileDescriptor(opening: path)
+        self.init(file, identity: try file.status().identity)
+    }
+}

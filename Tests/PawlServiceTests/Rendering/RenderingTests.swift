@@ -22,6 +22,23 @@ struct RenderingTests {
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
+    @Test("each refusal of the service has a code of the table, also when it is said again")
+    func refusals() throws {
+        let refusals: [(DownloadError, Int)] = [
+            (.notFound, 404), (.illegalTransition(from: .completed, command: "pause"), 409),
+            (.duplicate(DownloadID(value: 1)), 409), (.destinationForbidden("x"), 403), (.invalid("x"), 400),
+            (.insufficientStorage("x"), 507), (.notComplete(.queued), 409), (.preconditionFailed, 412), (.keyMismatch, 422),
+            (.overloaded, 503), (.shuttingDown, 503), (.storeFailed("x"), 500),
+        ]
+        for (error, status) in refusals {
+            let refusal = Addition.Refusal(error)
+            #expect(ProblemCode(rawValue: refusal.code)?.status.code == status)
+            #expect(Addition.Refusal(Problem(refusal)) == refusal)
+            #expect(Problem(error).code.rawValue == refusal.code)
+            #expect(Problem(error).detail == error.description)
+        }
+    }
+
     @Test("a resource has the contract's members, in its order, absent ones as null")
     func members() throws {
         let value = try JSONValue(parsing: Array(encoded(try sample()).utf8))

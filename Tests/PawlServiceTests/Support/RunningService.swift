@@ -24,12 +24,13 @@ final class RunningService: Sendable {
         self.directory = directory
     }
 
-    /// Starts both, hands them to `body`, and stops them. `upstreamPath` is where searches find their sources.
+    /// Starts both, hands them to `body`, and stops them. `upstreamPath` is where searches find their sources; another service may have
+    /// worked in the directory before.
     static func with(
-        upstreamPath: String = "", _ configure: (inout Configuration) -> Void = { _ in },
+        upstreamPath: String = "", directory: TemporaryDirectory? = nil, _ configure: (inout Configuration) -> Void = { _ in },
         _ body: (RunningService) async throws -> Void
     ) async throws {
-        let directory = try TemporaryDirectory()
+        let directory = try directory ?? TemporaryDirectory()
         let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
         let upstreamURL = try upstream.start()
         var configuration = Configuration()

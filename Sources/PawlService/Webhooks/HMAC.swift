@@ -1,3 +1,5 @@
+internal import Downloads
+
 /// Keyed digests (RFC 2104).
 enum HMAC {
     /// Bytes of SHA-256's block.
@@ -8,9 +10,7 @@ enum HMAC {
         // RFC 2104 §3: longer keys are digested first, shorter ones padded with zeros.
         var block = key.count > blockLength ? SHA256.digest(of: key) : key
         block += [UInt8](repeating: 0, count: blockLength - block.count)
-        var inner = SHA256()
-        inner.update(block.map { $0 ^ 0x36 })
-        inner.update(message)
-        return SHA256.digest(of: block.map { $0 ^ 0x5C } + inner.digest())
+        let inner = SHA256.digest(of: block.map { $0 ^ 0x36 } + message)
+        return SHA256.digest(of: block.map { $0 ^ 0x5C } + inner)
     }
 }

@@ -1,7 +1,8 @@
+import Downloads
 import HTTPCore
 import Testing
 
-@testable import Downloads
+@testable import PawlService
 
 @Suite("Signatures")
 struct HMACTests {
@@ -51,6 +52,6 @@ struct HMACTests {
     func signature() {
         let now = Timestamp(millisecondsSinceEpoch: 1_700_000_000_999)
         let digest = Hexadecimal.encode(HMAC.sha256(key: Array("s".utf8), Array("1700000000.{}".utf8)))
-        #expect(WebhookDelivery.signature(of: Array("{}".utf8), secret: "s", at: now) == "t=1700000000,v1=\(digest)")
+        #expect(SignedWebhookSender.signature(of: Array("{}".utf8), secret: "s", at: now) == "t=1700000000,v1=\(digest)")
     }
 }

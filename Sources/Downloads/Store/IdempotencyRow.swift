@@ -1,0 +1,84 @@
+import HTTPCore
+import JSON
+
+/// What became of a request with a key, as a row of the table, and back.
+///
+/// Outcomes are a JSON array of arrays: `["created",<snapshot>]`, `["existing",<snapshot>]` or `["refused",<refusal>]`. Earlier
+/// releases kept the resource or the problem that the client was shown, as text and behind the download's id; they have all members
+/// of a snapshot or a refusal.
+enum IdempotencyRow {
+    static let saveStatement =
+        "REPLACE INTO idempotency_keys (key, request_digest, outcomes, created_at) VALUES (?1, ?2, ?3, ?4)"
+    static let loadStatement =
+        "SELECT key, request_digest, outcomes, created_at FROM idempotency_keys ORDER BY created_at, key"
+
+    /// Binds a record to `saveStatement`.
+    static func bind(_ record: IdempotencyRecord, to statement: SQLiteStatement) throws(SQLiteError) {
+        let outcomes = JSONValue.array(record.outcomes.map(encode)).serialized()
+        try statement.bind(1, record.key)
+        try statement.bind(2, record.digest)
+        try statement.bind(3, String(decoding: outcomes, as: UTF8.self))
+        try statement.bind(4, record.createdAt.millisecondsSinceEpoch)
+    }
+
+    /// The record in the current row of `loadStatement`.
+    /// - Parameter current: the download with an id as it is now, for rows of the first release, which kept only that.
+    /// - Throws: `StoreError.damaged` if a column holds what was never written there.
+    static func record(
+        from row: SQLiteStatement, current: (DownloadID) throws(StoreError) -> Download?
+    ) throws(StoreError) -> IdempotencyRecord {
+        guard let key = row.text(0), let digest = row.blob(1), let text = row.text(2),
+            let items = (try? JSONValue(parsing: text.utf8))?.array
+        else { throw .damaged("an idempotency key cannot be read") }
+        var outcomes: [Addition.Outcome] = []
+        for item in items { outcomes.append(try decode(item, current)) }
+        return IdempotencyRecord(
+            key: key, digest: digest, outcomes: outcomes, createdAt: Timestamp(millisecondsSinceEpoch: row.integer(3)))
+    }
+
+    private static func encode(_ outcome: Addition.Outcome) -> JSONValue {
+        switch outcome {
+        case .success(.created(let download)): .array([.string("created"), DownloadSnapshot.encode(download)])
+        case .success(.existing(let download)): .array([.string("existing"), DownloadSnapshot.encode(download)])
+        case .failure(let refusal): .array([.string("refused"), encode(refusal)])
+        }
+    }
+
+    private static func encode(_ refusal: Addition.Refusal) -> JSONValue {
+        var members = [
+            JSONMember(name: "code", value: .string(refusal.code)), JSONMember(name: "detail", value: .string(refusal.detail)),
+        ]
+        if let state = refusal.state { members.append(JSONMember(name: "state", value: .string(state.rawValue))) }
+        if let id = refusal.id { members.append(JSONMember(name: "id", value: .string(id.description))) }
+        return .object(members)
+    }
+
+    private static func decode(
+        _ item: JSONValue, _ current: (DownloadID) throws(StoreError) -> Download?
+    ) throws(StoreError) -> Addition.Outcome {
+        let parts = item.array ?? []
+        let last = parts.last ?? .null
+        let value = last.string.flatMap { try? JSONValue(parsing: $0.utf8) } ?? last
+        var download = DownloadSnapshot.decode(value)
+        if download == nil, parts.count > 1, let id = parts[1].string.flatMap(DownloadID.init) {
+            download = try current(id)
+            if download == nil {
+                let detail = "the download that the first request with this Idempotency-Key made has been removed"
+                return .failure(Addition.Refusal(code: "not-found", detail: detail, id: id))
+            }
+        }
+        switch (parts.first?.string, download, refusal(value)) {
+        case ("created", let download?, _): return .success(.created(download))
+        case ("existing", let download?, _): return .success(.existing(download))
+        case ("refused", _, let refusal?): return .failure(refusal)
+        default: throw .damaged("what became of an idempotency key's request cannot be read")
+        }
+    }
+
+    private static func refusal(_ value: JSONValue) -> Addition.Refusal? {
+        guard let code = value["code"]?.string, let detail = value["detail"]?.string else { return nil }
+        return Addition.Refusal(
+            code: code, detail: detail, state: value["state"]?.string.flatMap(DownloadState.init),
+            id: value["id"]?.string.flatMap(DownloadID.init))
+    }
+}

@@ -1,0 +1,39 @@
+internal import Downloads
+internal import HTTPClient
+internal import HTTPCore
+
+/// Posts a download's resource to its webhook, signed if there is a secret.
+struct SignedWebhookSender: WebhookSender {
+    let client: HTTPClient
+    let destinationGuard: DestinationGuard
+    /// The key of the signature; `nil`: messages are not signed.
+    let secret: String?
+
+    /// The most bytes of a response that are read; nobody looks at them.
+    private static let responseLimit = 256 * 1024
+
+    func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int {
+        guard let url = HTTPURL(delivery.url) else { throw .invalidRequest("its URL cannot be read") }
+        let body = delivery.download.encoded
+        var request = ClientRequest(url: url)
+        request.method = "POST"
+        request.body = body
+        request.fields = [("Content-Type", "application/json"), ("Pawl-Delivery", delivery.id.description)]
+        if let secret { request.fields.append(("Pawl-Signature", Self.signature(of: body, secret: secret, at: .now()))) }
+        request.guarding = destinationGuard
+        request.connectTimeout = .seconds(10)
+        request.headTimeout = .seconds(15)
+        request.totalTimeout = .seconds(30)
+        // What is addressed to one receiver is not for another.
+        request.maximumRedirects = 0
+        return try await client.fetch(request, bodyLimit: Self.responseLimit).head.status.code
+    }
+
+    /// The value of `Pawl-Signature`: the time, and the HMAC-SHA256 of time, dot and body, so that neither the body nor the time
+    /// of an old message can be passed off as new.
+    static func signature(of body: [UInt8], secret: String, at now: Timestamp) -> String {
+        let seconds = String(now.millisecondsSinceEpoch / 1000)
+        let digest = HMAC.sha256(key: Array(secret.utf8), Array(seconds.utf8) + [UInt8(ascii: ".")] + body)
+        return "t=\(seconds),v1=\(Hexadecimal.encode(digest))"
+    }
+}

@@ -1,0 +1,212 @@
+import HTTPClient
+import HTTPCore
+import JSON
+import PawlConfiguration
+import TestSupport
+import Testing
+
+@testable import Downloads
+@testable import PawlService
+
+@Suite("What outlives a restart", .timeLimit(.minutes(3)))
+struct RestartTests {
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+    }
+
+    /// A response as far as a repetition has to have the same.
+    private struct Told: Equatable {
+        let status: Int
+        let location: String?
+        let body: String
+
+        init(_ response: TestResponse) {
+            status = response.status
+            location = response["location"]
+            body = response.text
+        }
+    }
+
+    /// Has a repetition of each request follow a restart, after `change` has been made to the stopped service's records, and compares.
+    private func repeated(
+        change: (SQLiteConnection, _ told: [String: Told]) throws -> Void = { _, _ in }
+    ) async throws {
+        var requests: [(key: String, path: String, body: String)] = []
+        var told: [String: Told] = [:]
+        try await RunningService.with(directory: directory) { running in
+            let url = running.upstreamURL + "/entity?size=1000"
+            let known = try await running.add("/entity?size=1000&seed=1")
+            try await running.complete(known)
+            _ = try await running.add("/entity?size=1000&seed=2", #","paused":true"#)
+            let track = ##"{"name":"T \"ü\" \/","n":[1,0.99,5.0,-1e30,null,{"deep":true}]}"##
+            let checksum = "sha-256:" + String(repeating: "0", count: 64)
+            requests = [
+                (
+                    "single", "/downloads",
+                    #"""
+                    {"url":"\#(url)","labels":["a","ü"],"priority":-3,"track":\#(track),"checksum":"\#(checksum)","speedLimit":5,
+                     "filename":"ünï.bin","segments":2,"paused":true,"headers":{"X-Secret":"s"}}
+                    """#
+                ),
+                ("completed", "/downloads", #"{"url":"\#(url)&seed=1"}"#),
+                ("paused", "/downloads", #"{"url":"\#(url)&seed=2"}"#),
+                (
+                    "batch", "/downloads/batch",
+                    #"""
+                    {"downloads":[{"url":"\#(url)&seed=3","paused":true},{"url":"nonsense"},{"url":"\#(url)&seed=3","onDuplicate":"reject"},
+                     {"url":"\#(url)&seed=1"},{"url":"http://10.0.0.1/a"},{"trackId":"itunes:0"},{"url":"\#(url)","filename":"../a"}]}
+                    """#
+                ),
+            ]
+            for (key, path, body) in requests {
+                let first = try await running.send("POST", path, json: body, fields: [("Idempotency-Key", key)])
+                told[key] = Told(first)
+                #expect(try await Told(running.send("POST", path, json: body, fields: [("Idempotency-Key", key)])) == told[key])
+                let id = first.json["id"]?.string
+                if let id, key != "completed" { _ = try await running.send("POST", "/downloads/\(id)/cancel") }
+                if let id, key == "single" { _ = try await running.send("DELETE", "/downloads/\(id)") }
+            }
+        }
+        #expect(told.mapValues(\.status) == ["single": 201, "completed": 200, "paused": 200, "batch": 200])
+        try change(SQLiteConnection(path: directory.path + "/pawl.sqlite"), told)
+        try await RunningService.with(directory: directory) { running in
+            for (key, path, body) in requests {
+                let second = try await running.send("POST", path, json: body, fields: [("Idempotency-Key", key)])
+                #expect(Told(second) == told[key])
+            }
+        }
+    }
+
+    @Test("a repeated POST gets the same response, to the byte, whatever became of the downloads")
+    func repetition() async throws {
+        try await repeated()
+    }
+
+    @Test("so does one whose response an earlier release has kept")
+    func keptResponses() async throws {
+        try await repeated { records, told in
+            for (key, response) in told {
+                let body = try JSONValue(parsing: response.body.utf8)
+                var outcomes: [JSONValue] = []
+                if let items = body["items"]?.array {
+                    for item in items {
+                        if let download = item["download"], let id = download["id"] {
+                            let kind = item["status"]?.integer == 201 ? "created" : "existing"
+                            outcomes.append(.array([.string(kind), id, text(download)]))
+                        } else if let problem = item["problem"] {
+                            outcomes.append(.array([.string("refused"), text(problem)]))
+                        }
+                    }
+                    #expect(outcomes.count == items.count)
+                } else if let id = body["id"] {
+                    let kind = response.status == 201 ? "created" : "existing"
+                    outcomes.append(.array([.string(kind), id, .string(response.body)]))
+                }
+                let update = try records.prepare("UPDATE idempotency_keys SET outcomes = ?1 WHERE key = ?2")
+                try update.bind(1, String(decoding: JSONValue.array(outcomes).serialized(), as: UTF8.self))
+                try update.bind(2, key)
+                try update.run()
+                #expect(try records.number("SELECT changes()") == 1)
+            }
+        }
+    }
+
+    private func text(_ value: JSONValue) -> JSONValue { .string(String(decoding: value.serialized(), as: UTF8.self)) }
+
+    @Test("a key of the first release, which kept no response, stands for the download as it is")
+    func keptIdentifiers() async throws {
+        var there = ""
+        var gone = ""
+        let body = #"{"url":"http://127.0.0.1/a"}"#
+        try await RunningService.with(directory: directory) { running in
+            there = try await running.add("/entity?size=10&seed=1", #","paused":true"#)
+            gone = try await running.add("/entity?size=10&seed=2", #","paused":true"#)
+            _ = try await running.send("DELETE", "/downloads/\(gone)")
+        }
+        let records = try SQLiteConnection(path: directory.path + "/pawl.sqlite")
+        let insert = try records.prepare(IdempotencyRow.saveStatement)
+        for id in [there, gone] {
+            let key = RequestKey(id, request: Array("/downloads".utf8) + [0] + Array(body.utf8))
+            try insert.bind(1, id)
+            try insert.bind(2, key.digest)
+            try insert.bind(3, #"[["created","\#(id)"]]"#)
+            try insert.bind(4, Timestamp.now().millisecondsSinceEpoch)
+            try insert.run()
+        }
+        try await RunningService.with(directory: directory) { running in
+            let first = try await running.send("POST", "/downloads", json: body, fields: [("Idempotency-Key", there)])
+            #expect(first.status == 201)
+            #expect(try await first.body == running.send("GET", "/downloads/\(there)").body)
+            let second = try await running.send("POST", "/downloads", json: body, fields: [("Idempotency-Key", gone)])
+            #expect(second.status == 404)
+            #expect(second.json["id"]?.string == gone)
+        }
+    }
+
+    @Test("the message to a webhook is the resource, signed and named, and the same again", arguments: [false, true])
+    func webhooks(isOfEarlierRelease: Bool) async throws {
+        let isUp = Waiter(false)
+        let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 204 : 503)] }
+        let allowed = try AllowedDestination(parsing: "127.0.0.1:\(receiver.port)")
+        var resource: [UInt8] = []
+        try await RunningService.with(directory: directory) {
+            $0.webhookSecret = "key"
+            $0.allowedDestinations.append(allowed)
+        } _: { running in
+            let id = try await running.add(
+                "/entity?size=1000", #","labels":["ü"],"track":{"name":"x","n":0.5},"webhook":"\#(receiver.url("/hook"))""#)
+            try await running.complete(id)
+            try await receiver.requests(atLeast: 1)
+            resource = try await running.send("GET", "/downloads/\(id)").body
+        }
+        if isOfEarlierRelease {
+            let records = try SQLiteConnection(path: directory.path + "/pawl.sqlite")
+            try records.execute("ALTER TABLE webhook_deliveries RENAME COLUMN download TO body")
+            try records.execute("PRAGMA user_version = \(StoreSchema.version - 1)")
+            let update = try records.prepare("UPDATE webhook_deliveries SET body = ?1")
+            try update.bind(1, resource)
+            try update.run()
+            #expect(try records.number("SELECT changes()") == 1)
+        }
+        // The first run may have tried more than once.
+        let tries = receiver.requests.count
+        isUp.update { $0 = true }
+        try await RunningService.with(directory: directory) {
+            $0.webhookSecret = "key"
+            $0.allowedDestinations.append(allowed)
+        } _: { _ in
+            let delivered = try #require(try await receiver.requests(atLeast: tries + 1).last)
+            let first = try #require(receiver.requests.first)
+            #expect(delivered["Pawl-Delivery"] == first["Pawl-Delivery"])
+            #expect(Bytes(delivered.body) == Bytes(isOfEarlierRelease ? resource : first.body))
+            let (told, shown) = (try JSONValue(parsing: first.body), try JSONValue(parsing: resource))
+            #expect(told.members?.map(\.name) == shown.members?.map(\.name))
+            for name in ["id", "state", "sha256", "labels", "track", "links"] { #expect(told[name] == shown[name]) }
+            for request in [first, delivered] {
+                #expect(request.method == "POST")
+                #expect(request.target == "/hook")
+                #expect(request["Content-Type"] == "application/json")
+                let signature = try #require(request["Pawl-Signature"])
+                let seconds = try #require(Int64(signature.dropFirst(2).prefix { $0 != "," }))
+                let now = Timestamp(millisecondsSinceEpoch: seconds * 1000)
+                #expect(signature == SignedWebhookSender.signature(of: request.body, secret: "key", at: now))
+            }
+        }
+    }
+
+    @Test("without a secret there is no signature")
+    func unsigned() async throws {
+        let receiver = try ScriptedOrigin { _ in [.response(204)] }
+        let allowed = try AllowedDestination(parsing: "127.0.0.1:\(receiver.port)")
+        try await RunningService.with(directory: directory) {
+            $0.allowedDestinations.append(allowed)
+        } _: { running in
+            _ = try await running.add("/entity?size=10", #","webhook":"\#(receiver.url("/hook"))""#)
+            let request = try #require(try await receiver.requests(atLeast: 1).first)
+            #expect(request["Pawl-Signature"] == nil)
+            #expect(request["Pawl-Delivery"] != nil)
+        }
+    }
+}
