@@ -25,8 +25,8 @@ extension DownloadMachine {
         case verifying(Operation)
         /// The file gets its name.
         case publishing(Operation, isWithdrawn: Bool)
-        /// The file has its name; the store is being told.
-        case completing(Operation, PublishedFile)
+        /// The file has its name; the store is being told that the download was completed then.
+        case completing(Operation, PublishedFile, at: Timestamp)
         /// The store is removing the record.
         case removing(Operation, Removal)
         /// The record is gone.

@@ -742,7 +742,7 @@ extension DownloadMachine {
         case .success(let file):
             let operation = nextOperation()
             commits.append(Commit(number: operation, countsOnNothing: true))
-            phase = .completing(operation, file)
+            phase = .completing(operation, file, at: context.now)
             context.actions.append(.saveCompletion(operation, completed(file, context.now)))
         }
     }
@@ -775,8 +775,10 @@ extension DownloadMachine {
     }
 
     /// The store knows that the file is there, or does not: the file is there, whole, so it is shown; a start finds it under both its names.
-    private mutating func completionCommitted(_ file: PublishedFile, _ error: StoreError?, _ context: inout Context) {
-        record = completed(file, context.now)
+    private mutating func completionCommitted(
+        _ file: PublishedFile, at time: Timestamp, _ error: StoreError?, _ context: inout Context
+    ) {
+        record = completed(file, time)
         loseBytes(&context)
         phase = .resting
         context.actions.append(.claimName(file.name))
@@ -1207,7 +1209,7 @@ extension DownloadMachine {
         if entity == .saving(operation) { entity = error == nil ? .saved : .unsaved }
         if error == nil, commit.countsOnNothing, commit.number >= bytesSince { isCountedOn = false }
         switch phase {
-        case .completing(operation, let file): return completionCommitted(file, error, &context)
+        case .completing(operation, let file, let time): return completionCommitted(file, at: time, error, &context)
         case .removing(operation, let removal): return removalCommitted(removal, error, &context)
         case .clearing(operation, let enqueues):
             // Without the room of the bytes that are given up, nothing can be recorded.
