@@ -2,13 +2,15 @@
 
 These do not depend on the machine's speed or on who else uses it: the same executable gives the same figures within a percent or two.
 One connection, one request at a time, after a few hundred that warm caches and storage; what the threads do meanwhile
-counts as well. `Benchmarks/counts.md` keeps the table.
+counts as well. `Benchmarks/counts.md` keeps the table, and what it says is what a request may cost: a figure that is more than a
+tenth above it fails.
 """
 
 import collections
 import http.client
 import json
 import os
+import pathlib
 import re
 import socket
 import subprocess
@@ -17,6 +19,8 @@ import harness
 import http_requests
 
 REQUESTS = 1000
+# By how much a figure may be above the table's.
+TOLERANCE = 1.1
 ALLOCATORS = {"malloc", "calloc", "realloc", "posix_memalign", "memalign", "aligned_alloc"}
 
 # Valgrind up to 3.19 writes to the mask that libdispatch keeps in memory that can only be read, and has no openat2, without which files
@@ -55,21 +59,39 @@ def instructions(executable):
         print(f"per request, over {REQUESTS} requests on one connection")
         print("  | request | answer, bytes | instructions | allocations |")
         print("  | --- | ---: | ---: | ---: |")
+        allowed, excesses = table(), []
         for name, path in (("GET /healthz", "/healthz"), ("GET /stats", "/stats"),
                            ("GET /downloads/{id}", "/downloads/{id}"),
                            ("GET /downloads/{id}, 304", "/downloads/{id} 304"),
                            ("GET /downloads/{id}/file, 16 KiB", "/downloads/{id}/file"),
                            ("GET /downloads?limit=100", "/downloads?limit=100"),
                            ("POST /downloads", "POST /downloads")):
-            report(name, *count(plain, preload, harness.subdirectory(directory, str(abs(hash(name)))), path), directory)
+            excesses += report(
+                name, *count(plain, preload, harness.subdirectory(directory, str(abs(hash(name)))), path), allowed.get(name))
+    if excesses:
+        raise SystemExit("more than Benchmarks/counts.md allows:\n" + "\n".join(excesses))
 
 
-def report(name, size, profile, count, directory):
+def table():
+    """Instructions and allocations of each request, as Benchmarks/counts.md has them."""
+    rows = re.findall(r"^\| ((?:GET|POST) .*?) \| [\d,]+ \| ([\d,]+) \| ([\d.]+) \|$",
+                      pathlib.Path(__file__).with_name("counts.md").read_text(), re.M)
+    return {name: (int(instructions.replace(",", "")), float(allocations)) for name, instructions, allocations in rows}
+
+
+def report(name, size, profile, count, allowed):
+    """Prints what a request costs; returns what of that is too much."""
     total, allocations, own = read(profile)
     print(f"  | {name} | {size:,} | {total / count:,.0f} | {allocations / count:.1f} |", flush=True)
     if os.environ.get("BENCH_PROFILE"):
         for function, spent in own.most_common(int(os.environ["BENCH_PROFILE"])):
             print(f"      {spent / count:9,.0f}  {demangled(function)[:120]}")
+    if allowed is None:
+        return [f"{name} is not in the table"]
+    found = {"instructions": total / count, "allocations": allocations / count}
+    # A few allocations for the whole run are nobody's.
+    limits = {"instructions": allowed[0] * TOLERANCE, "allocations": allowed[1] * TOLERANCE + 0.5}
+    return [f"{name}: {found[what]:,.1f} {what}, at most {limits[what]:,.1f}" for what in found if found[what] > limits[what]]
 
 
 def count(executable, preload, directory, what):

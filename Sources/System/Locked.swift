@@ -44,4 +44,14 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
         defer { unsafe pthread_mutex_unlock(mutex) }
         return unsafe try body(&value.pointee)
     }
+
+    /// The same if no other thread does just now; otherwise `nil`, without waiting.
+    @inlinable
+    public func withLockIfAvailable<Result, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result? {
+        guard unsafe pthread_mutex_trylock(mutex) == 0 else { return nil }
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return unsafe try body(&value.pointee)
+    }
 }

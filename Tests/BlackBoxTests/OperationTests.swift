@@ -153,7 +153,7 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
-    @Test("a check finds a finished file that was changed, mends the record, and the download can be tried again")
+    @Test("a check finds a finished file that was changed, repairs the record, and the download can be tried again")
     func check() throws {
         var pawl = try demo()
         let url = try origin(pawl) + "/entity?size=50000&seed=3"

@@ -24,8 +24,8 @@ public enum CheckCommand {
 
     static func line(for fault: DirectoryFault, _ repairs: Bool) -> String {
         let whose = fault.id.map { "\($0): " } ?? ""
-        guard let remedy = fault.remedy else { return "\(whose)\(fault.detail); that cannot be mended here" }
-        return repairs ? "\(whose)\(fault.detail); mended: \(remedy)" : "\(whose)\(fault.detail)"
+        guard let remedy = fault.remedy else { return "\(whose)\(fault.detail); that cannot be repaired here" }
+        return repairs ? "\(whose)\(fault.detail); repaired: \(remedy)" : "\(whose)\(fault.detail)"
     }
 
     private static func count(_ number: Int, _ name: String) -> String {
@@ -39,9 +39,9 @@ public enum CheckCommand {
         let known = report.missing > 0 ? ", \(count(report.missing, "more file")) known to be gone" : ""
         let left = report.faults.count - report.repaired
         if report.faults.isEmpty { return "\(looked)\(known): nothing \(known.isEmpty ? "" : "else ")is wrong" }
-        if left == 0 { return "\(looked)\(known): \(count(report.repaired, "fault")), all mended" }
-        let hint = !repairs && report.faults.contains { $0.remedy != nil } ? "; --repair mends what can be mended" : ""
+        if left == 0 { return "\(looked)\(known): \(count(report.repaired, "fault")), all repaired" }
+        let hint = !repairs && report.faults.contains { $0.remedy != nil } ? "; --repair sets right what can be" : ""
         return
-            "\(looked)\(known): \(count(left, "fault"))\(report.repaired > 0 ? ", \(report.repaired) more are mended" : "")\(hint)"
+            "\(looked)\(known): \(count(left, "fault"))\(report.repaired > 0 ? ", \(report.repaired) more are repaired" : "")\(hint)"
     }
 }

@@ -111,10 +111,10 @@ enum CommandTable {
         Command(
             .rm, "forget downloads; live ones are cancelled, finished files stay unless --delete-file", "ID...", .downloads),
         Command(
-            .check, "compare the records of a data directory with its files, and mend what is wrong",
+            .check, "compare the records of a data directory with its files, and repair what is wrong",
             description: [
                 "No service may have the directory meanwhile. Finished files are compared by length and SHA-256. Each fault is a line"
-                    + " on standard output, and makes the exit status 1 unless it is mended. With --repair, a damaged file is kept"
+                    + " on standard output, and makes the exit status 1 unless it is repaired. With --repair, a damaged file is kept"
                     + " under damaged/ and its download has failed, so that it can be tried again."
             ]),
         Command(.health, "exit with 0 if the service on this machine answers, with 1 otherwise"),

@@ -13,7 +13,7 @@ enum OptionTable {
 
     private static let check: [Option] = [
         Option(
-            "repair", nil, accepts: "true or false", default: "off", "mend what is wrong, as far as that is possible",
+            "repair", nil, accepts: "true or false", default: "off", "repair what is wrong, as far as that is possible",
             isInEnvironment: false, commands: [.check]
         ) { invocation, value in
             guard ["true", "false"].contains(value) else { return false }

@@ -50,6 +50,18 @@ struct Coverage: Sendable, Equatable {
         return gaps
     }
 
+    /// What is missing of a range.
+    func gaps(in range: Range<Int64>) -> [Range<Int64>] {
+        var gaps: [Range<Int64>] = []
+        var position = range.lowerBound
+        for held in ranges where held.upperBound > position && held.lowerBound < range.upperBound {
+            if held.lowerBound > position { gaps.append(position..<held.lowerBound) }
+            position = held.upperBound
+        }
+        if position < range.upperBound { gaps.append(position..<range.upperBound) }
+        return gaps
+    }
+
     /// At most so many ranges, for drawing: where there are more, the smallest gaps between them are passed over.
     func outline(atMost limit: Int) -> [Range<Int64>] {
         guard ranges.count > limit else { return ranges }

@@ -104,9 +104,11 @@ extension OriginResponse {
         return (start..<last + 1, range.total)
     }
 
-    /// Whether a 200 is of the same entity, under a strong validator that both have.
+    /// Whether a 200 is of the same entity, under a strong validator that both have. A Last-Modified that is not the saved one belongs to
+    /// another version, whatever the tag says.
     func isWhole(of entity: SavedEntity) -> Bool {
         guard coding == nil, contentLength == nil || contentLength == entity.total else { return false }
+        if let lastModified, let saved = entity.lastModified, lastModified != saved { return false }
         switch Validator(of: entity) {
         case .entityTag(let tag): return etag == tag
         case .lastModified(let date): return lastModified == date && etag == nil

@@ -254,8 +254,8 @@ extension ResumeDecision {
 
     /// Whether the response is about the saved entity by its strong tag.
     private func isSameEntityByTag(_ response: OriginResponse) -> Bool {
-        guard case .entityTag(let tag) = Validator(of: entity) else { return false }
-        return response.etag == tag && (response.contentLength == nil || response.contentLength == entity.total)
+        guard case .entityTag = Validator(of: entity) else { return false }
+        return response.isWhole(of: entity)
     }
 
     private static func codingFailure(_ coding: String, _ response: OriginResponse) -> DownloadFailure {

@@ -9,6 +9,7 @@ struct FinishedNames: Sendable {
 
     /// The names of completed downloads, in any order.
     init(_ downloads: some Collection<Download>) {
+        owners.reserveCapacity(downloads.count { $0.state == .completed })
         var contested: Set<String> = []
         for download in downloads where download.state == .completed {
             guard let name = download.filename else { continue }

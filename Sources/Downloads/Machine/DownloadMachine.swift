@@ -168,6 +168,16 @@ extension DownloadMachine {
         }
     }
 
+    /// What its transfer has come to, for snapshots of what commands make meanwhile.
+    mutating func noteProgress(
+        bytesReceived: Int64, bytesPerSecond: Int64 = 0, stalled: Bool = false, ranges: [Range<Int64>]? = nil
+    ) {
+        record.download.bytesReceived = bytesReceived
+        record.download.bytesPerSecond = bytesPerSecond
+        record.download.stalled = stalled
+        if let ranges { record.download.receivedRanges = ranges }
+    }
+
     /// Keeps the number of connections, for when there are none any more.
     mutating func noteConnections(_ count: Int) {
         if count > 0 { record.download.segments = count }
@@ -664,7 +674,8 @@ extension DownloadMachine {
             context.actions.append(.log(.retry(record.download, after: delay)))
             save(&context)
         case .giveUp:
-            record.retryAt = nil
+            // Whoever resumes it waits for what the origin asked for as well.
+            record.retryAt = retryAfter.map { context.now.advanced(by: min($0, context.retryPolicy.longestRetryAfter)) }
             let count = written.byteCount
             change(&context) { download in
                 download.state = .failed
@@ -684,6 +695,7 @@ extension DownloadMachine {
         context.actions.append(.forgetTransfer)
         let operation = nextOperation()
         phase = .verifying(operation)
+        noteProgress(bytesReceived: written.byteCount)
         context.actions.append(.verify(operation, length: written.prefix, expected: expectedDigests))
     }
 

@@ -142,6 +142,7 @@ extension DownloadService {
 
     private func handle(_ event: DownloadMachine.Event, _ entry: Entry) {
         context.now = .now()
+        if case .command = event { noteProgress(entry) }
         entry.machine.handle(event, &context)
         var actions: [DownloadMachine.Action] = []
         swap(&actions, &context.actions)
@@ -169,6 +170,14 @@ extension DownloadService {
             await removed.finish()
             for (waiter, result) in late { self.answer(waiter, result) }
         }
+    }
+
+    /// A command is answered with what readers see.
+    private func noteProgress(_ entry: Entry) {
+        guard entry.machine.isPlacing, let counters = entry.work?.attempt?.counters else { return }
+        entry.machine.noteProgress(
+            bytesReceived: counters.received, bytesPerSecond: counters.bytesPerSecond, stalled: counters.isStalled,
+            ranges: counters.written?.outline(atMost: Download.rangeLimit))
     }
 
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
@@ -609,12 +618,13 @@ extension DownloadService {
             counters.bytesPerSecond = work.meter.bytesPerSecond(at: now)
             // One that waits for its speed limit does what it should.
             counters.isStalled = work.meter.isStalled(at: now) && !attempt.isHeldBack
+            guard let written = attempt.written else { continue }
             let isDue = checkpoints.isDue(after: now - work.lastCheckpoint, running: running.count) {
-                attempt.written.byteCount - entry.machine.record.syncedBytes
+                written.byteCount - entry.machine.record.syncedBytes
             }
             guard isDue else { continue }
             work.lastCheckpoint = now
-            send(.checkpointDue(attempt.written), to: entry)
+            send(.checkpointDue(written), to: entry)
         }
         guard running.isEmpty else { return true }
         pulse = nil

@@ -61,6 +61,9 @@ extension DownloadRecord {
         switch found {
         case .missing: break
         case .part(let size): written = Coverage(segments).clipped(to: size)
+        // Somebody else has given a part of it a name.
+        case .published(_, let identity, _) where download.bytesTotal.map { $0 != identity.size } ?? false:
+            written = Coverage(segments).clipped(to: identity.size)
         case .published(let name, let identity, let sha256):
             // Published, but the crash came before the record said so: only whole, flushed, verified files are published.
             written = Coverage(prefix: identity.size)

@@ -430,6 +430,7 @@ extension DownloadService {
         _ id: DownloadID, deletingFile deletesFile: Bool,
         if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
     ) async throws(DownloadError) {
+        if deletesFile { try await recogniseFile(of: id) }
         _ = try await ask(.remove(deletingFile: deletesFile), of: id, if: isExpected)
     }
 
@@ -513,6 +514,20 @@ extension DownloadService {
             let identity = file.identity, let found = try? depot.identify(file.name)
         else { return false }
         return found == identity
+    }
+
+    /// Has the record say which file the finished one is by now, before it is removed with it: a backup that was copied back is the same.
+    /// - Throws: `overloaded` if that takes too long; asked again, it goes on from there.
+    private func recogniseFile(of id: DownloadID) async throws(DownloadError) {
+        guard let download = index.download(id), download.published != nil, !hasFile(download) else { return }
+        let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
+            let waiter = wait(with: .continuation(continuation))
+            Task {
+                _ = try? await self.currentFile(of: id)
+                self.answer(waiter, .success(download))
+            }
+        }
+        _ = try result.get()
     }
 
     /// Which file the finished one of a download is by now; `nil` if it is gone. The record says so afterwards.

@@ -87,6 +87,12 @@ final class TransferAttempt: CoverageSource {
             for connection in connections.values { connection.cancel() }
         }
 
+        /// Stops whatever still runs, without an outcome.
+        mutating func cancel() {
+            isCancelled = true
+            for connection in connections.values { connection.cancel() }
+        }
+
         /// Decides that the attempt has failed.
         mutating func fail(_ failure: DownloadFailure) {
             if decided == nil { lastFailure = SourceFailure(source: sources.first, failure: failure) }
@@ -149,20 +155,21 @@ final class TransferAttempt: CoverageSource {
         connection.start(client, request)
     }
 
-    /// Stops; the end is still reported.
+    /// Stops; the end is still reported. Does not wait: while a response is being accepted, which may have to wait for a disk, another
+    /// thread does.
     func cancel() {
-        let connections = state.withLock { state in
-            state.isCancelled = true
-            return state.connections.values
+        if state.withLockIfAvailable({ $0.cancel() }) == nil {
+            BlockingExecutor.disk.submit { self.state.withLock { $0.cancel() } }
         }
-        for connection in connections { connection.cancel() }
     }
 
-    /// Which bytes have been written to the part file so far.
-    var written: Coverage { state.withLock { $0.plan.written } }
+    /// Which bytes have been written to the part file so far; `nil` while a response is being accepted.
+    var written: Coverage? { state.withLockIfAvailable { $0.plan.written } }
 
     /// Whether it waits for a speed limit, rather than for the origin.
-    var isHeldBack: Bool { state.withLock { $0.connections.values }.contains { $0.isHeldBack } }
+    var isHeldBack: Bool {
+        (state.withLockIfAvailable { Array($0.connections.values) } ?? []).contains { $0.isHeldBack }
+    }
 
     func report(_ event: TransferReport.Event) {
         reporter(TransferReport(id: order.id, generation: order.generation, event: event))
@@ -172,7 +179,7 @@ final class TransferAttempt: CoverageSource {
 
     /// Bytes came on a connection. They are written without the lock, so that connections do not wait for each other's disk.
     func received(_ bytes: RawSpan, on connection: SegmentConnection) -> SinkDecision {
-        let place = state.withLock { state -> (SegmentPlan.Placement, PartFile, isSmall: Bool)? in
+        let place = state.withLock { state -> (SegmentPlan.Placement, [Range<Int64>], PartFile, isSmall: Bool)? in
             guard let part = state.part, !state.isCancelled, state.decided == nil,
                 let placement = state.plan.place(connection.number, bytes.byteCount)
             else { return nil }
@@ -181,12 +188,17 @@ final class TransferAttempt: CoverageSource {
                 return nil
             }
             for number in placement.superseded { state.connections[number]?.cancel() }
-            return (placement, part, state.plan.total.map { $0 <= StreamingHasher.smallFile } ?? false)
+            // A body that passes over bytes which are there does not write over them: they are what has been hashed.
+            let missing = state.plan.written.gaps(in: placement.offset..<placement.offset + Int64(placement.count))
+            return (placement, missing, part, state.plan.total.map { $0 <= StreamingHasher.smallFile } ?? false)
         }
-        guard let (placement, part, isSmall) = place else { return .stop }
+        guard let (placement, missing, part, isSmall) = place else { return .stop }
         let piece = bytes.extracting(first: placement.count)
         do throws(FileError) {
-            try part.write(piece, at: placement.offset)
+            for range in missing {
+                let start = Int(range.lowerBound - placement.offset)
+                try part.write(piece.extracting(start..<start + range.count), at: range.lowerBound)
+            }
         } catch {
             state.withLock { $0.fail(DownloadFailure(error)) }
             return .stop

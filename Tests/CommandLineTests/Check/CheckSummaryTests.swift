@@ -10,16 +10,16 @@ struct CheckSummaryTests {
         arguments: [
             (0, 0, 0, "3 records, 2 finished files (0 B hashed): nothing is wrong"),
             (1, 0, 0, "3 records, 2 finished files (0 B hashed), 1 more file known to be gone: nothing else is wrong"),
-            (2, 1, 1, "3 records, 2 finished files (0 B hashed), 2 more files known to be gone: 1 fault, all mended"),
+            (2, 1, 1, "3 records, 2 finished files (0 B hashed), 2 more files known to be gone: 1 fault, all repaired"),
             (0, 1, 0, "3 records, 2 finished files (0 B hashed): 1 fault"),
         ])
-    func summary(missing: Int, faults: Int, mended: Int, text: String) {
+    func summary(missing: Int, faults: Int, repaired: Int, text: String) {
         var report = DirectoryReport()
         report.records = 3
         report.files = 2
         report.missing = missing
         report.faults = Array(repeating: DirectoryFault(.damagedRecords, nil, "x"), count: faults)
-        report.repaired = mended
+        report.repaired = repaired
         #expect(CheckCommand.summary(of: report, false) == text)
     }
 }

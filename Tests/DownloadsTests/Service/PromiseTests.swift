@@ -54,7 +54,35 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
+    @Test("a part of a file that somebody has given a name is not taken for the file")
+    func linkedPart() async throws {
+        let fixture = try await ServiceFixture()
+        let query = "size=4000000&seed=71&fault=stall@1500000;times=1"
+        let made = try await fixture.add(query)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 200_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        try FileManager.default.linkItem(
+            atPath: fixture.part(of: made.id).path, toPath: fixture.directory.path + "/data/files/linked")
+        let after = try await fixture.crash()
+        _ = try await after.service.perform(.resume, on: made.id)
+        let done = try await after.end(of: made.id)
+        #expect(try after.file(done, is: query))
+        await after.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
     // MARK: - Names
+
+    @Test("a finished file that was touched, or copied back, is deleted with its record")
+    func touchedFile() async throws {
+        let fixture = try await ServiceFixture()
+        let done = try await fixture.end(of: fixture.add("size=1000&seed=72") { $0.filename = "a.bin" }.id)
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: fixture.directory.path + "/data/files/a.bin")
+        try await fixture.service.remove(done.id, deletingFile: true)
+        #expect(try fixture.names(in: "files") == [])
+        await fixture.service.shutdown()
+    }
 
     @Test("a name that another download has published is not the first one's any more")
     func takenName() async throws {
@@ -116,7 +144,75 @@ struct PromiseTests {
         await before.service.shutdown()
     }
 
+    @Test("an origin's Retry-After holds for the one who resumes what has failed by it")
+    func retryAfterFailure() async throws {
+        let fixture = try await ServiceFixture { $0.retryDelay = (.milliseconds(1), .milliseconds(1)) }
+        let origin = try ScriptedOrigin { request in
+            [.response(503, [("Retry-After", request.number < 7 ? "0" : "3600")])]
+        }
+        let url = try #require(HTTPURL(origin.url("/file.bin")))
+        let made = try await fixture.service.add(NewDownload(url: url)).download
+        #expect(try await fixture.end(of: made.id).state == .failed)
+        let asked = try await origin.requests(atLeast: 8).count
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        _ = try await fixture.follow(made.id) { $0.state == .retrying }
+        #expect(origin.requests.count == asked)
+        await fixture.service.shutdown()
+    }
+
+    // MARK: - Versions
+
+    /// What the origin sends for a range: the same tag, and another date, or other bytes.
+    enum Whole: CaseIterable {
+        case otherDate, otherBytes
+    }
+
+    @Test(
+        "a 200 for a range is of another version if its date is another, and never written over what was hashed",
+        arguments: Whole.allCases)
+    func wholeForARange(_ whole: Whole) async throws {
+        let old = (0..<900_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 6) }
+        let new = old.map { $0 ^ 0x55 }
+        let origin = try ScriptedOrigin { request in
+            let date =
+                request.number > 0 && whole == .otherDate ? "Tue, 03 Jan 2023 00:00:00 GMT" : "Mon, 02 Jan 2023 00:00:00 GMT"
+            let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nLast-Modified: \(date)\r\nContent-Length: \(old.count)\r\n\r\n"
+            return request.number == 0
+                ? [.send(Array(head.utf8)), .send(Array(old[..<500_000])), .stall] : [.send(Array(head.utf8)), .send(new)]
+        }
+        let fixture = try await ServiceFixture()
+        let url = try #require(HTTPURL(origin.url("/file.bin")))
+        let made = try await fixture.service.add(NewDownload(url: url)).download
+        _ = try await fixture.follow(made.id) { $0.bytesReceived == 500_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let done = try await fixture.end(of: made.id)
+        #expect(done.state == .completed)
+        let content = try fixture.file(done)
+        switch whole {
+        case .otherDate: #expect(Bytes(content) == Bytes(new))
+        // The tag says that it is the same: then what is there stays.
+        case .otherBytes: #expect(Bytes(Array(content[..<500_000])) == Bytes(Array(old[..<500_000])))
+        }
+        #expect(done.sha256Bytes == SHA256.digest(of: content))
+        await fixture.service.shutdown()
+    }
+
     // MARK: - Commands
+
+    @Test("a command is answered with what readers see of a transfer")
+    func progressInAnswers() async throws {
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.add(Self.slow)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 1_000_000 }
+        var change = DownloadChange()
+        change.priority = 3
+        let changed = try await fixture.service.change(made.id, change)
+        #expect(changed.state == .downloading && changed.bytesReceived > 1_000_000)
+        #expect(changed.receivedRanges.isEmpty == false)
+        #expect(try await fixture.service.perform(.resume, on: made.id).bytesReceived > 1_000_000)
+        await fixture.service.shutdown()
+    }
 
     @Test("whatever the disk does while a file is verified, each command is answered in time, with what it made")
     func slowDisk() async throws {
@@ -135,7 +231,9 @@ struct PromiseTests {
             case "change":
                 var change = DownloadChange()
                 change.labels = ["new"]
-                #expect(try await fixture.service.change(made.id, change).labels == ["new"])
+                let changed = try await fixture.service.change(made.id, change)
+                #expect(changed.labels == ["new"] && changed.bytesReceived == 3_000_000)
+                #expect(fixture.service.index.download(made.id)?.bytesReceived == 3_000_000)
             default:
                 var change = DownloadChange()
                 change.url = try fixture.url("size=3000000&seed=76&fresh=1")

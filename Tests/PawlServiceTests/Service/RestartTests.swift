@@ -181,9 +181,7 @@ struct RestartTests {
             let first = try #require(receiver.requests.first)
             #expect(delivered["Pawl-Delivery"] == first["Pawl-Delivery"])
             #expect(Bytes(delivered.body) == Bytes(isOfEarlierRelease ? resource : first.body))
-            let (told, shown) = (try JSONValue(parsing: first.body), try JSONValue(parsing: resource))
-            #expect(told.members?.map(\.name) == shown.members?.map(\.name))
-            for name in ["id", "state", "sha256", "labels", "track", "links"] { #expect(told[name] == shown[name]) }
+            #expect(Bytes(first.body) == Bytes(resource))
             for request in [first, delivered] {
                 #expect(request.method == "POST")
                 #expect(request.target == "/hook")
