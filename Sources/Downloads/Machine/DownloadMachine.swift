@@ -816,6 +816,8 @@ extension DownloadMachine {
         case .save:
             guard failedSaves > 0, !isShuttingDown, phase != .removed else { return }
             if case .removing = phase { return }
+            // A command has had it saved meanwhile.
+            if let last = commits.last, last.number > lastFailure { return }
             save(announcingEnd: !state.isLive, &context)
         }
     }

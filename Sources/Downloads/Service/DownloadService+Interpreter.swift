@@ -20,10 +20,22 @@ extension DownloadService {
         /// Whether it is counted among those that something is under way for, and that are being finished.
         var isBusy = false
         var isFinishing = false
+        /// Actions that wait for the removal of a file, which may wait for a disk, and the events that came meanwhile.
+        var interrupted: Effects?
+        var postponed: [DownloadMachine.Event] = []
 
         init(_ machine: DownloadMachine) {
             self.machine = machine
         }
+    }
+
+    /// The actions that an event has called for, as far as they have been carried out.
+    struct Effects {
+        var actions: [DownloadMachine.Action]
+        var next = 0
+        var removed = RemovedFiles()
+        /// Who gave up much is told once the room is there.
+        var late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
     }
 
     /// What a transfer uses, and what finishing it does.
@@ -50,6 +62,8 @@ extension DownloadService {
         case report(TransferReport)
         case partOpened(DownloadID, DownloadMachine.Operation, Result<PartFile, FileError>)
         case verified(DownloadID, DownloadMachine.Operation, VerifiedFile)
+        /// Names of files are gone, or could not be removed for that purpose.
+        case removed(DownloadID, purpose: String, Result<RemovedFiles, FileError>)
         /// Changes have been made durable, or could not be.
         case committed([(DownloadID, DownloadMachine.Operation)], WebhookDelivery?, StoreError?)
     }
@@ -114,6 +128,7 @@ extension DownloadService {
         case .verified(let id, let operation, let file):
             entries[id]?.work?.verified = file
             send(.verified(operation, .matches), to: id)
+        case .removed(let id, let purpose, let result): removed(id, purpose, result)
         case .committed(let commits, let delivery, let error):
             for (id, operation) in commits { send(.committed(operation, error), to: id) }
             // Readers know by now what the message tells.
@@ -133,33 +148,91 @@ extension DownloadService {
         }
         isHandling = true
         handle(event, entry)
+        handleBacklog()
+    }
+
+    private func handle(_ event: DownloadMachine.Event, _ entry: Entry) {
+        if entry.interrupted != nil {
+            entry.postponed.append(event)
+            return
+        }
+        context.now = .now()
+        if case .command = event { noteProgress(entry) }
+        entry.machine.handle(event, &context)
+        var effects = Effects(actions: [])
+        swap(&effects.actions, &context.actions)
+        carryOut(effects, entry)
+    }
+
+    /// Carries out actions one after another. At the removal of a file they are interrupted until it is gone.
+    private func carryOut(_ effects: consuming Effects, _ entry: Entry) {
+        while effects.next < effects.actions.count {
+            let action = effects.actions[effects.next]
+            effects.next += 1
+            if case .answer(let waiter, let result) = action, effects.removed.isPending {
+                effects.late.append((waiter, result))
+            } else if remove(action, entry) {
+                entry.interrupted = effects
+                if !entry.isBusy { busyCount += 1 }
+                entry.isBusy = true
+                return
+            } else {
+                perform(action, entry)
+            }
+        }
+        if effects.removed.isPending { finish(effects.removed, answering: effects.late) }
+        if context.actions.isEmpty {
+            effects.actions.removeAll(keepingCapacity: true)
+            swap(&effects.actions, &context.actions)
+        }
+        tidy(entry)
+    }
+
+    /// Begins the removal that an action asks for; returns whether it does. That it fails changes nothing but deserves a line in the log.
+    private func remove(_ action: DownloadMachine.Action, _ entry: Entry) -> Bool {
+        let id = entry.machine.id
+        let depot = depot
+        func begin(_ purpose: String, _ body: @escaping @Sendable () throws(FileError) -> RemovedFiles) -> Bool {
+            blocking(.disk, body) { .removed(id, purpose: purpose, $0) }
+            return true
+        }
+        switch action {
+        case .discardReplacement:
+            return begin("remove the new version of") { () throws(FileError) in try depot.removeReplacement(id) }
+        case .discardPart:
+            return begin("remove the partial bytes of") { () throws(FileError) in try depot.removeParts(id) }
+        case .removeFile(let name, let identity):
+            context.names.forget(name, of: id)
+            return begin("remove the file of") { () throws(FileError) in try depot.remove(name, as: identity) }
+        case .finishPublishing:
+            return begin("remove the part file of") { () throws(FileError) in
+                try depot.finishPublishing(id)
+                return RemovedFiles()
+            }
+        default: return false
+        }
+    }
+
+    /// A file is gone: what waited for that goes on.
+    private func removed(_ id: DownloadID, _ purpose: String, _ result: Result<RemovedFiles, FileError>) {
+        guard let entry = entries[id], var effects = entry.interrupted else { return }
+        entry.interrupted = nil
+        switch result {
+        case .success(let files): effects.removed.add(files)
+        case .failure(let error): log(.warning("cannot \(purpose) \(id): \(error.message)"))
+        }
+        isHandling = true
+        carryOut(effects, entry)
+        while entry.interrupted == nil, !entry.postponed.isEmpty { handle(entry.postponed.removeFirst(), entry) }
+        handleBacklog()
+    }
+
+    private func handleBacklog() {
         while !backlog.isEmpty {
             let (id, event) = backlog.removeFirst()
             if let entry = entries[id] { handle(event, entry) }
         }
         isHandling = false
-    }
-
-    private func handle(_ event: DownloadMachine.Event, _ entry: Entry) {
-        context.now = .now()
-        if case .command = event { noteProgress(entry) }
-        entry.machine.handle(event, &context)
-        var actions: [DownloadMachine.Action] = []
-        swap(&actions, &context.actions)
-        var removed = RemovedFiles()
-        // Who gave up much is told once the room is there.
-        var late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
-        for action in actions {
-            if case .answer(let waiter, let result) = action, removed.isPending {
-                late.append((waiter, result))
-            } else {
-                perform(action, entry, &removed)
-            }
-        }
-        if removed.isPending { finish(removed, answering: late) }
-        actions.removeAll(keepingCapacity: true)
-        swap(&actions, &context.actions)
-        tidy(entry)
     }
 
     /// Gives back the room of removed files, and then answers those who wait for that.
@@ -203,7 +276,7 @@ extension DownloadService {
                 entry.work = nil
             }
         }
-        guard entry.machine.isDone else { return }
+        guard entry.machine.isDone, entry.postponed.isEmpty else { return }
         if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
         let id = entry.machine.id
         if entries[id] === entry { entries[id] = nil }
@@ -211,7 +284,7 @@ extension DownloadService {
 
     // MARK: - Actions
 
-    private func perform(_ action: DownloadMachine.Action, _ entry: Entry, _ removed: inout RemovedFiles) {
+    private func perform(_ action: DownloadMachine.Action, _ entry: Entry) {
         let id = entry.machine.id
         switch action {
         case .enqueue(let keepsPlace):
@@ -246,28 +319,11 @@ extension DownloadService {
                 do throws(FileError) { try await depot.promoteReplacement(id) } catch { failure = error }
                 inbox.yield(.event(id, .promoted(operation, failure)))
             }
-        case .discardReplacement:
-            remove("remove the new version of \(id)", &removed) { depot throws(FileError) in
-                try depot.removeReplacement(id)
-            }
-        case .discardPart:
-            remove("remove the partial bytes of \(id)", &removed) { depot throws(FileError) in
-                try depot.removeParts(id)
-            }
-        case .removeFile(let name, let identity):
-            context.names.forget(name, of: id)
-            remove("remove the file of \(id)", &removed) { depot throws(FileError) in
-                try depot.remove(name, as: identity)
-            }
         case .verify(let operation, let length, let expected): verify(operation, length, expected, entry)
         case .abandonVerification: entry.work?.verification?.abandon()
         case .publish(let operation, let name): publish(operation, name, entry)
         case .withdraw(let operation):
             if entry.work?.publication?.abandon() == true { backlog.append((id, .withdrawn(operation))) }
-        case .finishPublishing:
-            do throws(FileError) { try depot.finishPublishing(id) } catch {
-                log(.warning("cannot remove the part file of \(id): \(error.message)"))
-            }
         case .save(let operation, let record, let announcesEnd):
             save([record], operation, stamp: entry.stamp, announcesEnd: announcesEnd)
         case .saveCompletion(let operation, let record):
@@ -293,6 +349,7 @@ extension DownloadService {
         case .cancelTimer(let timer): timers.remove(.machine(id, timer))
         case .answer(let waiter, let result): answer(waiter, result)
         case .log(let event): log(event)
+        case .discardReplacement, .discardPart, .removeFile, .finishPublishing: break
         }
     }
 
@@ -306,17 +363,6 @@ extension DownloadService {
             let result: Result<Value, FileError>
             do throws(FileError) { result = .success(try work()) } catch { result = .failure(error) }
             inbox.yield(message(result))
-        }
-    }
-
-    /// Removes names of files, whose room is given back by and by. That it fails changes nothing but deserves a line in the log.
-    private func remove(
-        _ purpose: String, _ removed: inout RemovedFiles, _ body: (any FileDepot) throws(FileError) -> RemovedFiles
-    ) {
-        do throws(FileError) {
-            removed.add(try body(depot))
-        } catch {
-            log(.warning("cannot \(purpose): \(error.message)"))
         }
     }
 

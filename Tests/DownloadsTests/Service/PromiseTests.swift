@@ -79,7 +79,12 @@ struct PromiseTests {
         let done = try await fixture.end(of: fixture.add("size=1000&seed=72") { $0.filename = "a.bin" }.id)
         try FileManager.default.setAttributes(
             [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: fixture.directory.path + "/data/files/a.bin")
-        try await fixture.service.remove(done.id, deletingFile: true)
+        do {
+            try await fixture.service.remove(done.id, deletingFile: true)
+        } catch DownloadError.overloaded {
+            // It may have to wait for a processor; what it has found out by then is known the second time.
+            try await fixture.service.remove(done.id, deletingFile: true)
+        }
         #expect(try fixture.names(in: "files") == [])
         await fixture.service.shutdown()
     }
