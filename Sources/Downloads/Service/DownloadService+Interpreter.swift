@@ -23,6 +23,8 @@ extension DownloadService {
         /// Actions that wait for the removal of a file, which may wait for a disk, and the events that came meanwhile.
         var interrupted: Effects?
         var postponed: [DownloadMachine.Event] = []
+        /// Messages to its webhook that tell what these actions have yet to show.
+        var deliveries: [WebhookDelivery] = []
 
         init(_ machine: DownloadMachine) {
             self.machine = machine
@@ -131,8 +133,7 @@ extension DownloadService {
         case .removed(let id, let purpose, let result): removed(id, purpose, result)
         case .committed(let commits, let delivery, let error):
             for (id, operation) in commits { send(.committed(operation, error), to: id) }
-            // Readers know by now what the message tells.
-            if let delivery, error == nil { Task { [webhooks] in await webhooks?.post(delivery) } }
+            if let delivery, error == nil { post(delivery) }
         }
     }
 
@@ -181,6 +182,11 @@ extension DownloadService {
             }
         }
         if effects.removed.isPending { finish(effects.removed, answering: effects.late) }
+        if !entry.deliveries.isEmpty {
+            let deliveries = entry.deliveries
+            entry.deliveries = []
+            for delivery in deliveries { post(delivery) }
+        }
         if context.actions.isEmpty {
             effects.actions.removeAll(keepingCapacity: true)
             swap(&effects.actions, &context.actions)
@@ -225,6 +231,15 @@ extension DownloadService {
         carryOut(effects, entry)
         while entry.interrupted == nil, !entry.postponed.isEmpty { handle(entry.postponed.removeFirst(), entry) }
         handleBacklog()
+    }
+
+    /// Sends a message to a webhook once readers know what it tells.
+    private func post(_ delivery: WebhookDelivery) {
+        if let entry = entries[delivery.download.id], entry.interrupted != nil {
+            entry.deliveries.append(delivery)
+        } else {
+            Task { [webhooks] in await webhooks?.post(delivery) }
+        }
     }
 
     private func handleBacklog() {
