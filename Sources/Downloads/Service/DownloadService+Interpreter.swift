@@ -172,13 +172,11 @@ extension DownloadService {
             effects.next += 1
             if case .answer(let waiter, let result) = action, effects.removed.isPending {
                 effects.late.append((waiter, result))
-            } else if remove(action, entry) {
+            } else if case .interrupts = perform(action, entry) {
                 entry.interrupted = effects
                 if !entry.isBusy { busyCount += 1 }
                 entry.isBusy = true
                 return
-            } else {
-                perform(action, entry)
             }
         }
         if effects.removed.isPending { finish(effects.removed, answering: effects.late) }
@@ -194,29 +192,22 @@ extension DownloadService {
         tidy(entry)
     }
 
-    /// Begins the removal that an action asks for; returns whether it does. That it fails changes nothing but deserves a line in the log.
-    private func remove(_ action: DownloadMachine.Action, _ entry: Entry) -> Bool {
-        let id = entry.machine.id
-        let depot = depot
-        func begin(_ purpose: String, _ body: @escaping @Sendable () throws(FileError) -> RemovedFiles) -> Bool {
-            blocking(.disk, body) { .removed(id, purpose: purpose, $0) }
-            return true
+    /// Whether the actions behind one have to wait for it.
+    private enum Course {
+        case goesOn, interrupts
+    }
+
+    /// Begins to remove names of files; that it fails changes nothing but deserves a line in the log.
+    private func remove(
+        _ purpose: String, of id: DownloadID,
+        _ body: @escaping @Sendable (any FileDepot) throws(FileError) -> RemovedFiles
+    ) -> Course {
+        blocking(.disk) { [depot] () throws(FileError) in
+            try body(depot)
+        } then: {
+            .removed(id, purpose: purpose, $0)
         }
-        switch action {
-        case .discardReplacement:
-            return begin("remove the new version of") { () throws(FileError) in try depot.removeReplacement(id) }
-        case .discardPart:
-            return begin("remove the partial bytes of") { () throws(FileError) in try depot.removeParts(id) }
-        case .removeFile(let name, let identity):
-            context.names.forget(name, of: id)
-            return begin("remove the file of") { () throws(FileError) in try depot.remove(name, as: identity) }
-        case .finishPublishing:
-            return begin("remove the part file of") { () throws(FileError) in
-                try depot.finishPublishing(id)
-                return RemovedFiles()
-            }
-        default: return false
-        }
+        return .interrupts
     }
 
     /// A file is gone: what waited for that goes on.
@@ -262,10 +253,11 @@ extension DownloadService {
 
     /// A command is answered with what readers see.
     private func noteProgress(_ entry: Entry) {
-        guard entry.machine.isPlacing, let counters = entry.work?.attempt?.counters else { return }
+        guard entry.machine.isPlacing, let attempt = entry.work?.attempt else { return }
+        let counters = attempt.counters
         entry.machine.noteProgress(
             bytesReceived: counters.received, bytesPerSecond: counters.bytesPerSecond, stalled: counters.isStalled,
-            ranges: counters.written?.outline(atMost: Download.rangeLimit))
+            ranges: attempt.writtenIfAvailable?.outline(atMost: Download.rangeLimit))
     }
 
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
@@ -299,7 +291,7 @@ extension DownloadService {
 
     // MARK: - Actions
 
-    private func perform(_ action: DownloadMachine.Action, _ entry: Entry) {
+    private func perform(_ action: DownloadMachine.Action, _ entry: Entry) -> Course {
         let id = entry.machine.id
         switch action {
         case .enqueue(let keepsPlace):
@@ -364,8 +356,20 @@ extension DownloadService {
         case .cancelTimer(let timer): timers.remove(.machine(id, timer))
         case .answer(let waiter, let result): answer(waiter, result)
         case .log(let event): log(event)
-        case .discardReplacement, .discardPart, .removeFile, .finishPublishing: break
+        case .discardReplacement:
+            return remove("remove the new version of", of: id) { depot throws(FileError) in try depot.removeReplacement(id) }
+        case .discardPart:
+            return remove("remove the partial bytes of", of: id) { depot throws(FileError) in try depot.removeParts(id) }
+        case .removeFile(let name, let identity):
+            context.names.forget(name, of: id)
+            return remove("remove the file of", of: id) { depot throws(FileError) in try depot.remove(name, as: identity) }
+        case .finishPublishing:
+            return remove("remove the part file of", of: id) { depot throws(FileError) in
+                try depot.finishPublishing(id)
+                return RemovedFiles()
+            }
         }
+        return .goesOn
     }
 
     /// Does something that may wait for a disk, away from the actor, and sends what comes of it.
@@ -679,7 +683,7 @@ extension DownloadService {
             counters.bytesPerSecond = work.meter.bytesPerSecond(at: now)
             // One that waits for its speed limit does what it should.
             counters.isStalled = work.meter.isStalled(at: now) && !attempt.isHeldBack
-            guard let written = attempt.written else { continue }
+            guard let written = attempt.writtenIfAvailable else { continue }
             let isDue = checkpoints.isDue(after: now - work.lastCheckpoint, running: running.count) {
                 written.byteCount - entry.machine.record.syncedBytes
             }

@@ -1,5 +1,5 @@
 /// Knows which bytes of a file are there. Any thread may ask, at any time: nothing is told of each piece that arrives.
 protocol CoverageSource: AnyObject, Sendable {
-    /// The bytes that are there now; `nil` if that cannot be said without waiting.
-    var written: Coverage? { get }
+    /// The bytes that are there now.
+    var written: Coverage { get }
 }

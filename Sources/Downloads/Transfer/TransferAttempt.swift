@@ -163,12 +163,15 @@ final class TransferAttempt: CoverageSource {
         }
     }
 
-    /// Which bytes have been written to the part file so far; `nil` while a response is being accepted.
-    var written: Coverage? { state.withLockIfAvailable { $0.plan.written } }
+    /// Which bytes have been written to the part file so far.
+    var written: Coverage { state.withLock { $0.plan.written } }
 
-    /// Whether it waits for a speed limit, rather than for the origin.
+    /// The same for who must not wait; `nil` if it cannot be said just now.
+    var writtenIfAvailable: Coverage? { state.withLockIfAvailable { $0.plan.written } }
+
+    /// Whether it waits for a speed limit, rather than for the origin; or for something here, if that cannot be said just now.
     var isHeldBack: Bool {
-        (state.withLockIfAvailable { Array($0.connections.values) } ?? []).contains { $0.isHeldBack }
+        state.withLockIfAvailable { Array($0.connections.values) }?.contains { $0.isHeldBack } ?? true
     }
 
     func report(_ event: TransferReport.Event) {

@@ -110,7 +110,7 @@ struct SnapshotIndexTests {
     @Test("ranges are asked of the transfer while there is one, and are the first bytes where nothing else is known")
     func ranges() {
         final class Source: CoverageSource {
-            let written: Coverage?
+            let written: Coverage
             init(_ ranges: [Range<Int64>]) {
                 var coverage = Coverage()
                 for range in ranges { coverage.insert(range) }
@@ -123,7 +123,7 @@ struct SnapshotIndexTests {
         let (counters, source) = (TransferCounters(received: 15), Source([0..<10, 40..<45]))
         counters.ask(source)
         index.publish(download, counters: counters)
-        #expect(index.download(ids[4])?.receivedRanges == source.written?.ranges)
+        #expect(index.download(ids[4])?.receivedRanges == source.written.ranges)
         download.state = .completed
         index.publish(download, counters: nil)
         #expect(index.download(ids[4])?.receivedRanges == [0..<15])
