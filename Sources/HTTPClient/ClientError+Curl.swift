@@ -24,19 +24,18 @@ extension ClientError {
             self = .transferBroken(detail)
         case CURLE_BAD_CONTENT_ENCODING:
             self = .unsupportedEncoding(detail)
-        case CURLE_TOO_MANY_REDIRECTS:
-            self = .tooManyRedirects
         case CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK:
             // Callbacks leave their own reason; this is what libcurl says when writing failed in itself, as in decoding.
             self = .transferBroken(detail)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_NOT_BUILT_IN:
             // `Protocol "https" not supported`: libcurl was built without TLS. What else is reported like this is about the
             // response: a body without a head (HTTP/0.9), or a version that does not exist.
-            self = detail.hasPrefix("Protocol ") ? .unsupportedScheme(detail) : .invalidResponse(detail)
+            self = detail.hasPrefix("Protocol ") ? .tls(detail) : .invalidResponse(detail)
         case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_UNKNOWN_OPTION:
             self = .invalidRequest(detail)
         default:
-            // CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP_RETURNED_ERROR, CURLE_RANGE_ERROR and what only other protocols produce.
+            // CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP_RETURNED_ERROR, CURLE_RANGE_ERROR and what only other protocols produce, or
+            // redirects, which libcurl is not asked to follow.
             self = .invalidResponse(detail)
         }
     }

@@ -5,13 +5,14 @@ public enum ClientError: Error, Sendable, Equatable {
     /// The sink said stop.
     case stopped
     /// The destination guard refused a host or all addresses of it, or a redirect would have weakened protection; the text says which.
-    case destinationForbidden(String)
-    /// A redirect leads to something other than http or https; the text is the target.
-    case unsupportedScheme(String)
+    /// `status` is that of the redirect that led there, if one did.
+    case destinationForbidden(String, status: Int? = nil)
+    /// A redirect leads to something other than http or https; the text is the target, `status` the redirect's.
+    case unsupportedScheme(status: Int, String)
     /// A redirect leads to nothing that can be asked: its Location is no URL, or its head cannot be read. `status` is the redirect's.
     case invalidRedirect(status: Int, String)
-    /// More redirects than the request allows.
-    case tooManyRedirects
+    /// More redirects than the request allows; `status` is that of the last one.
+    case tooManyRedirects(status: Int)
     /// The certificate could not be verified, or TLS is set up wrongly here.
     case tls(String)
     /// The name could not be resolved, no address could be connected to, or the TLS handshake broke.
@@ -36,8 +37,8 @@ public enum ClientError: Error, Sendable, Equatable {
         switch self {
         case .cancelled: "the transfer was cancelled"
         case .stopped: "the transfer was stopped by its receiver"
-        case .destinationForbidden(let destination): "the destination is not allowed: \(destination)"
-        case .unsupportedScheme(let target): "only http and https are supported, not \(target)"
+        case .destinationForbidden(let destination, _): "the destination is not allowed: \(destination)"
+        case .unsupportedScheme(_, let target): "only http and https are supported, not \(target)"
         case .invalidRedirect(let status, let detail): "the redirect \(status) is not valid: \(detail)"
         case .tooManyRedirects: "too many redirects"
         case .tls(let detail): "TLS failed: \(detail)"

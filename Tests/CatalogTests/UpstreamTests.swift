@@ -53,8 +53,8 @@ struct UpstreamTests {
             (.bodyTooLarge(8), .upstreamRejected("")),
             (.invalidResponse("x"), .upstreamRejected("")),
             (.unsupportedEncoding("x"), .upstreamRejected("")),
-            (.tooManyRedirects, .upstreamRejected("")),
-            (.unsupportedScheme("x"), .upstreamRejected("")),
+            (.tooManyRedirects(status: 302), .upstreamRejected("")),
+            (.unsupportedScheme(status: 302, "x"), .upstreamRejected("")),
         ])
     func aFailedTransferIsAnErrorOfItsKindAndNeverKept(transfer: ClientError, expected: CatalogError) async throws {
         let bench = Bench { _ in .failure(transfer) }

@@ -55,7 +55,9 @@ struct RedirectTests {
 
     @Test func `A loop ends`() async throws {
         let origin = try ScriptedOrigin { _ in [.redirect(to: "/")] }
-        await #expect(throws: ClientError.tooManyRedirects) { try await client.fetch(ClientRequest(origin), bodyLimit: 10) }
+        await #expect(throws: ClientError.tooManyRedirects(status: 302)) {
+            try await client.fetch(ClientRequest(origin), bodyLimit: 10)
+        }
         #expect(origin.requests.count == 11)
     }
 

@@ -9,6 +9,8 @@ final class PartFile: Sendable {
     private let directory: Directory
     /// Whether the entry by which it is found is on the disk.
     private let isFindable = Atomic(false)
+    /// Whether the file system has given it blocks for all its bytes: fewer blocks later on mean that it was cut.
+    private let isAllocated = Atomic(false)
 
     /// A file that was opened in that directory.
     init(_ file: FileDescriptor, in directory: Directory, path: String) {
@@ -39,7 +41,23 @@ final class PartFile: Sendable {
     /// Reserves blocks up to `length` bytes, so that a full disk shows before the transfer and writes need no allocation.
     /// - Returns: whether the room is taken; false on file systems that cannot.
     func preallocate(_ length: Int64) throws(FileError) -> Bool {
-        try describing("reserve space for", path) { () throws(SystemError) in try file.preallocate(length) }
+        try describing("reserve space for", path) { () throws(SystemError) in
+            guard try file.preallocate(length) else { return false }
+            // Some file systems promise, and allocate nothing.
+            if try file.status().allocated >= length { isAllocated.store(true, ordering: .relaxed) }
+            return true
+        }
+    }
+
+    /// Checks that bytes which were written are still there.
+    /// - Throws: `.short` if somebody has cut the file, even if writing has made it grow since: what is missing would read as zeros.
+    func confirm(_ written: Coverage) throws(FileError) {
+        let status = try status()
+        let size = status.identity.size
+        guard size >= written.end else { throw FileError(.short, "\(path) has \(size) bytes, and should have \(written.end)") }
+        guard !isAllocated.load(ordering: .relaxed) || status.allocated >= written.byteCount else {
+            throw FileError(.short, "\(path) lacks some of the \(written.byteCount) bytes that were written to it")
+        }
     }
 
     /// Gives back the room that was reserved for bytes which have not come. Best effort: some file systems cannot.
@@ -51,9 +69,8 @@ final class PartFile: Sendable {
     /// Cuts what was reserved beyond the last byte.
     /// - Throws: `.short` if the file does not have that many bytes. It is never extended: what is missing would read as zeros.
     func cut(to length: Int64) throws(FileError) {
-        let size = try size()
-        guard size >= length else { throw FileError(.short, "\(path) has \(size) bytes, and should have \(length)") }
-        if size > length { try describing("truncate", path) { () throws(SystemError) in try file.truncate(to: length) } }
+        try confirm(Coverage(prefix: length))
+        if try size() > length { try describing("truncate", path) { () throws(SystemError) in try file.truncate(to: length) } }
     }
 
     /// Waits until the bytes written so far are on the disk, and will be found there under the file's name.

@@ -21,8 +21,9 @@ extension DownloadMachine {
         case stopping(Transfer, because: StopReason)
         /// The bytes of a transfer that was stopped are made durable.
         case flushing(Operation)
-        /// Every byte is there; they are hashed, compared and flushed.
-        case verifying(Operation)
+        /// Every byte is there; they are hashed, compared and flushed. `matches`: that is done, and an earlier flush is not, which may
+        /// be the one that is told of a failed write.
+        case verifying(Operation, matches: Bool)
         /// The file gets its name.
         case publishing(Operation, isWithdrawn: Bool)
         /// The file has its name; the store is being told that the download was completed then.
@@ -51,7 +52,7 @@ extension DownloadMachine {
         var step: Operation
         var isRecorded = false
         /// The end of the transfer, if it came meanwhile.
-        var ending: Ending?
+        var ending: TransferReport.Ending?
     }
 
     enum StopReason: Sendable, Equatable {
@@ -101,25 +102,6 @@ extension DownloadMachine {
         var isExpected: @Sendable () -> Bool = { true }
     }
 
-    /// The end of a transfer.
-    struct Ending: Sendable, Equatable {
-        let outcome: TransferReport.Outcome
-        let written: Coverage
-        let resume: ResumeDecision
-        let hasMixedSources: Bool
-        let mirrorDigests: [Checksum]
-    }
-
-    /// What a response that was accepted says.
-    struct Acceptance: Sendable {
-        let body: ResumeDecision.Body
-        let written: Coverage
-        let startedOver: Bool
-        let isReplacement: Bool
-        let mediaType: String?
-        let contentDisposition: String?
-    }
-
     /// What can happen.
     enum Event: Sendable {
         /// The record is durable, or was there when the service started: the download may begin.
@@ -131,8 +113,8 @@ extension DownloadMachine {
         case partOpened(Operation)
         /// It is not there, or not as long as it has to be; or it cannot be opened, for this reason.
         case partUnusable(Operation, DownloadFailure?)
-        case accepted(Operation, Acceptance)
-        case ended(Operation, Ending)
+        case accepted(Operation, TransferReport.Acceptance)
+        case ended(Operation, TransferReport.Ending)
         /// Bytes should be made durable.
         case checkpointDue(Coverage)
         /// These bytes are on the disk, or nobody knows whether they are.

@@ -223,7 +223,7 @@ extension DownloadMachine {
         case .promoted(let operation, let error): promoted(operation, error, &context)
         case .committed(let operation, let error): committed(operation, error, &context)
         case .verified(let operation, let outcome):
-            if phase == .verifying(operation) { verified(outcome, &context) }
+            if phase == .verifying(operation, matches: false) { verified(operation, outcome, &context) }
         case .published(let operation, let result):
             if case .publishing(operation, _) = phase { published(result, &context) }
         case .withdrawn(let operation):
@@ -306,6 +306,14 @@ extension DownloadMachine {
         record.download.filename = record.requestedFilename
     }
 
+    /// There is nothing to go on from, and the store has not been told.
+    private mutating func bytesAreGone(_ context: inout Context) {
+        giveUpBytes(&context)
+        isCountedOn = true
+        record.download.filename = reservedName ?? record.requestedFilename
+        resume = ResumeDecision()
+    }
+
     /// The record counts on no bytes any more; the store still does until it has been told.
     private mutating func giveUpDurableBytes() {
         if !record.segments.isEmpty { isCountedOn = true }
@@ -384,10 +392,7 @@ extension DownloadMachine {
     private mutating func partUnusable(_ failure: DownloadFailure?, _ context: inout Context) {
         if let failure { return fail(failure, retryAfter: nil, &context) }
         context.actions.append(.log(.startedOver(id, "its part file is not there, or shorter than it was")))
-        giveUpBytes(&context)
-        isCountedOn = true
-        record.download.filename = reservedName ?? record.requestedFilename
-        resume = ResumeDecision()
+        bytesAreGone(&context)
         ask(&context)
     }
 
@@ -407,7 +412,7 @@ extension DownloadMachine {
 
     // MARK: - A transfer
 
-    private mutating func accepted(_ operation: Operation, _ accepted: Acceptance, _ context: inout Context) {
+    private mutating func accepted(_ operation: Operation, _ accepted: TransferReport.Acceptance, _ context: inout Context) {
         switch phase {
         case .transferring(var transfer) where transfer.number == operation && !transfer.isDisowned:
             accept(accepted, &transfer, &context)
@@ -426,7 +431,7 @@ extension DownloadMachine {
         }
     }
 
-    private mutating func accept(_ accepted: Acceptance, _ transfer: inout Transfer, _ context: inout Context) {
+    private mutating func accept(_ accepted: TransferReport.Acceptance, _ transfer: inout Transfer, _ context: inout Context) {
         if accepted.startedOver { context.actions.append(.log(.startedOver(id, "the origin has another version, or no ranges"))) }
         // A name once chosen stays, also when the download starts over.
         let name =
@@ -537,12 +542,13 @@ extension DownloadMachine {
         if let error {
             context.actions.append(.log(.warning(error.message)))
             // The system reports such a failure once and then forgets it, so that a later flush would seem to succeed.
-            if isCurrent { flushFailed(DownloadFailure(error), &context) }
+            if isCurrent || error.meansNoBytes { flushFailed(error, &context) }
         } else if isCurrent {
             durable(flushed, &context)
         }
         switch phase {
         case .flushing(operation): interrupted(&context)
+        case .verifying(_, matches: true) where flushes.isEmpty: publish(&context)
         case .resting, .delayed, .waiting: flushRest(&context)
         default: break
         }
@@ -573,19 +579,33 @@ extension DownloadMachine {
         }
     }
 
-    private mutating func flushFailed(_ failure: DownloadFailure, _ context: inout Context) {
+    private mutating func flushFailed(_ error: FileError, _ context: inout Context) {
+        let failure = DownloadFailure(error)
+        // What somebody has cut off reads as zeros once the transfer has made the file grow again.
+        let isCut = error.meansNoBytes
+        if isCut { bytesAreGone(&context) }
         switch phase {
-        case .transferring(let transfer): stop(transfer, because: .failure(failure), &context)
-        case .stopping(let transfer, _):
+        case .transferring(var transfer):
+            if isCut { transfer.isDisowned = true }
+            stop(transfer, because: .failure(failure), &context)
+        case .stopping(var transfer, _):
+            if isCut { transfer.isDisowned = true }
             phase = .stopping(transfer, because: .failure(failure))
+        case .verifying:
+            context.actions.append(.abandonVerification)
+            if !isCut { trustOnlyDurable(&context) }
+            fail(failure, retryAfter: nil, &context)
+        case .resting where isCut, .delayed where isCut, .waiting where isCut:
+            change(&context) { _ in }
+            save(&context)
         default:
-            trustOnlyDurable(&context)
+            if !isCut { trustOnlyDurable(&context) }
         }
     }
 
     // MARK: - A transfer ends
 
-    private mutating func ended(_ operation: Operation, _ ending: Ending, _ context: inout Context) {
+    private mutating func ended(_ operation: Operation, _ ending: TransferReport.Ending, _ context: inout Context) {
         if stopsLingering(operation, &context) { return }
         guard case (var transfer, let reason)? = current, transfer.number == operation else { return }
         if transfer.replacement != nil {
@@ -622,7 +642,7 @@ extension DownloadMachine {
         return true
     }
 
-    private mutating func finish(_ outcome: TransferReport.Outcome, _ context: inout Context) {
+    private mutating func finish(_ outcome: TransferReport.Ending.Outcome, _ context: inout Context) {
         switch outcome {
         case .whole: verify(&context)
         case .askAgain(let ask):
@@ -694,24 +714,15 @@ extension DownloadMachine {
         context.actions.append(.leaveQueue)
         context.actions.append(.forgetTransfer)
         let operation = nextOperation()
-        phase = .verifying(operation)
+        phase = .verifying(operation, matches: false)
         noteProgress(bytesReceived: written.byteCount)
         context.actions.append(.verify(operation, length: written.prefix, expected: expectedDigests))
     }
 
-    private mutating func verified(_ outcome: VerificationOutcome, _ context: inout Context) {
+    private mutating func verified(_ operation: Operation, _ outcome: VerificationOutcome, _ context: inout Context) {
         switch outcome {
-        case .matches:
-            let name =
-                reservedName
-                ?? context.names.reserve(
-                    record.download.filename
-                        ?? FileNaming.name(requested: record.requestedFilename, contentDisposition: nil, url: url),
-                    for: id)
-            reservedName = name
-            let operation = nextOperation()
-            phase = .publishing(operation, isWithdrawn: false)
-            context.actions.append(.publish(operation, name: name))
+        case .matches where flushes.isEmpty: publish(&context)
+        case .matches: phase = .verifying(operation, matches: true)
         case .differs(let expected, let actual) where hasMixedSources && !distrustsMirrors:
             context.actions.append(.log(.mirrorDropped(id, "the file is \(actual) and should be \(expected)")))
             distrustsMirrors = true
@@ -726,12 +737,22 @@ extension DownloadMachine {
         }
     }
 
+    private mutating func publish(_ context: inout Context) {
+        let name =
+            reservedName
+            ?? context.names.reserve(
+                record.download.filename
+                    ?? FileNaming.name(requested: record.requestedFilename, contentDisposition: nil, url: url),
+                for: id)
+        reservedName = name
+        let operation = nextOperation()
+        phase = .publishing(operation, isWithdrawn: false)
+        context.actions.append(.publish(operation, name: name))
+    }
+
     /// Fetches the file anew from its own URL alone, at its old place in the queue.
     private mutating func startOver(_ context: inout Context) {
-        giveUpBytes(&context)
-        isCountedOn = true
-        resume = ResumeDecision()
-        record.download.filename = reservedName ?? record.requestedFilename
+        bytesAreGone(&context)
         change(&context) { $0.state = .queued }
         enqueue(keepingPlace: true, &context)
     }

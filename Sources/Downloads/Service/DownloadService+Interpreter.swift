@@ -527,23 +527,12 @@ extension DownloadService {
         switch report.event {
         case .mirrorDropped(let reason): log(.mirrorDropped(report.id, reason))
         case .warning(let warning): log(.warning(warning))
-        case .accepted(let accepted):
-            if entry.machine.transfer == report.generation { entry.work?.part = accepted.part }
-            send(
-                .accepted(
-                    report.generation,
-                    DownloadMachine.Acceptance(
-                        body: accepted.body, written: accepted.written, startedOver: accepted.startedOver,
-                        isReplacement: accepted.isReplacement, mediaType: accepted.mediaType,
-                        contentDisposition: accepted.contentDisposition)), to: entry)
-        case .ended(let ending):
-            if entry.machine.transfer == report.generation { entry.work?.hasher = ending.hasher }
-            send(
-                .ended(
-                    report.generation,
-                    DownloadMachine.Ending(
-                        outcome: ending.outcome, written: ending.written, resume: ending.resume,
-                        hasMixedSources: ending.hasMixedSources, mirrorDigests: ending.mirrorDigests)), to: entry)
+        case .accepted(let acceptance, let part):
+            if entry.machine.transfer == report.generation { entry.work?.part = part }
+            send(.accepted(report.generation, acceptance), to: entry)
+        case .ended(let ending, let hasher):
+            if entry.machine.transfer == report.generation { entry.work?.hasher = hasher }
+            send(.ended(report.generation, ending), to: entry)
         }
     }
 
@@ -556,6 +545,7 @@ extension DownloadService {
         blocking(.checkpoints) { () throws(FileError) in
             if trims { part.release(allBut: written) }
             try part.synchronize()
+            try part.confirm(written)
         } then: {
             .event(id, .flushed(operation, written, $0.failure))
         }

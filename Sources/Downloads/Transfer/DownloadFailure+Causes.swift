@@ -6,7 +6,7 @@ extension DownloadFailure {
         if error.kind == .full {
             self.init(.insufficientStorage, "no space left for this file (\(error.message)); resume it once there is room")
         } else {
-            self.init(.ioError, error.message, retryable: error.kind == .transient)
+            self.init(.ioError, error.message, retryable: [.transient, .missing, .short].contains(error.kind))
         }
     }
 
@@ -29,7 +29,9 @@ extension DownloadFailure {
             case .cancelled, .stopped, .transferBroken, .bodyTooLarge, .invalidResponse, .invalidRequest: .transferBroken
             }
         switch error {
-        case .invalidRedirect(let status, _): self.init(code, error.message, httpStatus: status)
+        case .invalidRedirect(let status, _), .unsupportedScheme(let status, _), .tooManyRedirects(let status),
+            .destinationForbidden(_, let status?):
+            self.init(code, error.message, httpStatus: status)
         // What is wrong with a request does not pass.
         case .invalidRequest: self.init(code, error.message, retryable: false)
         default: self.init(code, error.message)

@@ -67,9 +67,8 @@ extension TransferAttempt {
         let written = state.plan.written
         report(
             .accepted(
-                TransferReport.Accepted(
+                TransferReport.Acceptance(
                     body: ResumeDecision.Body(offset: written.prefix, end: total, entity: entity, isResumable: true),
-                    written: written,
-                    startedOver: false, part: part, isReplacement: false, mediaType: nil, contentDisposition: nil)))
+                    written: written, startedOver: false, isReplacement: false, mediaType: nil, contentDisposition: nil), part))
     }
 }

@@ -84,9 +84,9 @@ extension TransferAttempt {
             counters.received = written.byteCount
             report(
                 .accepted(
-                    TransferReport.Accepted(
-                        body: body, written: written, startedOver: startedOver, part: part, isReplacement: isReplacement,
-                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition])))
+                    TransferReport.Acceptance(
+                        body: body, written: written, startedOver: startedOver, isReplacement: isReplacement,
+                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition]), part))
             if written.byteCount > 0, state.plan.isWhole {
                 state.decided = .whole
                 return (.stop, [])

@@ -221,16 +221,16 @@ final class TransferAttempt: CoverageSource {
 
     /// A connection has ended.
     func finished(_ outcome: Result<TransferSummary, ClientError>, on connection: SegmentConnection) {
-        let (opened, ending) = state.withLock { state -> ([SegmentConnection], TransferReport.Ending?) in
+        let (opened, ending, hasher) = state.withLock { state -> ([SegmentConnection], TransferReport.Ending?, StreamingHasher) in
             state.connections[connection.number] = nil
             let opened = follow(outcome, of: connection, &state) + tryMirrors(&state)
             counters.connections = state.connections.count
-            return (opened, state.connections.isEmpty ? end(outcome, &state) : nil)
+            return (opened, state.connections.isEmpty ? end(outcome, &state) : nil, state.hasher)
         }
         start(opened)
         guard let ending else { return }
         order.reservations.release(order.id)
-        report(.ended(ending))
+        report(.ended(ending, hasher))
     }
 
     /// Gives what an ended connection has left undone to others; returns new ones.
@@ -272,11 +272,12 @@ final class TransferAttempt: CoverageSource {
     /// What the attempt has come to, now that no connection is left.
     private func end(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Ending {
         TransferReport.Ending(
-            outcome: conclude(outcome, &state), written: state.plan.written, hasher: state.hasher, resume: state.resume,
+            outcome: conclude(outcome, &state), written: state.plan.written, resume: state.resume,
             hasMixedSources: state.sources.hasMixed, mirrorDigests: state.sources.mirrorDigests)
     }
 
-    private func conclude(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Outcome {
+    private func conclude(_ outcome: Result<TransferSummary, ClientError>, _ state: inout State) -> TransferReport.Ending.Outcome
+    {
         switch state.decided {
         case .whole: return .whole
         case .askAgain(let ask): return .askAgain(ask)

@@ -9,6 +9,8 @@ struct Hop: Sendable {
     var sendsBody: Bool
     /// Whether the caller's fields, and credentials from the original URL, are sent along.
     var sendsCallerFields: Bool
+    /// The status of the redirect that led here; `nil` for the first request.
+    var redirectStatus: Int?
 }
 
 extension Hop {

@@ -27,7 +27,7 @@ struct RedirectPolicy: Sendable {
     mutating func decide(status: HTTPStatus, location: String?, hop: Hop) -> Decision {
         // Without Location, or with another 3xx status, the response is what there is: nobody but the caller can choose.
         guard Self.statuses.contains(status.code), let location, !location.isEmpty else { return .deliver }
-        guard remaining > 0 else { return .fail(.tooManyRedirects) }
+        guard remaining > 0 else { return .fail(.tooManyRedirects(status: status.code)) }
         remaining -= 1
         switch Self.target(location, of: status, from: hop.url) {
         case .failure(let error): return .fail(error)
@@ -41,10 +41,13 @@ struct RedirectPolicy: Sendable {
         // second request on the way can answer it. Public files are often served by mirrors without TLS, and may be.
         if hop.url.scheme == "https", url.scheme == "http", hasSecrets {
             return .fail(
-                .destinationForbidden("a redirect from https to \(url.origin), for a request with credentials or other fields"))
+                .destinationForbidden(
+                    "a redirect from https to \(url.origin), for a request with credentials or other fields", status: status.code)
+            )
         }
         var next = hop
         next.url = url
+        next.redirectStatus = status.code
         if changesToGet(hop.method, status: status) {
             next.method = "GET"
             next.sendsBody = false
@@ -69,7 +72,7 @@ struct RedirectPolicy: Sendable {
     /// The URL that a Location field means, without user information: what a server writes there is not our caller's to send.
     private static func target(_ location: String, of status: HTTPStatus, from base: HTTPURL) -> Result<HTTPURL, ClientError> {
         if let scheme = scheme(of: location), scheme != "http", scheme != "https" {
-            return .failure(.unsupportedScheme("\(scheme): in a redirect from \(base.origin)"))
+            return .failure(.unsupportedScheme(status: status.code, "\(scheme): in a redirect from \(base.origin)"))
         }
         // Spaces are common in Location, and every client takes them for %20.
         let reference = location.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")

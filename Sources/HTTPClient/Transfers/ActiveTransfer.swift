@@ -95,7 +95,7 @@ final class ActiveTransfer {
     func connected(to address: IPAddress?) -> Bool {
         guard !transfer.isCancelled else { return false }
         guard admits(address) else {
-            failure = .destinationForbidden(refusal ?? hop.url.host)
+            failure = .destinationForbidden(refusal ?? hop.url.host, status: hop.redirectStatus)
             return false
         }
         timer.connected(now: .now)
@@ -198,7 +198,9 @@ final class ActiveTransfer {
         if let failure { return .failure(failure) }
         guard code == CURLE_OK else {
             // Every address was refused, so none was tried.
-            if let refusal, !hasAdmittedAddress { return .failure(.destinationForbidden(refusal)) }
+            if let refusal, !hasAdmittedAddress {
+                return .failure(.destinationForbidden(refusal, status: hop.redirectStatus))
+            }
             return .failure(ClientError(code: code, detail: easy.detail(code)))
         }
         // libcurl is content with half a head.

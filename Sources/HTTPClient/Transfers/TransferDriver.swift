@@ -155,7 +155,7 @@ final class TransferDriver {
     private func beginHop(_ running: ActiveTransfer) {
         let url = running.hop.url
         if case .forbidden(let reason) = running.transfer.request.guarding?.judge(host: url.host, port: url.port) {
-            return finish(running, .failure(.destinationForbidden(reason)))
+            return finish(running, .failure(.destinationForbidden(reason, status: running.hop.redirectStatus)))
         }
         if let error = running.configure(configuration) { return finish(running, .failure(error)) }
         guard multi.add(running.easy) else {

@@ -121,6 +121,22 @@ struct PartFileTests {
         #expect(try part.size() == 3)
     }
 
+    @Test("bytes that somebody has cut off are missed, also once the file has grown again")
+    func cutAndGrown() throws {
+        let part = try depot.createPart(id, replacement: false)
+        #expect(try part.preallocate(4 << 20))
+        let piece = [UInt8](repeating: 7, count: 1 << 20)
+        try unsafe part.write(piece.span.bytes, at: 0)
+        var written = Coverage(prefix: 1 << 20)
+        try part.confirm(written)
+        try FileHandle(forWritingTo: URL(filePath: fixture.part)).truncate(atOffset: 1000)
+        #expect(throws: FileError.self) { try part.confirm(written) }
+        try unsafe part.write(piece.span.bytes, at: 1 << 20)
+        written.insert(1 << 20..<2 << 20)
+        let error = #expect(throws: FileError.self) { try part.confirm(written) }
+        #expect(error?.kind == .short)
+    }
+
     @Test func `room for bytes that have not come is given back, and the others stay`() throws {
         let part = try depot.createPart(id, replacement: false)
         _ = try part.preallocate(8 << 20)

@@ -98,16 +98,16 @@ struct MachineModel {
         context.actions = []
         for action in actions { try perform(action) }
         try check(machine.record.download.revision >= before, "revisions rise")
-        try check(machine.holdsTurn == hasTurn || transferHoldsTurn, "a turn is held just while there is something to transfer")
+        try check(machine.holdsTurn == hasTurn, "a turn is held just while there is something to transfer")
         if let transfer, !transfer.isStopped { try check(machine.transfer == transfer.operation, "a transfer is its machine's") }
         try check(
             isRemoved || isSubset(Coverage(machine.record.segments), synced),
             "the bytes that the record counts on have been flushed under this entity")
         try checkCrash()
+        let shown = machine.record.download
+        if shown.state == .completed { try check(shown.bytesReceived == Self.total, "a completed file has all its bytes") }
         if isRemoved { try check(machine.phase == .removed, "what is removed stays so") }
     }
-
-    private var transferHoldsTurn: Bool { false }
 
     private func isSubset(_ part: Coverage, _ whole: Coverage) -> Bool {
         part.ranges.allSatisfy { range in
@@ -297,7 +297,7 @@ struct MachineModel {
         try send(
             .accepted(
                 running.operation,
-                DownloadMachine.Acceptance(
+                TransferReport.Acceptance(
                     body: ResumeDecision.Body(offset: start.prefix, end: Self.total, entity: entity, isResumable: true),
                     written: start, startedOver: !continues, isReplacement: isReplacement, mediaType: "audio/mp4",
                     contentDisposition: nil)))
@@ -313,7 +313,7 @@ struct MachineModel {
         // It may not end for a long time.
         if running.isStopped, random.number(below: 6) == 0 { return }
         transfer = nil
-        let outcome: TransferReport.Outcome
+        let outcome: TransferReport.Ending.Outcome
         if running.written.prefix == Self.total, running.isPlacing {
             outcome = .whole
         } else if running.isStopped {
@@ -328,8 +328,8 @@ struct MachineModel {
         try send(.ended(running.operation, ending(outcome, running.written)))
     }
 
-    private func ending(_ outcome: TransferReport.Outcome, _ written: Coverage) -> DownloadMachine.Ending {
-        DownloadMachine.Ending(
+    private func ending(_ outcome: TransferReport.Ending.Outcome, _ written: Coverage) -> TransferReport.Ending {
+        TransferReport.Ending(
             outcome: outcome, written: written, resume: ResumeDecision(), hasMixedSources: false, mirrorDigests: [])
     }
 
@@ -338,6 +338,9 @@ struct MachineModel {
         let (operation, written, flushed) = flushes.remove(at: random.number(below: flushes.count))
         if random.number(below: 10) == 0 {
             try send(.flushed(operation, written, FileError(.other, "sync part", losesBytes: true)))
+        } else if random.number(below: 20) == 0 {
+            if flushed == file { synced = Coverage() }
+            try send(.flushed(operation, written, FileError(.short, "part was cut")))
         } else {
             if flushed == file { for range in written.ranges { synced.insert(range) } }
             try send(.flushed(operation, written, nil))
@@ -388,7 +391,7 @@ struct MachineModel {
             case 0: try send(.verified(operation, .differs(expected: "a", actual: "b")))
             case 1: try send(.verified(operation, .failed(FileError(.short, "read part"))))
             default:
-                if machine.phase == .verifying(operation) { synced = machine.start.written }
+                if machine.phase == .verifying(operation, matches: false) { synced = machine.start.written }
                 try send(.verified(operation, .matches))
             }
         } else if let found = publication {

@@ -141,15 +141,15 @@ struct MachineWalk {
         .command(DownloadMachine.Command(waiter: 1, request: request))
     }
 
-    static func acceptance(_ written: Coverage = Coverage(), replacing: Bool = false) -> DownloadMachine.Acceptance {
+    static func acceptance(_ written: Coverage = Coverage(), replacing: Bool = false) -> TransferReport.Acceptance {
         let entity = replacing ? SavedEntity(etag: "\"v2\"", total: total) : entity
-        return DownloadMachine.Acceptance(
+        return TransferReport.Acceptance(
             body: ResumeDecision.Body(offset: written.prefix, end: total, entity: entity, isResumable: true), written: written,
             startedOver: replacing, isReplacement: replacing, mediaType: "audio/mp4", contentDisposition: nil)
     }
 
-    static func ending(_ outcome: TransferReport.Outcome, _ written: Coverage = half) -> DownloadMachine.Ending {
-        DownloadMachine.Ending(
+    static func ending(_ outcome: TransferReport.Ending.Outcome, _ written: Coverage = half) -> TransferReport.Ending {
+        TransferReport.Ending(
             outcome: outcome, written: written, resume: ResumeDecision(), hasMixedSources: false, mirrorDigests: [])
     }
 
@@ -178,6 +178,10 @@ struct MachineWalk {
 
     private static func verifying() -> MachineWalk {
         placing().going({ .ended($0.number("transfer"), ending(.whole, whole)) })
+    }
+
+    private static func verifyingDuringFlush() -> MachineWalk {
+        placing().going({ _ in .checkpointDue(half) }, { .ended($0.number("transfer"), ending(.whole, whole)) })
     }
 
     private static func publishing() -> MachineWalk { verifying().going({ .verified($0.number("verify"), .matches) }) }
@@ -222,6 +226,8 @@ struct MachineWalk {
             placing().going({ _ in command(.pause) }, { .ended($0.number("transfer"), ending(.cancelled)) })
         },
         Place("verifying") { verifying() },
+        Place("verifying, a flush under way") { verifyingDuringFlush() },
+        Place("verified, a flush under way") { verifyingDuringFlush().going({ .verified($0.number("verify"), .matches) }) },
         Place("publishing") { publishing() },
         Place("publishing, to be withdrawn") { publishing().going({ _ in command(.pause) }) },
         Place("completing") { publishing().going({ .published($0.number("publish"), .success(file)) }) },
@@ -260,6 +266,7 @@ struct MachineWalk {
             .ended(transfer, ending(.failed(broken, retryAfter: .seconds(30)))),
             .ended(transfer, ending(.failed(gone, retryAfter: nil))), .checkpointDue(half),
             .flushed(walk.number("flush"), half, nil), .flushed(walk.number("flush"), half, lost),
+            .flushed(walk.number("flush"), half, FileError(.short, "short")),
             .promoted(walk.number("promote"), nil), .promoted(walk.number("promote"), FileError(.other, "rename")),
             .committed(walk.number("commit"), nil), .committed(walk.number("commit"), .full),
             .committed(walk.number("commit"), .inputOutput("broken")), .verified(walk.number("verify"), .matches),

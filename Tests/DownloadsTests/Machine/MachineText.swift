@@ -21,7 +21,7 @@ extension DownloadMachine.Event {
                 "ended \(failure.retryable ? "retryable" : "for good")\(retryAfter == nil ? "" : " with Retry-After")"
             }
         case .checkpointDue: "checkpoint due"
-        case .flushed(_, _, let error): error == nil ? "flushed" : "flush failed"
+        case .flushed(_, _, let error): error == nil ? "flushed" : error?.kind == .short ? "flushed, cut" : "flush failed"
         case .promoted(_, let error): error == nil ? "promoted" : "promotion failed"
         case .committed(_, let error): error == nil ? "committed" : error == .full ? "commit failed, full" : "commit failed"
         case .verified(_, .matches): "verified"
@@ -132,7 +132,7 @@ extension DownloadMachine.Phase {
             case .failure: "stopping for a failure" + transfer.words
             }
         case .flushing: "flushing"
-        case .verifying: "verifying"
+        case .verifying(_, let matches): matches ? "verified" : "verifying"
         case .publishing(_, let isWithdrawn): isWithdrawn ? "publishing, to be withdrawn" : "publishing"
         case .completing: "completing"
         case .removing(_, let removal): removal.hasMadeRoom ? "removing after making room" : "removing"

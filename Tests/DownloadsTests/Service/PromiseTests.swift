@@ -54,6 +54,20 @@ struct PromiseTests {
         await fixture.service.shutdown()
     }
 
+    @Test("a part file that is cut during its transfer is not believed, though it grows again", arguments: [0, 100_000])
+    func cutDuringTransfer(length: UInt64) async throws {
+        let fixture = try await ServiceFixture { $0.segments = 1 }
+        let query = "size=4000000&seed=72&pace=2000000"
+        let made = try await fixture.add(query)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 400_000 }
+        try FileHandle(forWritingTo: fixture.part(of: made.id)).truncate(atOffset: length)
+        let done = try await fixture.end(of: made.id)
+        #expect(done.state == .completed)
+        #expect(try fixture.file(done, is: query))
+        #expect(fixture.requests().last?.range == nil)
+        await fixture.service.shutdown()
+    }
+
     @Test("a part of a file that somebody has given a name is not taken for the file")
     func linkedPart() async throws {
         let fixture = try await ServiceFixture()

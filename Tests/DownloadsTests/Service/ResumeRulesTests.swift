@@ -148,12 +148,12 @@ struct ResumeRulesTests {
         Failing(name: "205 is no file", query: "fault=205", code: .httpStatus, status: 205),
         Failing(name: "403 is final", query: "fault=403", code: .httpStatus, status: 403),
         Failing(name: "503 for ever ends", query: "fault=503", code: .httpStatus, status: 503),
-        Failing(name: "a redirect loop ends", query: "fault=redirect-loop", code: .tooManyRedirects),
+        Failing(name: "a redirect loop ends", query: "fault=redirect-loop", code: .tooManyRedirects, status: 302),
         Failing(
             name: "a content coding despite identity is refused", query: "fault=gzip", code: .unsupportedEncoding, status: 200),
         Failing(
             name: "a redirect to another scheme is refused", query: "fault=redirect=ftp%3A%2F%2F127.0.0.1%2Fx",
-            code: .destinationForbidden),
+            code: .destinationForbidden, status: 302),
         Failing(
             name: "an origin that always breaks off at the same byte ends", query: "fault=no-validator,reset@1000",
             code: .transferBroken),

@@ -78,11 +78,11 @@ final class AttemptFixture {
             for await report in stream {
                 reports.append(report.event)
                 isReport(report.event)
-                if case .accepted(let accepted) = report.event {
+                if case .accepted(let accepted, _) = report.event {
                     entity = accepted.body.entity
                     if accepted.isReplacement { try await depot.promoteReplacement(id) }
                 }
-                if case .ended(let ending) = report.event {
+                if case .ended(let ending, _) = report.event {
                     ended = ending
                     reporter.finish()
                 }

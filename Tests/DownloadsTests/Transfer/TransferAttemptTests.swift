@@ -302,7 +302,7 @@ struct TransferAttemptTests {
         let failure = try #require(ending.failure)
         #expect(failure.code == code)
         #expect(!failure.retryable)
-        #expect(failure.httpStatus == (code == .httpStatus ? status : nil))
+        #expect(failure.httpStatus == status)
     }
 
     // MARK: - What is there already

@@ -18,7 +18,7 @@ struct WebhookPolicyTests {
         (.failure(.connectionFailed("x")), 1, .retry), (.failure(.connectionFailed("x")), 12, .giveUp),
         (.failure(.timedOut("x")), 1, .retry), (.failure(.stalled), 1, .retry), (.failure(.transferBroken("x")), 1, .retry),
         (.failure(.tls("x")), 1, .retry), (.failure(.invalidResponse("x")), 1, .retry),
-        (.failure(.destinationForbidden("x")), 1, .giveUp), (.failure(.tooManyRedirects), 1, .giveUp),
+        (.failure(.destinationForbidden("x")), 1, .giveUp), (.failure(.tooManyRedirects(status: 302)), 1, .giveUp),
         (.failure(.bodyTooLarge(1)), 1, .giveUp), (.failure(.invalidRequest("x")), 1, .giveUp),
         (.failure(.cancelled), 1, .interrupted), (.failure(.stopped), 12, .interrupted),
     ]
