@@ -12,36 +12,39 @@ struct BrokenTransferTests {
         client = try HTTPClient()
     }
 
-    @Test(arguments: [
-        // Fewer bytes than announced, with any end of the connection.
-        ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", "transferBroken"),
-        ("HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
-        ("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-9/20\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
-        // Chunked without its last chunk.
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "transferBroken"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", "transferBroken"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "transferBroken"),
-        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "transferBroken"),
-        // No response at all, or half a head.
-        ("", "transferBroken"),
-        ("HTTP/1.1 200 OK\r\nContent-Le", "transferBroken"),
-        // Not HTTP, or not what was asked for.
-        ("hello, this is some other protocol\r\n", "invalidResponse"),
-        ("SSH-2.0-OpenSSH_9.2\r\n", "invalidResponse"),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", "invalidResponse"),
-        ("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello", "invalidResponse"),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello", "invalidResponse"),
-        ("HTTP/1.1 101 Switching Protocols\r\n\r\nhello", "invalidResponse"),
-        ("HTTP/1.1 abc OK\r\n\r\nhello", "invalidResponse"),
-    ])
-    func `A response that ends before its framing says is an error`(bytes: String, kind: String) async throws {
+    @Test(
+        "A response that ends before its framing says is an error",
+        arguments: [
+            // Fewer bytes than announced, with any end of the connection.
+            ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n", "transferBroken"),
+            ("HTTP/1.0 200 OK\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
+            ("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-9/20\r\nContent-Length: 10\r\n\r\nhello", "transferBroken"),
+            // Chunked without its last chunk.
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", "transferBroken"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", "transferBroken"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "transferBroken"),
+            ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n", "transferBroken"),
+            // No response at all, or half a head.
+            ("", "transferBroken"),
+            ("HTTP/1.1 200 OK\r\nContent-Le", "transferBroken"),
+            // Not HTTP, or not what was asked for.
+            ("hello, this is some other protocol\r\n", "invalidResponse"),
+            ("SSH-2.0-OpenSSH_9.2\r\n", "invalidResponse"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello", "invalidResponse"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello", "invalidResponse"),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello", "invalidResponse"),
+            ("HTTP/1.1 101 Switching Protocols\r\n\r\nhello", "invalidResponse"),
+            ("HTTP/1.1 abc OK\r\n\r\nhello", "invalidResponse"),
+        ])
+    func earlyEndIsError(bytes: String, kind: String) async throws {
         let origin = try ScriptedOrigin { _ in [.text(bytes), .close] }
         let error = try #require(await client.failure(of: try ClientRequest(origin)))
         #expect(error.kind == kind, "\(error)")
     }
 
-    @Test func `Bad chunk sizes break the transfer`() async throws {
+    @Test("Bad chunk sizes break the transfer")
+    func badChunkSizesBreakTransfer() async throws {
         let origin = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\nhello\r\n0\r\n\r\n"), .close]
         }
@@ -49,7 +52,8 @@ struct BrokenTransferTests {
         #expect(error.kind == "transferBroken", "\(error)")
     }
 
-    @Test func `What came before a reset has been received`() async throws {
+    @Test("What came before a reset has been received")
+    func bytesBeforeResetAreReceived() async throws {
         let arrived = Gate()
         let origin = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .wait(arrived), .reset]
@@ -64,12 +68,14 @@ struct BrokenTransferTests {
         #expect(sink.record.value.heads.count == 1)
     }
 
-    @Test func `A reset before the head is a broken transfer`() async throws {
+    @Test("A reset before the head is a broken transfer")
+    func resetBeforeHeadBreaksTransfer() async throws {
         let origin = try ScriptedOrigin { _ in [.reset] }
         #expect(await client.failure(of: try ClientRequest(origin))?.kind == "transferBroken")
     }
 
-    @Test func `A port where nobody listens is a failed connection`() async throws {
+    @Test("A port where nobody listens is a failed connection")
+    func silentPortFailsConnection() async throws {
         let port = try ClosedPort()
         let error = await client.failure(of: ClientRequest(url: try url("http://127.0.0.1:\(port.number)/")))
         guard case .connectionFailed(let text) = error else {
@@ -79,7 +85,8 @@ struct BrokenTransferTests {
         #expect(text.contains(String(port.number)))
     }
 
-    @Test func `A name that does not exist is a failed connection`() async throws {
+    @Test("A name that does not exist is a failed connection")
+    func unknownNameFailsConnection() async throws {
         let error = try #require(await client.failure(of: ClientRequest(url: try url("http://no-such-host.invalid/"))))
         guard case .connectionFailed(let text) = error else {
             Issue.record("\(error)")
@@ -88,7 +95,8 @@ struct BrokenTransferTests {
         #expect(text.contains("no-such-host.invalid"))
     }
 
-    @Test func `A head that does not come is a timeout`() async throws {
+    @Test("A head that does not come is a timeout")
+    func missingHeadTimesOut() async throws {
         let origin = try ScriptedOrigin { _ in [.text("HTTP/1.1 200 OK\r\n"), .stall] }
         var request = try ClientRequest(origin)
         request.headTimeout = .milliseconds(60)
@@ -96,7 +104,8 @@ struct BrokenTransferTests {
         try await origin.openConnections(exactly: 0)
     }
 
-    @Test func `A head in small pieces is a whole one`() async throws {
+    @Test("A head in small pieces is a whole one")
+    func headInSmallPieces() async throws {
         let gates = (0..<5).map { _ in Gate() }
         let origin = try ScriptedOrigin { _ in
             let pieces = ["HT", "TP/1.1 200 OK\r", "\nContent-Length: 2\r\nA: b", "\r\n\r", "\no"]
@@ -109,7 +118,8 @@ struct BrokenTransferTests {
         #expect(try await sink.outcome().get().bodyBytes == 2)
     }
 
-    @Test func `A body that falls silent has stalled`() async throws {
+    @Test("A body that falls silent has stalled")
+    func silentBodyStalls() async throws {
         let origin = try ScriptedOrigin { _ in [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .stall] }
         var request = try ClientRequest(origin)
         request.lowSpeedLimit = (1, .milliseconds(80))
@@ -120,7 +130,8 @@ struct BrokenTransferTests {
         try await origin.openConnections(exactly: 0)
     }
 
-    @Test func `The whole may take only so long, redirects included`() async throws {
+    @Test("The whole may take only so long, redirects included")
+    func wholeHasTimeLimit() async throws {
         let origin = try ScriptedOrigin { request in
             request.target == "/"
                 ? [.redirect(to: "/end")] : [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .stall]
@@ -131,7 +142,8 @@ struct BrokenTransferTests {
         #expect(origin.requests.count == 2)
     }
 
-    @Test func `A head is bounded`() async throws {
+    @Test("A head is bounded")
+    func headIsBounded() async throws {
         let origin = try ScriptedOrigin { _ in
             [
                 .text("HTTP/1.1 200 OK\r\n"),
@@ -150,7 +162,8 @@ struct BrokenTransferTests {
         #expect(await client.failure(of: try ClientRequest(line)) != nil)
     }
 
-    @Test func `A sink that has enough ends the transfer`() async throws {
+    @Test("A sink that has enough ends the transfer")
+    func satisfiedSinkEndsTransfer() async throws {
         let endless = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 200 OK\r\n\r\n"), .generate(count: 1 << 40) { _, count in [UInt8](repeating: 1, count: count) }]
         }
@@ -167,7 +180,8 @@ struct BrokenTransferTests {
         #expect(byBytes.record.value.outcomes.count == 1)
     }
 
-    @Test func `A connection that was closed in the meantime is replaced`() async throws {
+    @Test("A connection that was closed in the meantime is replaced")
+    func closedConnectionIsReplaced() async throws {
         let origin = try ScriptedOrigin { _ in [.response(body: [1]), .close] }
         for _ in 0..<5 { _ = try await client.fetch(ClientRequest(origin), bodyLimit: 10) }
         #expect(origin.requests.count == 5)

@@ -6,7 +6,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(3)))
 struct CancellationTests {
-    @Test func `A cancelled transfer finishes once and closes its connection`() async throws {
+    @Test("A cancelled transfer finishes once and closes its connection")
+    func cancelledTransferFinishesOnce() async throws {
         let client = try HTTPClient()
         let origin = try ScriptedOrigin { _ in [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), .stall] }
         let sink = RecordingSink()
@@ -22,7 +23,8 @@ struct CancellationTests {
         #expect(sink.record.value.outcomes.count == 1)
     }
 
-    @Test func `A sink may cancel its own transfer, start others and shut the client down`() async throws {
+    @Test("A sink may cancel its own transfer, start others and shut the client down")
+    func sinkMayActOnClient() async throws {
         let client = try HTTPClient()
         let origin = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 200 OK\r\n\r\n"), .generate(count: 1 << 40) { _, count in [UInt8](repeating: 1, count: count) }]
@@ -47,7 +49,8 @@ struct CancellationTests {
         #expect(try await second.outcome().error == .cancelled)
     }
 
-    @Test func `Hundreds of transfers that start, end and are cancelled at once each finish once`() async throws {
+    @Test("Hundreds of transfers that start, end and are cancelled at once each finish once")
+    func hundredsOfTransfersFinishOnce() async throws {
         let client = try HTTPClient()
         let origin = try ScriptedOrigin { request in
             switch request.number % 4 {
@@ -84,7 +87,8 @@ struct CancellationTests {
         }
     }
 
-    @Test func `Shutting down cancels what runs and what comes later`() async throws {
+    @Test("Shutting down cancels what runs and what comes later")
+    func shuttingDownCancelsTransfers() async throws {
         let client = try HTTPClient()
         let origin = try ScriptedOrigin { _ in [.stall] }
         let sinks = (0..<50).map { _ in RecordingSink() }
@@ -100,7 +104,8 @@ struct CancellationTests {
         client.shutdown()
     }
 
-    @Test func `A sink that keeps its own handle goes away after the end`() async throws {
+    @Test("A sink that keeps its own handle goes away after the end")
+    func sinkWithItsHandleGoesAway() async throws {
         final class Holder: TransferSink {
             let handle = Mutex<TransferHandle?>(nil)
             let gone: Gate
@@ -124,14 +129,16 @@ struct CancellationTests {
         try await gone.wait()
     }
 
-    @Test func `Letting go of a client ends its transfers`() async throws {
+    @Test("Letting go of a client ends its transfers")
+    func releasedClientEndsTransfers() async throws {
         let origin = try ScriptedOrigin { _ in [.stall] }
         let sink = RecordingSink()
         try HTTPClient().start(ClientRequest(origin), sink: sink)
         #expect(try await sink.outcome().error == .cancelled)
     }
 
-    @Test func `Clients that start and stop under fire lose no transfer`() async throws {
+    @Test("Clients that start and stop under fire lose no transfer")
+    func clientsStopUnderFire() async throws {
         let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
         let request = try ClientRequest(origin)
         for _ in 0..<20 {

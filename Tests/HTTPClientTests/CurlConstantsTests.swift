@@ -33,15 +33,18 @@ struct CurlConstantsTests {
         }
     }
 
-    @Test func `The header's constants can be read`() throws {
+    @Test("The header's constants can be read")
+    func headerConstantsAreRead() throws {
         let constants = try Self.constants
         #expect(constants.count > 100)
         #expect(constants.contains { $0 == ("CURLOPT_URL", "10002") })
         #expect(Set(constants.map(\.name)).count == constants.count)
     }
 
-    @Test(.enabled(if: includeDirectory != nil, "libcurl's headers are not installed"))
-    func `Every constant and layout equals libcurl's`() throws {
+    @Test(
+        "Every constant and layout equals libcurl's", .enabled(if: includeDirectory != nil, "libcurl's headers are not installed")
+    )
+    func constantsMatchLibcurl() throws {
         let include = try #require(Self.includeDirectory)
         var program = "#include <stddef.h>\n#include <curl/curl.h>\n"
         for constant in try Self.constants {

@@ -11,7 +11,8 @@ struct FetchTests {
         client = try HTTPClient()
     }
 
-    @Test func `A body is fetched with its head`() async throws {
+    @Test("A body is fetched with its head")
+    func bodyIsFetchedWithHead() async throws {
         let origin = try ScriptedOrigin { _ in
             [.response(200, [("ETag", "\"a\tb\""), ("X-Twice", "1"), ("x-twice", "2")], body: Array("hello".utf8))]
         }
@@ -31,7 +32,8 @@ struct FetchTests {
         #expect(request.fields.map(\.name).sorted() == ["Accept", "Accept-Encoding", "Host", "User-Agent"])
     }
 
-    @Test func `Fields, range and validator are sent as given`() async throws {
+    @Test("Fields, range and validator are sent as given")
+    func fieldsAreSentAsGiven() async throws {
         let origin = try ScriptedOrigin { _ in [.response(206, [("Content-Range", "bytes 5-5/6")], body: [1])] }
         var request = try ClientRequest(origin)
         request.fields = [("X-One", "a: b"), ("Empty", ""), ("user-agent", "mine"), ("Cookie", "a=b")]
@@ -48,8 +50,8 @@ struct FetchTests {
         #expect(sent["If-Range"] == "\"Ã©\"")
     }
 
-    @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "QUERY"])
-    func `Content is sent with its length and nothing made up`(method: String) async throws {
+    @Test("Content is sent with its length and nothing made up", arguments: ["POST", "PUT", "PATCH", "DELETE", "QUERY"])
+    func contentIsSentWithLength(method: String) async throws {
         let origin = try ScriptedOrigin { _ in [.response(200)] }
         var request = try ClientRequest(origin)
         request.method = method
@@ -70,7 +72,8 @@ struct FetchTests {
         #expect(origin.requests.last?["Content-Type"] == nil)
     }
 
-    @Test func `A method without content sends none`() async throws {
+    @Test("A method without content sends none")
+    func emptyMethodSendsNoContent() async throws {
         let origin = try ScriptedOrigin { _ in [.response(204)] }
         for (method, length) in [("DELETE", nil), ("OPTIONS", nil), ("POST", "0")] {
             var request = try ClientRequest(origin)
@@ -81,7 +84,8 @@ struct FetchTests {
         }
     }
 
-    @Test func `HEAD has the length of the body and no body`() async throws {
+    @Test("HEAD has the length of the body and no body")
+    func headHasNoBody() async throws {
         let origin = try ScriptedOrigin { _ in [.text("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")] }
         var request = try ClientRequest(origin)
         request.method = "HEAD"
@@ -91,7 +95,8 @@ struct FetchTests {
         #expect(origin.requests.first?.method == "HEAD")
     }
 
-    @Test func `Interim responses are not the answer`() async throws {
+    @Test("Interim responses are not the answer")
+    func interimResponseIsNotFinal() async throws {
         let origin = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 103 Early Hints\r\nETag: \"no\"\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"), .response(404, body: [7])]
         }
@@ -101,7 +106,8 @@ struct FetchTests {
         #expect(response.body == [7])
     }
 
-    @Test func `A chunked body is put together and trailers are left out`() async throws {
+    @Test("A chunked body is put together and trailers are left out")
+    func chunkedBodyIsJoined() async throws {
         let origin = try ScriptedOrigin { _ in
             [
                 .text(
@@ -115,7 +121,8 @@ struct FetchTests {
         #expect(response.head.fields[.etag] == nil)
     }
 
-    @Test func `A body without a length ends with the connection`() async throws {
+    @Test("A body without a length ends with the connection")
+    func bodyEndsWithConnection() async throws {
         let origin = try ScriptedOrigin { _ in [.text("HTTP/1.0 200 OK\r\n\r\nhello"), .close] }
         let response = try await client.fetch(ClientRequest(origin), bodyLimit: 10)
         #expect(response.body == Array("hello".utf8))
@@ -123,14 +130,15 @@ struct FetchTests {
         #expect(response.head.contentLength == nil)
     }
 
-    @Test func `Connections are used again`() async throws {
+    @Test("Connections are used again")
+    func connectionsAreReused() async throws {
         let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
         for _ in 0..<20 { _ = try await client.fetch(ClientRequest(origin), bodyLimit: 10) }
         #expect(origin.connectionCount == 1)
     }
 
-    @Test(arguments: [(100, true), (99, false), (0, false)])
-    func `A body may be as large as the limit`(limit: Int, fits: Bool) async throws {
+    @Test("A body may be as large as the limit", arguments: [(100, true), (99, false), (0, false)])
+    func bodyMayReachLimit(limit: Int, fits: Bool) async throws {
         let body = [UInt8](repeating: 7, count: 100)
         let sized = try ScriptedOrigin { _ in [.response(body: body)] }
         let unsized = try ScriptedOrigin { _ in [.text("HTTP/1.1 200 OK\r\n\r\n"), .send(body), .close] }
@@ -146,7 +154,8 @@ struct FetchTests {
         0x00, 0x9f, 0xa1, 0xca, 0x09, 0x13, 0x00, 0x00, 0x00,
     ]
 
-    @Test func `Content is not decoded unless asked for`() async throws {
+    @Test("Content is not decoded unless asked for")
+    func contentIsDecodedOnlyIfAsked() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, [("Content-Encoding", "gzip")], body: Self.compressed)] }
         let raw = try await client.fetch(ClientRequest(origin), bodyLimit: 100)
         #expect(raw.body == Self.compressed)
@@ -159,15 +168,18 @@ struct FetchTests {
         #expect(origin.requests.last?["Accept-Encoding"] == "gzip, deflate")
     }
 
-    @Test func `The limit holds for decoded bytes`() async throws {
+    @Test("The limit holds for decoded bytes")
+    func limitHoldsForDecodedBytes() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, [("Content-Encoding", "gzip")], body: Self.compressed)] }
         var request = try ClientRequest(origin)
         request.acceptsEncodings = true
         await #expect(throws: ClientError.bodyTooLarge(18)) { try await client.fetch(request, bodyLimit: 18) }
     }
 
-    @Test(arguments: [("gzip", [UInt8](repeating: 0x55, count: 50)), ("something", [1, 2, 3])])
-    func `Damaged or unknown codings are errors where they are decoded`(coding: String, body: [UInt8]) async throws {
+    @Test(
+        "Damaged or unknown codings are errors where they are decoded",
+        arguments: [("gzip", [UInt8](repeating: 0x55, count: 50)), ("something", [1, 2, 3])])
+    func badCodingsAreErrors(coding: String, body: [UInt8]) async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, [("Content-Encoding", coding)], body: body)] }
         var request = try ClientRequest(origin)
         request.acceptsEncodings = true
@@ -176,13 +188,14 @@ struct FetchTests {
     }
 
     @Test(
+        "Requests that could be read differently are not sent",
         arguments: [
             ("GE T", []), ("", []), ("CONNECT", []), ("GET\r\nX: y", []), ("GET", [("a b", "c")]), ("GET", [("", "c")]),
             ("GET", [("A", "b\r\nC: d")]), ("GET", [("A", "b\0")]), ("GET", [("Host", "x")]), ("GET", [("content-LENGTH", "5")]),
             ("GET", [("Transfer-Encoding", "chunked")]), ("GET", [("Connection", "close")]), ("GET", [("Range", "bytes=0-1")]),
             ("GET", [("Accept-Encoding", "gzip")]), ("GET", [("X:Y", "z")]),
         ] as [(String, [(String, String)])])
-    func `Requests that could be read differently are not sent`(method: String, fields: [(String, String)]) async throws {
+    func ambiguousRequestsAreNotSent(method: String, fields: [(String, String)]) async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         var request = try ClientRequest(origin)
         request.method = method
@@ -193,7 +206,8 @@ struct FetchTests {
         #expect(origin.requests.isEmpty)
     }
 
-    @Test func `User information becomes Basic credentials for its origin only`() async throws {
+    @Test("User information becomes Basic credentials for its origin only")
+    func userInformationBecomesCredentials() async throws {
         let other = try ScriptedOrigin { _ in [.response()] }
         let origin = try ScriptedOrigin { request in
             request.target == "/away" ? [.redirect(to: other.url("/x"))] : [.redirect(to: "/away")]
@@ -207,7 +221,8 @@ struct FetchTests {
         #expect(!response.head.url.hasUserInfo)
     }
 
-    @Test func `Cancelling the task cancels the transfer`() async throws {
+    @Test("Cancelling the task cancels the transfer")
+    func cancellingTaskCancelsTransfer() async throws {
         let origin = try ScriptedOrigin { _ in [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nx"), .stall] }
         let request = try ClientRequest(origin)
         let task = Task { [client] in try await client.fetch(request, bodyLimit: 10) }
@@ -217,7 +232,8 @@ struct FetchTests {
         try await origin.openConnections(exactly: 0)
     }
 
-    @Test func `A task that is already cancelled sends nothing`() async throws {
+    @Test("A task that is already cancelled sends nothing")
+    func cancelledTaskSendsNothing() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         let request = try ClientRequest(origin)
         let gate = Gate()
@@ -231,7 +247,8 @@ struct FetchTests {
         #expect(origin.requests.isEmpty)
     }
 
-    @Test func `The configured name is sent and a missing CA file is refused at once`() async throws {
+    @Test("The configured name is sent and a missing CA file is refused at once")
+    func configuredNameIsSent() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         var configuration = ClientConfiguration()
         configuration.userAgent = "pawl/9"

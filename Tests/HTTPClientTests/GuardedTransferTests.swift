@@ -19,7 +19,8 @@ struct GuardedTransferTests {
         return await client.failure(of: request)
     }
 
-    @Test func `Forbidden destinations are not connected to, however they are spelled`() async throws {
+    @Test("Forbidden destinations are not connected to, however they are spelled")
+    func forbiddenDestinationIsNotReached() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         for host in [
             "127.0.0.1", "127.1", "0x7f000001", "017700000001", "2130706433", "localhost", "localhost.", "x.localhost",
@@ -31,8 +32,8 @@ struct GuardedTransferTests {
         #expect(origin.connectionCount == 0)
     }
 
-    @Test(.enabled(if: localName != nil, "no such name in /etc/hosts"))
-    func `A name is judged by the address it has at the moment`() async throws {
+    @Test("A name is judged by the address it has at the moment", .enabled(if: localName != nil, "no such name in /etc/hosts"))
+    func currentAddressCounts() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         // Allowed by its name on another port only: the address decides here, when the connection is made.
         let destinationGuard = DestinationGuard(allowsPrivate: false, allowed: [try AllowedDestination(parsing: "10.0.0.0/8")])
@@ -57,8 +58,8 @@ struct GuardedTransferTests {
         return nil
     }()
 
-    @Test(arguments: ["127.0.0.1", "127.0.0.0/8", "127.0.0.1:PORT"])
-    func `What a rule allows is connected to`(rule: String) async throws {
+    @Test("What a rule allows is connected to", arguments: ["127.0.0.1", "127.0.0.0/8", "127.0.0.1:PORT"])
+    func allowedDestinationIsReached(rule: String) async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         let rule = try AllowedDestination(parsing: rule.replacing("PORT", with: String(origin.port)))
         #expect(try await error(origin.url(), DestinationGuard(allowsPrivate: false, allowed: [rule])) == nil)
@@ -66,7 +67,8 @@ struct GuardedTransferTests {
         #expect(origin.requests.count == 2)
     }
 
-    @Test func `A redirect into the private network is not followed`() async throws {
+    @Test("A redirect into the private network is not followed")
+    func redirectInsideIsNotFollowed() async throws {
         let secret = try ScriptedOrigin { _ in [.response(body: Array("metadata".utf8))] }
         for host in ["127.0.0.1", "localhost", "0x7f.1", "[::1]"] {
             let origin = try ScriptedOrigin { _ in [.redirect(to: "http://\(host):\(secret.port)/latest")] }
@@ -80,8 +82,10 @@ struct GuardedTransferTests {
         #expect(secret.connectionCount == 0)
     }
 
-    @Test(.enabled(if: localName != nil, "no such name in /etc/hosts"))
-    func `A connection that another transfer opened without a guard is not used`() async throws {
+    @Test(
+        "A connection that another transfer opened without a guard is not used",
+        .enabled(if: localName != nil, "no such name in /etc/hosts"))
+    func unguardedConnectionIsNotUsed() async throws {
         let name = try #require(Self.localName)
         let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
         var configuration = ClientConfiguration()

@@ -27,73 +27,87 @@ struct RedirectPolicyTests {
         return summary(policy.decide(status: HTTPStatus(status), location: location, hop: Hop(request)))
     }
 
-    @Test(arguments: [
-        (301, "GET /n"), (302, "GET /n"), (303, "GET /n"), (307, "GET /n"), (308, "GET /n"), (300, "deliver"), (304, "deliver"),
-        (305, "deliver"), (306, "deliver"), (309, "deliver"), (200, "deliver"), (201, "deliver"), (404, "deliver"),
-    ])
-    func `Only the five redirect statuses are followed`(status: Int, expected: String) throws {
+    @Test(
+        "Only the five redirect statuses are followed",
+        arguments: [
+            (301, "GET /n"), (302, "GET /n"), (303, "GET /n"), (307, "GET /n"), (308, "GET /n"), (300, "deliver"),
+            (304, "deliver"),
+            (305, "deliver"), (306, "deliver"), (309, "deliver"), (200, "deliver"), (201, "deliver"), (404, "deliver"),
+        ])
+    func onlyRedirectStatusesAreFollowed(status: Int, expected: String) throws {
         let result = try Self.decide(status, "/n")
         #expect(result == (expected == "deliver" ? "deliver" : "GET http://a.example/n fields"))
     }
 
-    @Test(arguments: [
-        ("POST", 301, "GET http://a.example/n fields"), ("POST", 302, "GET http://a.example/n fields"),
-        ("POST", 303, "GET http://a.example/n fields"), ("POST", 307, "POST http://a.example/n fields body"),
-        ("POST", 308, "POST http://a.example/n fields body"), ("PUT", 301, "PUT http://a.example/n fields body"),
-        ("PUT", 303, "GET http://a.example/n fields"), ("HEAD", 303, "HEAD http://a.example/n fields body"),
-    ])
-    func `Methods and content change as the Fetch standard says`(method: String, status: Int, expected: String) throws {
+    @Test(
+        "Methods and content change as the Fetch standard says",
+        arguments: [
+            ("POST", 301, "GET http://a.example/n fields"), ("POST", 302, "GET http://a.example/n fields"),
+            ("POST", 303, "GET http://a.example/n fields"), ("POST", 307, "POST http://a.example/n fields body"),
+            ("POST", 308, "POST http://a.example/n fields body"), ("PUT", 301, "PUT http://a.example/n fields body"),
+            ("PUT", 303, "GET http://a.example/n fields"), ("HEAD", 303, "HEAD http://a.example/n fields body"),
+        ])
+    func methodsChangeAsInFetch(method: String, status: Int, expected: String) throws {
         #expect(try Self.decide(status, "/n", method: method, body: [1]) == expected)
     }
 
-    @Test(arguments: [
-        ("n", "http://a.example/x/n"), ("./n", "http://a.example/x/n"), ("../n", "http://a.example/n"),
-        ("../../../n", "http://a.example/n"),
-        ("/n?a=b", "http://a.example/n?a=b"), ("?q", "http://a.example/x/y?q"), ("#f", "http://a.example/x/y?z"),
-        ("//b.example/n", "http://b.example/n"), ("HTTP://B.example:80", "http://b.example/"), ("/a b", "http://a.example/a%20b"),
-        ("/é", "http://a.example/%C3%A9"), ("http://b.example/#f", "http://b.example/"),
-        ("http://u:p@b.example/", "http://b.example/"),
-        ("http://[::1]:8080/", "http://[::1]:8080/"),
-        // An escape that is none is the origin's to make sense of.
-        ("/a%zz%", "http://a.example/a%zz%"),
-    ])
-    func `References are resolved against where they were found`(location: String, expected: String) throws {
+    @Test(
+        "References are resolved against where they were found",
+        arguments: [
+            ("n", "http://a.example/x/n"), ("./n", "http://a.example/x/n"), ("../n", "http://a.example/n"),
+            ("../../../n", "http://a.example/n"),
+            ("/n?a=b", "http://a.example/n?a=b"), ("?q", "http://a.example/x/y?q"), ("#f", "http://a.example/x/y?z"),
+            ("//b.example/n", "http://b.example/n"), ("HTTP://B.example:80", "http://b.example/"),
+            ("/a b", "http://a.example/a%20b"),
+            ("/é", "http://a.example/%C3%A9"), ("http://b.example/#f", "http://b.example/"),
+            ("http://u:p@b.example/", "http://b.example/"),
+            ("http://[::1]:8080/", "http://[::1]:8080/"),
+            // An escape that is none is the origin's to make sense of.
+            ("/a%zz%", "http://a.example/a%zz%"),
+        ])
+    func referencesAreResolvedWhereFound(location: String, expected: String) throws {
         let result = try Self.decide(302, location)
         let kept = expected.hasPrefix("http://a.example/") ? " fields" : ""
         #expect(result == "GET \(expected)\(kept)")
     }
 
-    @Test(arguments: [
-        ("ftp://b.example/", "unsupportedScheme"), ("file:///etc/passwd", "unsupportedScheme"),
-        ("FILE:/etc/passwd", "unsupportedScheme"),
-        ("javascript:alert(1)", "unsupportedScheme"), ("mailto:a@b.example", "unsupportedScheme"),
-        ("data:,x", "unsupportedScheme"),
-        ("gopher://127.0.0.1:25/", "unsupportedScheme"),
-        ("http:relative", "invalidRedirect 302"), ("http://", "invalidRedirect 302"), ("http:///x", "invalidRedirect 302"),
-        ("http://b.example:99999/", "invalidRedirect 302"), ("//", "invalidRedirect 302"),
-        ("http://b example/", "invalidRedirect 302"),
-        ("http://[::1/", "invalidRedirect 302"), ("/a\\b", "invalidRedirect 302"),
-        ("http://b.example\\@c.example/", "invalidRedirect 302"),
-    ])
-    func `Targets that are no http URL fail`(location: String, kind: String) throws {
+    @Test(
+        "Targets that are no http URL fail",
+        arguments: [
+            ("ftp://b.example/", "unsupportedScheme"), ("file:///etc/passwd", "unsupportedScheme"),
+            ("FILE:/etc/passwd", "unsupportedScheme"),
+            ("javascript:alert(1)", "unsupportedScheme"), ("mailto:a@b.example", "unsupportedScheme"),
+            ("data:,x", "unsupportedScheme"),
+            ("gopher://127.0.0.1:25/", "unsupportedScheme"),
+            ("http:relative", "invalidRedirect 302"), ("http://", "invalidRedirect 302"), ("http:///x", "invalidRedirect 302"),
+            ("http://b.example:99999/", "invalidRedirect 302"), ("//", "invalidRedirect 302"),
+            ("http://b example/", "invalidRedirect 302"),
+            ("http://[::1/", "invalidRedirect 302"), ("/a\\b", "invalidRedirect 302"),
+            ("http://b.example\\@c.example/", "invalidRedirect 302"),
+        ])
+    func badTargetsFail(location: String, kind: String) throws {
         #expect(try Self.decide(302, location) == kind)
     }
 
-    @Test func `Without a Location the response is final`() throws {
+    @Test("Without a Location the response is final")
+    func missingLocationIsFinal() throws {
         #expect(try Self.decide(302, nil) == "deliver")
         #expect(try Self.decide(302, "") == "deliver")
     }
 
-    @Test(arguments: [
-        "http://b.example/", "http://a.example:8080/", "http://sub.a.example/", "http://a.example./",
-    ])
-    func `Another origin does not get the caller's fields`(target: String) throws {
+    @Test(
+        "Another origin does not get the caller's fields",
+        arguments: [
+            "http://b.example/", "http://a.example:8080/", "http://sub.a.example/", "http://a.example./",
+        ])
+    func otherOriginGetsNoFields(target: String) throws {
         let result = try Self.decide(302, target, fields: [("Authorization", "secret")])
         #expect(result.hasPrefix("GET http://"))
         #expect(!result.contains("fields"))
     }
 
-    @Test func `Fields that were dropped do not come back at the first origin`() throws {
+    @Test("Fields that were dropped do not come back at the first origin")
+    func droppedFieldsStayDropped() throws {
         let request = ClientRequest(url: try url("http://a.example/"))
         var policy = RedirectPolicy(request)
         guard case .follow(let away) = policy.decide(status: .found, location: "http://b.example/", hop: Hop(request)),
@@ -106,12 +120,14 @@ struct RedirectPolicyTests {
         #expect(!back.sendsCallerFields)
     }
 
-    @Test func `Content does not go to another origin`() throws {
+    @Test("Content does not go to another origin")
+    func contentStaysAtOrigin() throws {
         #expect(try Self.decide(307, "http://b.example/", method: "POST", body: [1]) == "deliver")
         #expect(try Self.decide(303, "http://b.example/", method: "POST", body: [1]) == "GET http://b.example/")
     }
 
-    @Test func `Encryption is given up only where nothing was to be protected`() throws {
+    @Test("Encryption is given up only where nothing was to be protected")
+    func encryptionIsKeptWhereNeeded() throws {
         #expect(try Self.decide(302, "http://b.example/", from: "https://a.example/") == "GET http://b.example/")
         #expect(try Self.decide(302, "https://a.example/", from: "http://a.example/") == "GET https://a.example/")
         #expect(
@@ -123,8 +139,8 @@ struct RedirectPolicyTests {
                 == "destinationForbidden")
     }
 
-    @Test(arguments: [0, 1, 10])
-    func `At most so many redirects are followed`(maximum: Int) throws {
+    @Test("At most so many redirects are followed", arguments: [0, 1, 10])
+    func redirectsAreLimited(maximum: Int) throws {
         var request = ClientRequest(url: try url("http://a.example/"))
         request.maximumRedirects = maximum
         var policy = RedirectPolicy(request)
@@ -139,7 +155,8 @@ struct RedirectPolicyTests {
         #expect(Self.summary(policy.decide(status: .found, location: "/", hop: hop)) == "tooManyRedirects")
     }
 
-    @Test func `User information is sent as a field and never shown`() throws {
+    @Test("User information is sent as a field and never shown")
+    func userInformationIsNotShown() throws {
         let request = ClientRequest(url: try url("http://na%40me:p%3Ass@a.example/x"))
         #expect(Hop(request).url.string == "http://a.example/x")
     }

@@ -12,8 +12,8 @@ struct RedirectTests {
         client = try HTTPClient()
     }
 
-    @Test(arguments: [301, 302, 303, 307, 308])
-    func `Redirects are followed within an origin, on one connection`(status: Int) async throws {
+    @Test("Redirects are followed within an origin, on one connection", arguments: [301, 302, 303, 307, 308])
+    func redirectReusesConnection(status: Int) async throws {
         let origin = try ScriptedOrigin { request in
             request.target == "/a/b"
                 ? [.response(status, [("Location", "../c?d")], body: Array("moved".utf8))] : [.response(body: Array("here".utf8))]
@@ -35,7 +35,8 @@ struct RedirectTests {
         #expect(origin.connectionCount == 1)
     }
 
-    @Test func `Secrets do not cross origins and do not come back`() async throws {
+    @Test("Secrets do not cross origins and do not come back")
+    func secretsStayAtOrigin() async throws {
         let home = Waiter("")
         let other = try ScriptedOrigin { _ in [.redirect(307, to: home.value)] }
         let origin = try ScriptedOrigin { request in
@@ -53,7 +54,8 @@ struct RedirectTests {
         }
     }
 
-    @Test func `A loop ends`() async throws {
+    @Test("A loop ends")
+    func redirectLoopEnds() async throws {
         let origin = try ScriptedOrigin { _ in [.redirect(to: "/")] }
         await #expect(throws: ClientError.tooManyRedirects(status: 302)) {
             try await client.fetch(ClientRequest(origin), bodyLimit: 10)
@@ -61,13 +63,14 @@ struct RedirectTests {
         #expect(origin.requests.count == 11)
     }
 
-    @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/"])
-    func `Other schemes are not followed`(location: String) async throws {
+    @Test("Other schemes are not followed", arguments: ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/"])
+    func otherSchemeIsNotFollowed(location: String) async throws {
         let origin = try ScriptedOrigin { _ in [.redirect(to: location)] }
         #expect(await client.failure(of: try ClientRequest(origin))?.kind == "unsupportedScheme")
     }
 
-    @Test func `A form becomes a GET and a webhook stays what it is`() async throws {
+    @Test("A form becomes a GET and a webhook stays what it is")
+    func formBecomesGet() async throws {
         let origin = try ScriptedOrigin { request in
             request.target == "/end" ? [.response()] : [.redirect(request.target == "/form" ? 303 : 308, to: "/end")]
         }
@@ -81,7 +84,8 @@ struct RedirectTests {
         #expect(origin.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["content", "", "content", "content"])
     }
 
-    @Test func `A redirect's own body is not waited for`() async throws {
+    @Test("A redirect's own body is not waited for")
+    func redirectBodyIsNotAwaited() async throws {
         let large = try ScriptedOrigin { request in
             request.target == "/end"
                 ? [.response(body: [1])]
@@ -107,7 +111,8 @@ struct RedirectTests {
         #expect(try await client.fetch(request, bodyLimit: 10).body == [3])
     }
 
-    @Test func `A redirect without a target is the answer`() async throws {
+    @Test("A redirect without a target is the answer")
+    func redirectWithoutTargetIsFinal() async throws {
         let origin = try ScriptedOrigin { _ in [.response(302, body: [9])] }
         let response = try await client.fetch(ClientRequest(origin), bodyLimit: 10)
         #expect(response.head.status == .found)

@@ -15,7 +15,8 @@ struct ResponseHeadReaderTests {
         return progress
     }
 
-    @Test func `A head is built from its lines`() {
+    @Test("A head is built from its lines")
+    func headIsBuiltFromLines() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         let progress = Self.read(["HTTP/1.0 206 Partial Content", "ETag: \"x\"", "a:1", "A:  2  ", "Empty:", ""], into: &reader)
         #expect(progress == .complete)
@@ -26,7 +27,8 @@ struct ResponseHeadReaderTests {
         #expect(FieldName("empty").flatMap { reader.fields[$0] } == "")
     }
 
-    @Test func `Bytes beyond ASCII are kept as they are`() {
+    @Test("Bytes beyond ASCII are kept as they are")
+    func bytesBeyondASCIIAreKept() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         _ = Self.read(["HTTP/1.1 200 OK"], into: &reader)
         let line: [UInt8] = Array("ETag: \"".utf8) + [0xe9, 0xff] + Array("\"\r\n".utf8)
@@ -35,7 +37,8 @@ struct ResponseHeadReaderTests {
         #expect(reader.fields.bytes(.etag).map { Array($0) } == [0x22, 0xe9, 0xff, 0x22])
     }
 
-    @Test func `Interim responses are passed over with their fields`() {
+    @Test("Interim responses are passed over with their fields")
+    func interimResponsesArePassedOver() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         #expect(
             Self.read(["HTTP/1.1 100 Continue", "", "HTTP/1.1 103 Early Hints", "Link: x", ""], into: &reader) == .incomplete)
@@ -44,7 +47,8 @@ struct ResponseHeadReaderTests {
         #expect(reader.fields.count == 1)
     }
 
-    @Test func `Folded lines continue their field and trailers are ignored`() {
+    @Test("Folded lines continue their field and trailers are ignored")
+    func foldedLinesContinueField() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         #expect(Self.read([" lost", "HTTP/1.1 200 OK", "Server: a", "\t b", " c", "Via: d", ""], into: &reader) == .complete)
         #expect(FieldName("server").flatMap { reader.fields[$0] } == "a \t b  c")
@@ -53,18 +57,21 @@ struct ResponseHeadReaderTests {
         #expect(reader.status == .ok)
     }
 
-    @Test func `Lines that are no field are passed over`() {
+    @Test("Lines that are no field are passed over")
+    func linesWithoutFieldArePassedOver() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         #expect(Self.read(["HTTP/1.1 200 OK", "nonsense", "Content-Length : 5", ": x", "A: b", ""], into: &reader) == .complete)
         #expect(reader.fields.count == 1)
     }
 
-    @Test(arguments: [
-        "HTTP/1.1 20 OK", "HTTP/1.1 2000 OK", "HTTP/1.1 abc", "HTTP/1.1", "HTTP/1", "HTTP/11 200 OK", "HTTP/1.1 099 x",
-        "HTTP/1.1  200 OK",
-        "HTTP/1.1-200 OK", "HTTP/x.1 200 OK", "HTTP/1.1 200OK",
-    ])
-    func `Malformed status lines are refused`(line: String) {
+    @Test(
+        "Malformed status lines are refused",
+        arguments: [
+            "HTTP/1.1 20 OK", "HTTP/1.1 2000 OK", "HTTP/1.1 abc", "HTTP/1.1", "HTTP/1", "HTTP/11 200 OK", "HTTP/1.1 099 x",
+            "HTTP/1.1  200 OK",
+            "HTTP/1.1-200 OK", "HTTP/x.1 200 OK", "HTTP/1.1 200OK",
+        ])
+    func badStatusLinesAreRefused(line: String) {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         guard case .failed(.invalidResponse) = Self.read([line], into: &reader) else {
             Issue.record("\(line) is taken")
@@ -72,13 +79,15 @@ struct ResponseHeadReaderTests {
         }
     }
 
-    @Test func `A protocol change that nobody asked for is refused`() {
+    @Test("A protocol change that nobody asked for is refused")
+    func unaskedProtocolChangeIsRefused() {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         let progress = Self.read(["HTTP/1.1 101 Switching Protocols", "Upgrade: h2c", ""], into: &reader)
         #expect(progress == .failed(.invalidResponse("it changes the protocol without being asked to")))
     }
 
-    @Test func `Heads are bounded over all responses of an exchange`() {
+    @Test("Heads are bounded over all responses of an exchange")
+    func headsAreBoundedTogether() {
         var reader = ResponseHeadReader(maximumBytes: 100)
         var progress = ResponseHeadReader.Progress.incomplete
         for _ in 0..<5 where progress == .incomplete { progress = Self.read(["HTTP/1.1 103 Early Hints", ""], into: &reader) }
@@ -86,20 +95,23 @@ struct ResponseHeadReaderTests {
     }
 
     @Test(
+        "A length that is announced consistently is known",
         arguments: [
             (["0"], 0), (["5"], 5), (["5", "5"], 5), (["5, 5"], 5), ([" 7 "], 7), (["9223372036854775807"], Int64.max),
             (["007"], 7),
         ] as [([String], Int64)])
-    func `A length that is announced consistently is known`(values: [String], length: Int64) throws {
+    func consistentLengthIsKnown(values: [String], length: Int64) throws {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         #expect(Self.read(["HTTP/1.1 200 OK"] + values.map { "Content-Length: \($0)" } + [""], into: &reader) == .complete)
         #expect(try ResponseHeadReader.contentLength(reader.fields).get() == length)
     }
 
-    @Test(arguments: [
-        ["5", "6"], ["5, 6"], ["-1"], ["+5"], ["5x"], ["5 5"], [""], ["5,"], ["9223372036854775808"], ["0x10"], ["5", ""],
-    ])
-    func `Lengths that contradict or are no numbers are refused`(values: [String]) {
+    @Test(
+        "Lengths that contradict or are no numbers are refused",
+        arguments: [
+            ["5", "6"], ["5, 6"], ["-1"], ["+5"], ["5x"], ["5 5"], [""], ["5,"], ["9223372036854775808"], ["0x10"], ["5", ""],
+        ])
+    func badLengthsAreRefused(values: [String]) {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         let progress = Self.read(["HTTP/1.1 200 OK"] + values.map { "Content-Length: \($0)" } + [""], into: &reader)
         guard case .failed(.invalidResponse) = progress else {
@@ -108,7 +120,8 @@ struct ResponseHeadReaderTests {
         }
     }
 
-    @Test func `A transfer coding makes the length unknown`() throws {
+    @Test("A transfer coding makes the length unknown")
+    func transferCodingHidesLength() throws {
         var reader = ResponseHeadReader(maximumBytes: 1000)
         #expect(
             Self.read(["HTTP/1.1 200 OK", "Content-Length: 5", "Transfer-Encoding: chunked", ""], into: &reader) == .complete)

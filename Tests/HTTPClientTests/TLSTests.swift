@@ -7,7 +7,8 @@ import Testing
 /// TLS against a server with a certificate of a CA of its own, both made by the openssl command.
 @Suite(.timeLimit(.minutes(3)), .serialized, .enabled(if: TLSServer.openssl != nil, "there is no openssl command"))
 struct TLSTests {
-    @Test func `A certificate is trusted only if its CA is`() async throws {
+    @Test("A certificate is trusted only if its CA is")
+    func certificateNeedsTrustedCA() async throws {
         let server = try await TLSServer(subjectAlternativeName: "IP:127.0.0.1")
         defer { server.stop() }
         let request = ClientRequest(url: try url("https://127.0.0.1:\(server.port)/"))
@@ -21,7 +22,8 @@ struct TLSTests {
         #expect(String(decoding: response.body, as: UTF8.self).contains("TLSv1.3"))
     }
 
-    @Test func `A certificate for another host is refused`() async throws {
+    @Test("A certificate for another host is refused")
+    func foreignCertificateIsRefused() async throws {
         let server = try await TLSServer(subjectAlternativeName: "DNS:other.example")
         defer { server.stop() }
         var configuration = ClientConfiguration()
@@ -31,7 +33,8 @@ struct TLSTests {
         #expect(error.kind == "tls", "\(error)")
     }
 
-    @Test func `A CA file without certificates is a TLS failure`() async throws {
+    @Test("A CA file without certificates is a TLS failure")
+    func emptyCAFileIsFailure() async throws {
         let server = try await TLSServer(subjectAlternativeName: "IP:127.0.0.1")
         defer { server.stop() }
         let directory = try TemporaryDirectory()
@@ -44,8 +47,10 @@ struct TLSTests {
         #expect(error.kind == "tls", "\(error)")
     }
 
-    @Test(arguments: [[.text("220 mail.example ESMTP\r\n"), .close], [.reset], [.close]] as [[ScriptedOrigin.Step]])
-    func `A handshake that breaks is a failed connection`(greeting: [ScriptedOrigin.Step]) async throws {
+    @Test(
+        "A handshake that breaks is a failed connection",
+        arguments: [[.text("220 mail.example ESMTP\r\n"), .close], [.reset], [.close]] as [[ScriptedOrigin.Step]])
+    func brokenHandshakeFailsConnection(greeting: [ScriptedOrigin.Step]) async throws {
         let plain = try ScriptedOrigin(greeting: { _ in greeting }) { _ in [] }
         let client = try HTTPClient()
         let error = try #require(await client.failure(of: ClientRequest(url: try url("https://127.0.0.1:\(plain.port)/"))))

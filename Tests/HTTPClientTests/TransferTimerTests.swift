@@ -13,14 +13,16 @@ struct TransferTimerTests {
         return request
     }
 
-    @Test func `Connecting is limited by both timeouts together`() throws {
+    @Test("Connecting is limited by both timeouts together")
+    func connectingHasBothTimeouts() throws {
         var timer = TransferTimer(request: try request(), now: start)
         #expect(timer.due == start + .seconds(45))
         #expect(timer.exceeded(bytes: 0, now: start + .seconds(44)) == nil)
         #expect(timer.exceeded(bytes: 0, now: start + .seconds(45))?.kind == "timedOut")
     }
 
-    @Test func `A head is awaited from the moment the connection is ready`() throws {
+    @Test("A head is awaited from the moment the connection is ready")
+    func headIsAwaitedOnceConnected() throws {
         var timer = TransferTimer(request: try request { $0.headTimeout = .seconds(3) }, now: start)
         timer.connected(now: start + .seconds(2))
         #expect(timer.due == start + .seconds(5))
@@ -28,7 +30,8 @@ struct TransferTimerTests {
         #expect(timer.exceeded(bytes: 0, now: start + .seconds(5)) == .timedOut("no response head within 3.0 seconds"))
     }
 
-    @Test func `Each hop has its own time and all hops share the total`() throws {
+    @Test("Each hop has its own time and all hops share the total")
+    func eachHopHasOwnTime() throws {
         var timer = TransferTimer(
             request: try request {
                 $0.headTimeout = .seconds(3)
@@ -45,7 +48,8 @@ struct TransferTimerTests {
         #expect(timer.exceeded(bytes: 200, now: start + .seconds(100)) == .timedOut("no complete response within 100.0 seconds"))
     }
 
-    @Test func `A body without limits is never due`() throws {
+    @Test("A body without limits is never due")
+    func unlimitedBodyIsNeverDue() throws {
         var timer = TransferTimer(request: try request { $0.lowSpeedLimit = nil }, now: start)
         timer.headArrived(now: start)
         #expect(timer.due == nil)
@@ -61,21 +65,24 @@ struct TransferTimerTests {
         return nil
     }
 
-    @Test func `Silence is noticed after the period`() throws {
+    @Test("Silence is noticed after the period")
+    func silenceIsNoticed() throws {
         var timer = TransferTimer(request: try request(), now: start)
         timer.headArrived(now: start)
         let seconds = try #require(secondsUntilStalled(&timer, upTo: 1000) { _ in 0 })
         #expect(seconds >= 30 && seconds < 34)
     }
 
-    @Test func `Silence after a fast beginning is noticed as soon`() throws {
+    @Test("Silence after a fast beginning is noticed as soon")
+    func silenceAfterFastStartIsNoticed() throws {
         var timer = TransferTimer(request: try request(), now: start)
         timer.headArrived(now: start)
         let seconds = try #require(secondsUntilStalled(&timer, upTo: 1000) { min(Int64($0 * 1e6), 100_000_000) })
         #expect(seconds >= 130 && seconds < 138)
     }
 
-    @Test func `A body at the limit goes on for ever and below it does not`() throws {
+    @Test("A body at the limit goes on for ever and below it does not")
+    func slowestAllowedBodyGoesOn() throws {
         var timer = TransferTimer(request: try request { $0.lowSpeedLimit = (100, .seconds(8)) }, now: start)
         timer.headArrived(now: start)
         #expect(secondsUntilStalled(&timer, upTo: 1000) { Int64($0 * 100) } == nil)
@@ -84,7 +91,8 @@ struct TransferTimerTests {
         #expect(secondsUntilStalled(&slower, upTo: 1000) { Int64($0 * 90) } == 8)
     }
 
-    @Test func `A transfer that waits for its own speed limit is not stalled, and has a whole period afterwards`() throws {
+    @Test("A transfer that waits for its own speed limit is not stalled, and has a whole period afterwards")
+    func ownLimitIsNoStall() throws {
         var timer = TransferTimer(request: try request(), now: start)
         timer.headArrived(now: start)
         timer.heldBack()
@@ -95,19 +103,22 @@ struct TransferTimerTests {
         #expect(seconds >= 2030 && seconds < 2034)
     }
 
-    @Test func `A pause of the whole machine is no stall`() throws {
+    @Test("A pause of the whole machine is no stall")
+    func machinePauseIsNoStall() throws {
         var timer = TransferTimer(request: try request(), now: start)
         timer.headArrived(now: start)
         #expect(timer.exceeded(bytes: 10, now: start + .seconds(4)) == nil)
         #expect(timer.exceeded(bytes: 10, now: start + .seconds(4000)) == nil)
     }
 
-    @Test(arguments: [
-        (Duration.zero, 0), (.milliseconds(1), 1), (.microseconds(1999), 1), (.seconds(15), 15000), (.seconds(-1), 0),
-        (.milliseconds(-1), 0),
-        (.seconds(Int64.max), 2_000_000_000),
-    ])
-    func `Durations become milliseconds without overflow`(duration: Duration, milliseconds: Int) {
+    @Test(
+        "Durations become milliseconds without overflow",
+        arguments: [
+            (Duration.zero, 0), (.milliseconds(1), 1), (.microseconds(1999), 1), (.seconds(15), 15000), (.seconds(-1), 0),
+            (.milliseconds(-1), 0),
+            (.seconds(Int64.max), 2_000_000_000),
+        ])
+    func durationsBecomeMilliseconds(duration: Duration, milliseconds: Int) {
         #expect(duration.wholeMilliseconds == milliseconds)
     }
 }

@@ -45,8 +45,8 @@ struct VolumeTests {
         }
     }
 
-    @Test(arguments: [true, false])
-    func `64 MiB arrive byte for byte`(isChunked: Bool) async throws {
+    @Test("64 MiB arrive byte for byte", arguments: [true, false])
+    func largeBodyArrives(isChunked: Bool) async throws {
         let size = 64 << 20
         let origin = try ScriptedOrigin { _ in
             guard isChunked else {
@@ -67,7 +67,8 @@ struct VolumeTests {
 
     /// The transfers of a loop share the memory in which pieces are gathered: none must get what another one brought, and one that
     /// is ended by its sink must not take others with it.
-    @Test func `Transfers that come at the same time on one thread are kept apart`() async throws {
+    @Test("Transfers that come at the same time on one thread are kept apart")
+    func simultaneousTransfersAreKeptApart() async throws {
         let size = 8 << 20
         let origin = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 200 OK\r\nContent-Length: \(size)\r\n\r\n"), .generate(count: size, from: Self.bytes)]
@@ -97,7 +98,8 @@ struct VolumeTests {
         }
     }
 
-    @Test func `300 transfers run at the same time`() async throws {
+    @Test("300 transfers run at the same time")
+    func threeHundredTransfersRun() async throws {
         let gate = Gate()
         let origin = try ScriptedOrigin { request in
             let body = Array(request.target.utf8)

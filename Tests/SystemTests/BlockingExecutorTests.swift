@@ -3,7 +3,8 @@ import Testing
 @testable import System
 
 @Suite(.timeLimit(.minutes(1))) struct BlockingExecutorTests {
-    @Test func `work gives its value, or throws its error`() async throws {
+    @Test("work gives its value, or throws its error")
+    func workGivesValueOrThrows() async throws {
         let executor = BlockingExecutor(name: "test")
         #expect(await executor.run { 7 } == 7)
         await #expect(throws: SystemError(5)) {
@@ -11,14 +12,16 @@ import Testing
         }
     }
 
-    @Test func `one thread does its work in order`() async {
+    @Test("one thread does its work in order")
+    func oneThreadWorksInOrder() async {
         let executor = BlockingExecutor(name: "test", width: 1)
         let done = Locked<[Int]>([])
         for number in 0..<100 { executor.submit { done.withLock { $0.append(number) } } }
         #expect(await executor.run { done.withLock { $0 } } == Array(0..<100))
     }
 
-    @Test func `no more work runs at once than there are threads`() async {
+    @Test("no more work runs at once than there are threads")
+    func workIsBoundedByThreads() async {
         let executor = BlockingExecutor(name: "test", width: 2)
         let running = Locked((now: 0, most: 0))
         await withTaskGroup { group in

@@ -23,7 +23,8 @@ import Testing
         return String(decoding: buffer.prefix(count), as: UTF8.self)
     }
 
-    @Test func `what is written is read, from where it was written`() throws {
+    @Test("what is written is read, from where it was written")
+    func writtenIsRead() throws {
         let directory = try directory()
         let file = try directory.open("a", .creating)
         unsafe try file.write([UInt8]("world".utf8).span.bytes, at: 6)
@@ -35,7 +36,8 @@ import Testing
         #expect(try file.status().identity.size == 11)
     }
 
-    @Test func `a file that is written to is another one than before`() throws {
+    @Test("a file that is written to is another one than before")
+    func writtenFileIsAnother() throws {
         let directory = try directory()
         let file = try directory.open("a", .creating)
         let before = try file.status().identity
@@ -43,8 +45,8 @@ import Testing
         #expect(try file.status().identity != before)
     }
 
-    @Test(arguments: ["", ".", "..", "a/b", "/etc/passwd", "a\0b"])
-    func `a path is not the name of an entry`(name: String) throws {
+    @Test("a path is not the name of an entry", arguments: ["", ".", "..", "a/b", "/etc/passwd", "a\0b"])
+    func pathIsNoEntry(name: String) throws {
         let directory = try directory()
         let invalid = SystemError(EINVAL)
         #expect(throws: invalid) { try directory.open(name, .reading) }
@@ -56,7 +58,8 @@ import Testing
         #expect(directory.openCached(name) == nil)
     }
 
-    @Test func `a symbolic link is not followed`() throws {
+    @Test("a symbolic link is not followed")
+    func symbolicLinkIsNotFollowed() throws {
         let directory = try directory()
         try make("target", "secret", in: directory)
         #expect(unsafe symlink("target", temporary.path + "/link") == 0)
@@ -72,14 +75,15 @@ import Testing
         #expect(try text(of: "target", in: directory) == "secret")
     }
 
-    @Test(arguments: [FileAccess.reading, .writing])
-    func `opening a pipe does not wait for its other end`(access: FileAccess) throws {
+    @Test("opening a pipe does not wait for its other end", arguments: [FileAccess.reading, .writing])
+    func openingPipeDoesNotWait(access: FileAccess) throws {
         let directory = try directory()
         #expect(unsafe mkfifo(temporary.path + "/pipe", 0o600) == 0)
         #expect(try directory.open("pipe", access).status().kind == .other)
     }
 
-    @Test func `entries are listed as often as one asks`() throws {
+    @Test("entries are listed as often as one asks")
+    func entriesAreListedRepeatedly() throws {
         let directory = try directory()
         try make("a", "", in: directory)
         try directory.makeDirectory("b")
@@ -87,7 +91,8 @@ import Testing
         for _ in 0..<2 { #expect(try directory.entries().sorted() == ["a", "b"]) }
     }
 
-    @Test func `a second name is never that of another file`() throws {
+    @Test("a second name is never that of another file")
+    func secondNameReplacesNothing() throws {
         let directory = try directory()
         try make("a", "one", in: directory)
         try make("b", "two", in: directory)
@@ -103,7 +108,8 @@ import Testing
         #expect(try text(of: "b", in: directory) == "one")
     }
 
-    @Test func `removing what is not there says so`() throws {
+    @Test("removing what is not there says so")
+    func removingMissingEntrySaysSo() throws {
         let directory = try directory()
         try make("a", "", in: directory)
         #expect(try directory.remove("a"))
@@ -111,7 +117,8 @@ import Testing
         #expect(try directory.status(of: "a") == nil)
     }
 
-    @Test func `a file system has room`() throws {
+    @Test("a file system has room")
+    func fileSystemHasRoom() throws {
         let space = try FileSystemSpace(at: temporary.path)
         #expect(space.size > 0 && space.free <= space.size)
         #expect(throws: SystemError(ENOENT)) { try FileSystemSpace(at: temporary.path + "/none") }

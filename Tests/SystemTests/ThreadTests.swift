@@ -2,7 +2,8 @@ import System
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ThreadTests {
-    @Test func `whoever joins a thread sees what it has done`() throws {
+    @Test("whoever joins a thread sees what it has done")
+    func joiningSeesWhatThreadDid() throws {
         let done = Locked(false)
         let thread = try Thread.startJoinable(name: "test") { done.withLock { $0 = true } }
         thread.join()
@@ -10,7 +11,8 @@ import Testing
         thread.join()
     }
 
-    @Test func `a thread that joins itself goes on`() async throws {
+    @Test("a thread that joins itself goes on")
+    func threadMayJoinItself() async throws {
         let own = Monitor<JoinableThread?>(nil)
         try await withCheckedThrowingContinuation { reply in
             do throws(SystemError) {

@@ -5,6 +5,7 @@ import Testing
 
 struct FileNamingTests {
     @Test(
+        "a name becomes safe",
         arguments: [
             ("a.m4a", "a.m4a"),
             ("/etc/passwd", "passwd"),
@@ -43,31 +44,35 @@ struct FileNamingTests {
             ("what? *.txt:stream", "what? *.txt:stream"),
             ("-rf", "-rf"),
         ] as [(String, String?)])
-    func `a name becomes safe`(_ name: String, _ expected: String?) {
+    func becomesSafe(_ name: String, _ expected: String?) {
         // As scalars: Swift's strings are equal when they are canonically equivalent.
         #expect(FileNaming.safe(name).map { Array($0.unicodeScalars) } == expected.map { Array($0.unicodeScalars) })
     }
 
-    @Test(arguments: [
-        ("a.m4a", true), ("name. ", true), ("CON", true), ("e\u{301}", true), ("-rf", true), (" a", true),
-        (String(repeating: "a", count: 255), true), (String(repeating: "a", count: 256), false), ("", false), (".", false),
-        ("..", false), (".a", false), ("a/b", false), ("/a", false), ("a\\b", false), ("a\0", false), ("a\nb", false),
-        ("a\u{202E}b", false),
-    ])
-    func `a name of a record is safe if it is that of one visible file`(_ name: String, _ isSafe: Bool) {
+    @Test(
+        "a name of a record is safe if it is that of one visible file",
+        arguments: [
+            ("a.m4a", true), ("name. ", true), ("CON", true), ("e\u{301}", true), ("-rf", true), (" a", true),
+            (String(repeating: "a", count: 255), true), (String(repeating: "a", count: 256), false), ("", false), (".", false),
+            ("..", false), (".a", false), ("a/b", false), ("/a", false), ("a\\b", false), ("a\0", false), ("a\nb", false),
+            ("a\u{202E}b", false),
+        ])
+    func recordNameIsOneVisibleFile(_ name: String, _ isSafe: Bool) {
         #expect(FileNaming.isSafe(name) == isSafe)
     }
 
-    @Test(arguments: [
-        (String(repeating: "a", count: 300) + ".tar.gz", 200, ".tar.gz"),
-        (String(repeating: "ä", count: 150) + ".mp3", 200, ".mp3"),
-        (String(repeating: "日", count: 150) + ".mp3", 199, ".mp3"),
-        (String(repeating: "👩‍🚀", count: 60), 196, ""),
-        (String(repeating: "a", count: 198) + ". b", 198, "a"),
-        ("x." + String(repeating: "e", count: 250), 200, "e"),
-        ("a" + String(repeating: "\u{301}", count: 200) + ".txt", 200, ".txt"),
-    ])
-    func `a long name is cut between characters and keeps its extension`(_ name: String, _ bytes: Int, _ suffix: String) throws {
+    @Test(
+        "a long name is cut between characters and keeps its extension",
+        arguments: [
+            (String(repeating: "a", count: 300) + ".tar.gz", 200, ".tar.gz"),
+            (String(repeating: "ä", count: 150) + ".mp3", 200, ".mp3"),
+            (String(repeating: "日", count: 150) + ".mp3", 199, ".mp3"),
+            (String(repeating: "👩‍🚀", count: 60), 196, ""),
+            (String(repeating: "a", count: 198) + ". b", 198, "a"),
+            ("x." + String(repeating: "e", count: 250), 200, "e"),
+            ("a" + String(repeating: "\u{301}", count: 200) + ".txt", 200, ".txt"),
+        ])
+    func longNameIsCut(_ name: String, _ bytes: Int, _ suffix: String) throws {
         let safe = try #require(FileNaming.safe(name))
         // Joiners are taken out before anything is counted.
         #expect(safe.utf8.count <= 200)
@@ -77,20 +82,23 @@ struct FileNamingTests {
         #expect(!safe.unicodeScalars.contains("\u{FFFD}"))
     }
 
-    @Test(arguments: [
-        ("a.m4a", 2, "a (2).m4a"),
-        ("a.tar.gz", 2, "a (2).tar.gz"),
-        ("a.TAR.XZ", 3, "a (3).TAR.XZ"),
-        ("a.b.gz", 2, "a.b (2).gz"),
-        ("README", 12, "README (12)"),
-        ("Mr. Smith", 2, "Mr. Smith (2)"),
-        ("a (2).txt", 3, "a (2) (3).txt"),
-    ])
-    func `a taken name gets a number before its extension`(_ name: String, _ number: Int, _ expected: String) {
+    @Test(
+        "a taken name gets a number before its extension",
+        arguments: [
+            ("a.m4a", 2, "a (2).m4a"),
+            ("a.tar.gz", 2, "a (2).tar.gz"),
+            ("a.TAR.XZ", 3, "a (3).TAR.XZ"),
+            ("a.b.gz", 2, "a.b (2).gz"),
+            ("README", 12, "README (12)"),
+            ("Mr. Smith", 2, "Mr. Smith (2)"),
+            ("a (2).txt", 3, "a (2) (3).txt"),
+        ])
+    func takenNameGetsNumber(_ name: String, _ number: Int, _ expected: String) {
         #expect(FileNaming.numbered(name, number) == expected)
     }
 
-    @Test func `a number never makes a name too long`() {
+    @Test("a number never makes a name too long")
+    func numberKeepsNameShort() {
         let name = String(repeating: "a", count: 196) + ".mp3"
         #expect(FileNaming.numbered(name, 1_000) == String(repeating: "a", count: 189) + " (1000).mp3")
         let single = String(repeating: "b", count: 200)
@@ -98,6 +106,7 @@ struct FileNamingTests {
     }
 
     @Test(
+        "a name comes from the user, else Content-Disposition, else the URL",
         arguments: [
             ("mine.txt", "attachment; filename=theirs.txt", "https://h/p/url.txt", "mine.txt"),
             (nil, "attachment; filename=theirs.txt", "https://h/p/url.txt", "theirs.txt"),
@@ -114,15 +123,17 @@ struct FileNamingTests {
             (nil, nil, "https://h", "download"),
             (nil, nil, "https://h/posts/1", "1"),
         ] as [(String?, String?, String, String)])
-    func `a name comes from the user, else Content-Disposition, else the URL`(
+    func nameHasThreeSources(
         _ requested: String?, _ disposition: String?, _ url: String, _ expected: String
     ) throws {
         let url = try #require(HTTPURL(url))
         #expect(FileNaming.name(requested: requested, contentDisposition: disposition, url: url) == expected)
     }
 
-    @Test(arguments: [0, 1, 2, 3, 4, 7, 8, 9, 100, 9_999])
-    func `a name that others bear gets the next number, without a look at each of theirs`(_ others: Int) {
+    @Test(
+        "a name that others bear gets the next number, without a look at each of theirs",
+        arguments: [0, 1, 2, 3, 4, 7, 8, 9, 100, 9_999])
+    func nextNumberIsFoundQuickly(_ others: Int) {
         let names = (0..<others).map { $0 == 0 ? "a.bin" : FileNaming.numbered("a.bin", $0 + 1) }
         var looks = 0
         let free = FileNaming.free("a.bin") { name in
@@ -133,40 +144,46 @@ struct FileNamingTests {
         #expect(looks < 32)
     }
 
-    @Test func `a name found free between others is free`() {
+    @Test("a name found free between others is free")
+    func nameFreeBetweenOthers() {
         let taken: Set<String> = ["a", "a (2)", "a (4)", "a (8)"]
         #expect(!taken.contains(FileNaming.free("a", isTaken: taken.contains)))
     }
 
-    @Test(arguments: [
-        "a.m4a", "no extension", "日本語.pdf", "e\u{301}", "…", "a..b", "x" + String(repeating: "y", count: 199),
-    ])
-    func `a good name is accepted from a user and taken as it stands`(_ name: String) {
+    @Test(
+        "a good name is accepted from a user and taken as it stands",
+        arguments: [
+            "a.m4a", "no extension", "日本語.pdf", "e\u{301}", "…", "a..b", "x" + String(repeating: "y", count: 199),
+        ])
+    func goodUserNameStands(_ name: String) {
         #expect(FileNaming.objection(to: name) == nil)
         #expect(FileNaming.safe(name) == name)
     }
 
-    @Test(arguments: [
-        ("", "filename must not be empty"),
-        (String(repeating: "x", count: 201), "filename must not be longer than 200 bytes"),
-        ("a/b", "filename must not contain '/' or '\\'"),
-        ("..\\b", "filename must not contain '/' or '\\'"),
-        ("a\nb", "filename must not contain control or formatting characters"),
-        ("a\u{202E}b", "filename must not contain control or formatting characters"),
-        (".hidden", "filename must not begin with a dot or a space"),
-        ("..", "filename must not begin with a dot or a space"),
-        (".\u{301}x", "filename must not begin with a dot or a space"),
-        (" a", "filename must not begin with a dot or a space"),
-        ("a.", "filename must not end with a dot or a space"),
-        ("a ", "filename must not end with a dot or a space"),
-        ("nul", "filename 'nul' is reserved for a device on some systems"),
-        ("LPT9.txt", "filename 'LPT9.txt' is reserved for a device on some systems"),
-    ])
-    func `a bad name from a user is refused with its reason`(_ name: String, _ objection: String) {
+    @Test(
+        "a bad name from a user is refused with its reason",
+        arguments: [
+            ("", "filename must not be empty"),
+            (String(repeating: "x", count: 201), "filename must not be longer than 200 bytes"),
+            ("a/b", "filename must not contain '/' or '\\'"),
+            ("..\\b", "filename must not contain '/' or '\\'"),
+            ("a\nb", "filename must not contain control or formatting characters"),
+            ("a\u{202E}b", "filename must not contain control or formatting characters"),
+            (".hidden", "filename must not begin with a dot or a space"),
+            ("..", "filename must not begin with a dot or a space"),
+            (".\u{301}x", "filename must not begin with a dot or a space"),
+            (" a", "filename must not begin with a dot or a space"),
+            ("a.", "filename must not end with a dot or a space"),
+            ("a ", "filename must not end with a dot or a space"),
+            ("nul", "filename 'nul' is reserved for a device on some systems"),
+            ("LPT9.txt", "filename 'LPT9.txt' is reserved for a device on some systems"),
+        ])
+    func badUserNameIsRefused(_ name: String, _ objection: String) {
         #expect(FileNaming.objection(to: name) == objection)
     }
 
-    @Test func `what is refused and what would be changed is the same, for every character at either end`() {
+    @Test("what is refused and what would be changed is the same, for every character at either end")
+    func refusedIsWhatWouldChange() {
         for value in (0...0x30FF).compactMap(Unicode.Scalar.init) {
             let scalar = String(Character(value))
             for name in ["\(scalar)a", "a\(scalar)", "a\(scalar)b"] {

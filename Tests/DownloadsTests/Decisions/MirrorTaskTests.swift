@@ -8,15 +8,15 @@ struct MirrorTaskTests {
     private static let passing: [FailureCode] = [.connectionFailed, .transferBroken, .timedOut]
     private static let final: [FailureCode] = [.httpStatus, .unsupportedEncoding, .tooManyRedirects, .tlsFailure]
 
-    @Test(arguments: passing + final + [.entityChanged])
-    func `before a byte is there, another source is asked for everything`(_ code: FailureCode) {
+    @Test("before a byte is there, another source is asked for everything", arguments: passing + final + [.entityChanged])
+    func withoutBytesAnotherSourceIsAsked(_ code: FailureCode) {
         let failure = DownloadFailure(code, "")
         #expect(MirrorTask(after: failure, Progress()) == .everything)
         #expect(MirrorTask(after: failure, Progress(total: 100, isProven: true, usesOneStream: true)) == .everything)
     }
 
-    @Test(arguments: passing + final)
-    func `under a proof others bring the rest, once`(_ code: FailureCode) {
+    @Test("under a proof others bring the rest, once", arguments: passing + final)
+    func underProofOthersBringRest(_ code: FailureCode) {
         let failure = DownloadFailure(code, "")
         let progress = Progress(hasBytes: true, total: 100, isProven: true)
         #expect(MirrorTask(after: failure, progress) == .rest(total: 100))
@@ -28,8 +28,10 @@ struct MirrorTaskTests {
         #expect(MirrorTask(after: failure, whole) == .nothing)
     }
 
-    @Test(arguments: passing + final + [.entityChanged])
-    func `without a proof bytes are given up only where the download would fail otherwise`(_ code: FailureCode) {
+    @Test(
+        "without a proof bytes are given up only where the download would fail otherwise",
+        arguments: passing + final + [.entityChanged])
+    func withoutProofBytesAreGivenUpLast(_ code: FailureCode) {
         let failure = DownloadFailure(code, "")
         let progress = Progress(hasBytes: true, total: 100)
         #expect(MirrorTask(after: failure, progress) == (Self.passing.contains(code) ? .nothing : .everything))
@@ -38,7 +40,8 @@ struct MirrorTaskTests {
         #expect(MirrorTask(after: failure, last) == .everything)
     }
 
-    @Test func `bytes that cannot be continued by others in ranges are not combined, whatever the proof`() {
+    @Test("bytes that cannot be continued by others in ranges are not combined, whatever the proof")
+    func bytesWithoutRangesAreNotCombined() {
         let progress = Progress(hasBytes: true, total: 100, isProven: true)
         let hindrances: [(inout Progress) -> Void] = [{ $0.total = nil }, { $0.usesOneStream = true }]
         for hinder in hindrances {
@@ -51,8 +54,10 @@ struct MirrorTaskTests {
         #expect(MirrorTask(after: DownloadFailure(.entityChanged, ""), progress) == .everything)
     }
 
-    @Test(arguments: [FailureCode.ioError, .insufficientStorage], [true, false])
-    func `a failure of this machine is nobody else's to mend`(_ code: FailureCode, _ hasBytes: Bool) {
+    @Test(
+        "a failure of this machine is nobody else's to mend", arguments: [FailureCode.ioError, .insufficientStorage],
+        [true, false])
+    func failureOfThisMachineStays(_ code: FailureCode, _ hasBytes: Bool) {
         let progress = Progress(hasBytes: hasBytes, total: 100, isProven: true, isLastAttempt: true)
         #expect(MirrorTask(after: DownloadFailure(code, ""), progress) == .nothing)
     }

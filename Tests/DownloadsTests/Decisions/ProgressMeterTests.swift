@@ -11,7 +11,8 @@ struct ProgressMeterTests {
         return meter
     }
 
-    @Test func `a steady transfer shows its speed from the second sample on`() {
+    @Test("a steady transfer shows its speed from the second sample on")
+    func steadyTransferShowsSpeed() {
         #expect(meter([]).bytesPerSecond(at: start) == 0)
         #expect(meter([(0, 0)]).bytesPerSecond(at: start) == 0)
         #expect(meter([(0, 0), (0.5, 500)]).bytesPerSecond(at: start + .seconds(0.5)) == 1_000)
@@ -19,18 +20,21 @@ struct ProgressMeterTests {
         #expect(long.bytesPerSecond(at: start + .seconds(10)) == 1_000)
     }
 
-    @Test func `a resumed transfer does not count the bytes it began with`() {
+    @Test("a resumed transfer does not count the bytes it began with")
+    func resumedTransferCountsNewBytesOnly() {
         #expect(meter([(0, 1_000_000), (1, 1_000_500)]).bytesPerSecond(at: start + .seconds(1)) == 500)
     }
 
-    @Test func `a change of speed is followed within the window`() {
+    @Test("a change of speed is followed within the window")
+    func changeOfSpeedIsFollowed() {
         var samples: [(Double, Int64)] = []
         for step in 0...40 { samples.append((Double(step) / 4, Int64(step) * 250)) }
         for step in 1...20 { samples.append((10 + Double(step) / 4, 10_000 + Int64(step) * 2_500)) }
         #expect(meter(samples).bytesPerSecond(at: start + .seconds(15)) == 10_000)
     }
 
-    @Test func `silence lets the speed sink, and stalls`() {
+    @Test("silence lets the speed sink, and stalls")
+    func silenceStalls() {
         let silent = meter([(0, 0), (1, 1_000)])
         #expect(silent.bytesPerSecond(at: start + .seconds(4)) == 250)
         #expect(!silent.isStalled(at: start + .seconds(5.9)))
@@ -42,12 +46,14 @@ struct ProgressMeterTests {
         #expect(meter([(0, 0)]).isStalled(at: start + .seconds(5)))
     }
 
-    @Test func `a counter that falls starts the meter anew`() {
+    @Test("a counter that falls starts the meter anew")
+    func fallingCounterStartsAnew() {
         let restarted = meter([(0, 0), (1, 10_000), (2, 0), (3, 700)])
         #expect(restarted.bytesPerSecond(at: start + .seconds(3)) == 700)
     }
 
-    @Test func `frequent samples, late ones and absurd counters do no harm`() {
+    @Test("frequent samples, late ones and absurd counters do no harm")
+    func absurdSamplesDoNoHarm() {
         let frequent = meter((0...10_000).map { (Double($0) / 1_000, Int64($0)) })
         #expect((990...1_010).contains(frequent.bytesPerSecond(at: start + .seconds(10))))
         #expect(meter([(1, 100), (0, 50), (2, 300)]).bytesPerSecond(at: start + .seconds(2)) == 200)

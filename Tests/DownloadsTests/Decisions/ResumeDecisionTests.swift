@@ -48,6 +48,7 @@ struct ResumeDecisionTests {
     // MARK: - Asking (rules 1, 2 and 8)
 
     @Test(
+        "an attempt asks for the rest only with a validator",
         arguments: [
             (nil, 0, .ask(Ask())),
             (nil, 40, .ask(Ask())),
@@ -63,52 +64,57 @@ struct ResumeDecisionTests {
             (SavedEntity(total: 100), 100, .complete),
             (tagged, 101, .ask(Ask(discardsBytes: true))),
         ] as [(SavedEntity?, Int64, ResumeDecision.Beginning)])
-    func `an attempt asks for the rest only with a validator`(
+    func restNeedsValidator(
         _ entity: SavedEntity?, _ offset: Int64, _ expected: ResumeDecision.Beginning
     ) {
         var decision = ResumeDecision()
         #expect(decision.begin(entity: entity, offset: offset) == expected)
     }
 
-    @Test func `a question is written as its fields`() {
+    @Test("a question is written as its fields")
+    func questionBecomesFields() {
         #expect(Ask(offset: 40, ifRange: Self.tag).range == "bytes=40-")
         #expect(Ask().range == nil)
     }
 
     // MARK: - 206 (rule 3)
 
-    @Test(arguments: [
-        part(),
-        part { $0.contentLength = nil },
-        part { $0.contentEncoding = "identity" },
-        // Nothing saved that it could differ from.
-        part { $0.lastModified = "whatever" },
-    ])
-    func `a part that agrees in everything is appended`(_ head: OriginResponse) {
+    @Test(
+        "a part that agrees in everything is appended",
+        arguments: [
+            part(),
+            part { $0.contentLength = nil },
+            part { $0.contentEncoding = "identity" },
+            // Nothing saved that it could differ from.
+            part { $0.lastModified = "whatever" },
+        ])
+    func agreeingPartIsAppended(_ head: OriginResponse) {
         var decision = resuming()
         #expect(
             decision.evaluate(head)
                 == .append(ResumeDecision.Body(offset: 40, end: 100, entity: Self.tagged, isResumable: true)))
     }
 
-    @Test(arguments: [
-        ("a start before", part { $0.contentRange = "bytes 39-99/100" }),
-        ("a start behind", part { $0.contentRange = "bytes 41-99/100" }),
-        ("another length", part { $0.contentRange = "bytes 40-99/101" }),
-        ("an unknown length", part { $0.contentRange = "bytes 40-99/*" }),
-        ("no range", part { $0.contentRange = nil }),
-        ("no valid range", part { $0.contentRange = "bytes 40-99" }),
-        ("another unit", part { $0.contentRange = "lines 40-99/100" }),
-        ("the range of a 416", part { $0.contentRange = "bytes */100" }),
-        ("another length of its own", part { $0.contentLength = 61 }),
-        ("another tag", part { $0.etag = #""v2""# }),
-        // RFC 9110 §15.3.7: a 206 carries the ETag that the 200 would.
-        ("no tag", part { $0.etag = nil }),
-        ("the same tag, weak", part { $0.etag = #"W/"v1""# }),
-        ("several parts", part { $0.contentType = "multipart/byteranges; boundary=x" }),
-        ("a coding", part { $0.contentEncoding = "gzip" }),
-    ])
-    func `a part with a contradiction starts the download over, once`(_ name: String, _ head: OriginResponse) {
+    @Test(
+        "a part with a contradiction starts the download over, once",
+        arguments: [
+            ("a start before", part { $0.contentRange = "bytes 39-99/100" }),
+            ("a start behind", part { $0.contentRange = "bytes 41-99/100" }),
+            ("another length", part { $0.contentRange = "bytes 40-99/101" }),
+            ("an unknown length", part { $0.contentRange = "bytes 40-99/*" }),
+            ("no range", part { $0.contentRange = nil }),
+            ("no valid range", part { $0.contentRange = "bytes 40-99" }),
+            ("another unit", part { $0.contentRange = "lines 40-99/100" }),
+            ("the range of a 416", part { $0.contentRange = "bytes */100" }),
+            ("another length of its own", part { $0.contentLength = 61 }),
+            ("another tag", part { $0.etag = #""v2""# }),
+            // RFC 9110 §15.3.7: a 206 carries the ETag that the 200 would.
+            ("no tag", part { $0.etag = nil }),
+            ("the same tag, weak", part { $0.etag = #"W/"v1""# }),
+            ("several parts", part { $0.contentType = "multipart/byteranges; boundary=x" }),
+            ("a coding", part { $0.contentEncoding = "gzip" }),
+        ])
+    func contradictionStartsOverOnce(_ name: String, _ head: OriginResponse) {
         var decision = resuming()
         #expect(decision.evaluate(head) == .askAgain(Ask(discardsBytes: true)))
         #expect(decision.hasRestarted)
@@ -126,8 +132,10 @@ struct ResumeDecisionTests {
         #expect(!failure.retryable)
     }
 
-    @Test(arguments: [(nil, true), (modified, true), ("Sat, 21 Nov 2026 09:00:01 GMT", false)] as [(String?, Bool)])
-    func `with a tag as validator, a Last-Modified that differs from the saved one is a change`(
+    @Test(
+        "with a tag as validator, a Last-Modified that differs from the saved one is a change",
+        arguments: [(nil, true), (modified, true), ("Sat, 21 Nov 2026 09:00:01 GMT", false)] as [(String?, Bool)])
+    func changedDateBesideTagIsChange(
         _ lastModified: String?, _ isTaken: Bool
     ) {
         let entity = SavedEntity(etag: Self.tag, lastModified: Self.modified, date: Self.date, total: 100)
@@ -139,23 +147,25 @@ struct ResumeDecisionTests {
         }
     }
 
-    @Test(arguments: [
-        (part { $0.etag = nil }, true),
-        (
-            part {
-                $0.etag = nil
-                $0.lastModified = modified
-            }, true
-        ),
-        (
-            part {
-                $0.etag = nil
-                $0.lastModified = "Sat, 21 Nov 2026 09:00:01 GMT"
-            }, false
-        ),
-        (part { $0.lastModified = modified }, false),
-    ])
-    func `with a date as validator, the date must stay and no tag may appear`(_ head: OriginResponse, _ isTaken: Bool) {
+    @Test(
+        "with a date as validator, the date must stay and no tag may appear",
+        arguments: [
+            (part { $0.etag = nil }, true),
+            (
+                part {
+                    $0.etag = nil
+                    $0.lastModified = modified
+                }, true
+            ),
+            (
+                part {
+                    $0.etag = nil
+                    $0.lastModified = "Sat, 21 Nov 2026 09:00:01 GMT"
+                }, false
+            ),
+            (part { $0.lastModified = modified }, false),
+        ])
+    func dateAsValidatorMustStay(_ head: OriginResponse, _ isTaken: Bool) {
         var decision = resuming(Self.dated)
         switch decision.evaluate(head) {
         case .append(let body): #expect(isTaken && body.entity == Self.dated)
@@ -164,7 +174,8 @@ struct ResumeDecisionTests {
         }
     }
 
-    @Test func `a length that was unknown is learnt from the part`() {
+    @Test("a length that was unknown is learnt from the part")
+    func lengthIsLearntFromPart() {
         var decision = resuming(SavedEntity(etag: Self.tag))
         #expect(
             decision.evaluate(Self.part())
@@ -173,7 +184,8 @@ struct ResumeDecisionTests {
         #expect(unknown.evaluate(Self.part { $0.contentRange = "bytes 40-99/*" }) == .askAgain(Ask(discardsBytes: true)))
     }
 
-    @Test func `a part that ends early is continued in the same attempt`() {
+    @Test("a part that ends early is continued in the same attempt")
+    func shortPartIsContinued() {
         var decision = resuming()
         let head = Self.part {
             $0.contentRange = "bytes 40-59/100"
@@ -195,7 +207,8 @@ struct ResumeDecisionTests {
 
     // MARK: - 200 (rule 4)
 
-    @Test func `a first response is taken with its validators`() {
+    @Test("a first response is taken with its validators")
+    func firstResponseBringsValidators() {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
         let entity = SavedEntity(etag: Self.tag, lastModified: Self.modified, date: Self.date, total: 100)
@@ -209,14 +222,16 @@ struct ResumeDecisionTests {
         #expect(!decision.hasRestarted)
     }
 
-    @Test(arguments: [
-        (whole(), true),
-        (whole { $0.acceptRanges = "bytes" }, true),
-        (whole { $0.acceptRanges = "none" }, false),
-        (whole { $0.etag = #"W/"v1""# }, false),
-        (whole { $0.etag = nil }, false),
-    ])
-    func `a response tells whether the download can be resumed`(_ head: OriginResponse, _ isResumable: Bool) {
+    @Test(
+        "a response tells whether the download can be resumed",
+        arguments: [
+            (whole(), true),
+            (whole { $0.acceptRanges = "bytes" }, true),
+            (whole { $0.acceptRanges = "none" }, false),
+            (whole { $0.etag = #"W/"v1""# }, false),
+            (whole { $0.etag = nil }, false),
+        ])
+    func responseTellsWhetherResumable(_ head: OriginResponse, _ isResumable: Bool) {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
         guard case .restart(let body) = decision.evaluate(head) else {
@@ -226,26 +241,28 @@ struct ResumeDecisionTests {
         #expect(body.isResumable == isResumable)
     }
 
-    @Test(arguments: [
-        ("a new tag", tagged, whole { $0.etag = #""v2""# }),
-        ("the tag turned weak", tagged, whole { $0.etag = #"W/"v1""# }),
-        ("no tag any more", tagged, whole { $0.etag = nil }),
-        (
-            "a new length", tagged,
-            whole {
-                $0.etag = #""v2""#; $0.contentLength = 120
-            }
-        ),
-        ("the same tag with another length", tagged, whole { $0.contentLength = 99 }),
-        (
-            "the same date", dated,
-            whole {
-                $0.etag = nil
-                $0.lastModified = modified
-            }
-        ),
-    ])
-    func `a whole file in place of a part is taken from its start, with its validators`(
+    @Test(
+        "a whole file in place of a part is taken from its start, with its validators",
+        arguments: [
+            ("a new tag", tagged, whole { $0.etag = #""v2""# }),
+            ("the tag turned weak", tagged, whole { $0.etag = #"W/"v1""# }),
+            ("no tag any more", tagged, whole { $0.etag = nil }),
+            (
+                "a new length", tagged,
+                whole {
+                    $0.etag = #""v2""#; $0.contentLength = 120
+                }
+            ),
+            ("the same tag with another length", tagged, whole { $0.contentLength = 99 }),
+            (
+                "the same date", dated,
+                whole {
+                    $0.etag = nil
+                    $0.lastModified = modified
+                }
+            ),
+        ])
+    func wholeFileInPlaceOfPart(
         _ name: String, _ saved: SavedEntity, _ head: OriginResponse
     ) {
         var decision = resuming(saved)
@@ -258,7 +275,8 @@ struct ResumeDecisionTests {
         #expect(body.end == head.contentLength)
     }
 
-    @Test func `an origin that does not know If-Range is asked once more with a plain range`() {
+    @Test("an origin that does not know If-Range is asked once more with a plain range")
+    func originWithoutIfRange() {
         var decision = resuming()
         #expect(decision.evaluate(Self.whole()) == .askAgain(Ask(offset: 40)))
         #expect(
@@ -266,18 +284,21 @@ struct ResumeDecisionTests {
                 == .append(ResumeDecision.Body(offset: 40, end: 100, entity: Self.tagged, isResumable: true)))
     }
 
-    @Test(arguments: [
-        part { $0.etag = #""v2""# }, part { $0.contentRange = "bytes 40-119/120" },
-        // Nothing would tell that this part is of the same file.
-        part { $0.etag = nil },
-    ])
-    func `the response to a plain range is verified`(_ head: OriginResponse) {
+    @Test(
+        "the response to a plain range is verified",
+        arguments: [
+            part { $0.etag = #""v2""# }, part { $0.contentRange = "bytes 40-119/120" },
+            // Nothing would tell that this part is of the same file.
+            part { $0.etag = nil },
+        ])
+    func plainRangeIsVerified(_ head: OriginResponse) {
         var decision = resuming()
         _ = decision.evaluate(Self.whole())
         #expect(decision.evaluate(head) == .askAgain(Ask(discardsBytes: true)))
     }
 
-    @Test func `an origin that honours no ranges brings the same file from its start, and what is there stays`() {
+    @Test("an origin that honours no ranges brings the same file from its start, and what is there stays")
+    func originWithoutRanges() {
         var decision = resuming()
         _ = decision.evaluate(Self.whole())
         let body = ResumeDecision.Body(offset: 0, end: 100, entity: Self.tagged, isResumable: false)
@@ -295,20 +316,22 @@ struct ResumeDecisionTests {
     // MARK: - Other sources (rule 10)
 
     @Test(
+        "bytes that no present source vouches for have to prove themselves, even if none is missing",
         arguments: [
             (tagged, 100, .ask(Ask(offset: 99, ifRange: tag))), (dated, 100, .ask(Ask(offset: 99, ifRange: modified))),
             (tagged, 40, .ask(Ask(offset: 40, ifRange: tag))), (SavedEntity(total: 100), 100, .ask(Ask(discardsBytes: true))),
             (SavedEntity(etag: tag, total: 1), 1, .ask(Ask(offset: 0, ifRange: tag, keepsLaterBytes: true))),
             (SavedEntity(total: 1), 1, .ask(Ask())),
         ] as [(SavedEntity, Int64, ResumeDecision.Beginning)])
-    func `bytes that no present source vouches for have to prove themselves, even if none is missing`(
+    func bytesWithoutVoucherProveThemselves(
         _ entity: SavedEntity, _ offset: Int64, _ expected: ResumeDecision.Beginning
     ) {
         var decision = ResumeDecision()
         #expect(decision.begin(entity: entity, offset: offset, isVouchedFor: false) == expected)
     }
 
-    @Test func `the last byte that comes again proves the file, and anything else starts over`() {
+    @Test("the last byte that comes again proves the file, and anything else starts over")
+    func lastByteProvesFile() {
         let last = Self.part {
             $0.contentRange = "bytes 99-99/100"
             $0.contentLength = 1
@@ -331,7 +354,8 @@ struct ResumeDecisionTests {
         }
     }
 
-    @Test func `what was seen of a source holds for no other one`() {
+    @Test("what was seen of a source holds for no other one")
+    func sourcesAreSeenApart() {
         var decision = resuming()
         _ = decision.restartAsOneStream(because: "of a test", httpStatus: 206)
         #expect(decision.usesOneStream && decision.hasRestarted)
@@ -344,7 +368,8 @@ struct ResumeDecisionTests {
         #expect(!decision.usesOneStream && !decision.hasRestarted)
     }
 
-    @Test func `a source that is given up costs no bytes`() {
+    @Test("a source that is given up costs no bytes")
+    func givenUpSourceCostsNoBytes() {
         var decision = resuming()
         var written = Coverage(prefix: 40)
         written.insert(60..<70)
@@ -356,19 +381,21 @@ struct ResumeDecisionTests {
 
     // MARK: - 416 (rule 5)
 
-    @Test func `416 means complete only where all three lengths agree`() {
+    @Test("416 means complete only where all three lengths agree")
+    func status416MeansCompleteIfLengthsAgree() {
         // Known to be complete, it is not even asked.
         var decision = ResumeDecision()
         #expect(decision.begin(entity: Self.tagged, offset: 100) == .complete)
     }
 
     @Test(
+        "any other 416 starts over, once",
         arguments: [
             (tagged, "bytes */100"), (tagged, "bytes */40"), (tagged, "bytes */39"), (tagged, nil), (tagged, "bytes 0-1/40"),
             // Nothing saved says that 40 bytes are all of this file.
             (SavedEntity(etag: tag), "bytes */40"),
         ] as [(SavedEntity, String?)])
-    func `any other 416 starts over, once`(_ saved: SavedEntity, _ range: String?) {
+    func otherStatus416StartsOverOnce(_ saved: SavedEntity, _ range: String?) {
         var decision = resuming(saved)
         let head = Self.head(416) { $0.contentRange = range }
         #expect(decision.evaluate(head) == .askAgain(Ask(discardsBytes: true)))
@@ -380,7 +407,8 @@ struct ResumeDecisionTests {
         #expect(failure.code == .entityChanged)
     }
 
-    @Test func `416 to a question without a range is an error`() {
+    @Test("416 to a question without a range is an error")
+    func status416WithoutRangeIsError() {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
         guard case .fail(let failure) = decision.evaluate(Self.head(416)) else {
@@ -392,8 +420,8 @@ struct ResumeDecisionTests {
 
     // MARK: - Errors (rules 1 and 6)
 
-    @Test(arguments: [0, 40])
-    func `responses without the file are errors, and those that may pass are retryable`(_ offset: Int64) {
+    @Test("responses without the file are errors, and those that may pass are retryable", arguments: [0, 40])
+    func responsesWithoutFileAreErrors(_ offset: Int64) {
         for status in [100, 201, 202, 204, 205, 226, 300, 304, 400, 401, 403, 404, 408, 412, 429, 500, 501, 503, 599] {
             var decision = resuming(at: offset)
             guard case .fail(let failure) = decision.evaluate(Self.head(status)) else {
@@ -406,7 +434,8 @@ struct ResumeDecisionTests {
         }
     }
 
-    @Test func `a part that nobody asked for is an error`() {
+    @Test("a part that nobody asked for is an error")
+    func unaskedPartIsError() {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
         guard case .fail(let failure) = decision.evaluate(Self.part { $0.contentRange = "bytes 0-99/100" }) else {
@@ -417,8 +446,10 @@ struct ResumeDecisionTests {
         #expect(!failure.retryable)
     }
 
-    @Test(arguments: [("gzip", true), ("identity, br", true), ("identity", false), ("", false), ("Identity", false)])
-    func `a content coding despite identity is an error`(_ coding: String, _ isError: Bool) {
+    @Test(
+        "a content coding despite identity is an error",
+        arguments: [("gzip", true), ("identity, br", true), ("identity", false), ("", false), ("Identity", false)])
+    func contentCodingIsError(_ coding: String, _ isError: Bool) {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
         let verdict = decision.evaluate(Self.whole { $0.contentEncoding = coding })
@@ -433,6 +464,7 @@ struct ResumeDecisionTests {
     // MARK: - The end of a body (rule 6)
 
     @Test(
+        "a whole body ends where its length says",
         arguments: [
             (100, 100, .complete(total: 100)),
             (100, 99, .fail(DownloadFailure(.transferBroken, "the transfer ended at byte 99 of 100"))),
@@ -440,14 +472,15 @@ struct ResumeDecisionTests {
             (nil, 0, .complete(total: 0)),
             (0, 0, .complete(total: 0)),
         ] as [(Int64?, Int64, ResumeDecision.Ending)])
-    func `a whole body ends where its length says`(_ length: Int64?, _ position: Int64, _ expected: ResumeDecision.Ending) {
+    func wholeBodyEndsAtItsLength(_ length: Int64?, _ position: Int64, _ expected: ResumeDecision.Ending) {
         var decision = ResumeDecision()
         _ = decision.begin(entity: nil, offset: 0)
         _ = decision.evaluate(Self.whole { $0.contentLength = length })
         #expect(decision.ended(at: position) == expected)
     }
 
-    @Test func `the end of a body that was never taken is an error`() {
+    @Test("the end of a body that was never taken is an error")
+    func endOfUntakenBodyIsError() {
         var decision = resuming()
         guard case .fail = decision.ended(at: 40) else {
             Issue.record("taken")
@@ -456,8 +489,8 @@ struct ResumeDecisionTests {
     }
 
     /// What the whole file hashes to: what the first response says, or a later one where it said nothing.
-    @Test(arguments: [nil, 1], [nil, 1, 2] as [UInt8?])
-    func `a part keeps the digest that the file has, and may bring it`(_ first: UInt8?, _ later: UInt8?) {
+    @Test("a part keeps the digest that the file has, and may bring it", arguments: [nil, 1], [nil, 1, 2] as [UInt8?])
+    func partKeepsDigestOfFile(_ first: UInt8?, _ later: UInt8?) {
         let digest = { (byte: UInt8) in Checksum(.sha256, bytes: [UInt8](repeating: byte, count: 32)) }
         var entity = Self.tagged
         entity.digest = first.flatMap(digest)
@@ -483,7 +516,8 @@ struct ResumeDecisionTests {
 
     // MARK: - Reading the head
 
-    @Test func `a response's fields are read as they were sent`() {
+    @Test("a response's fields are read as they were sent")
+    func responseFieldsAreReadAsSent() {
         var fields = Fields()
         fields.append(.etag, Self.tag)
         fields.append(.lastModified, Self.modified)

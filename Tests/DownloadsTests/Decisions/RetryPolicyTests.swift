@@ -13,10 +13,12 @@ struct ConstantGenerator: RandomNumberGenerator {
 }
 
 struct RetryPolicyTests {
-    @Test(arguments: [
-        (1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 60), (8, 60), (100, 60), (.max, 60), (0, 1), (-1, 1),
-    ])
-    func `the longest delay doubles up to a minute and the shortest is none`(_ fruitless: Int, _ seconds: Double) {
+    @Test(
+        "the longest delay doubles up to a minute and the shortest is none",
+        arguments: [
+            (1, 1), (2, 2), (3, 4), (4, 8), (5, 16), (6, 32), (7, 60), (8, 60), (100, 60), (.max, 60), (0, 1), (-1, 1),
+        ])
+    func longestDelayDoubles(_ fruitless: Int, _ seconds: Double) {
         let policy = RetryPolicy()
         var most = ConstantGenerator.most
         let longest = policy.delay(afterAttemptsWithoutProgress: fruitless, retryAfter: nil, using: &most)
@@ -26,11 +28,13 @@ struct RetryPolicyTests {
         #expect(policy.delay(afterAttemptsWithoutProgress: fruitless, retryAfter: nil, using: &least) == .zero)
     }
 
-    @Test(arguments: [
-        (Duration.seconds(5), Duration.seconds(5)), (.zero, .zero), (.seconds(3_600), .seconds(3_600)),
-        (.seconds(7_200), .seconds(7_200)), (.seconds(864_000), .seconds(86_400)),
-    ])
-    func `a delay is never less than what the origin asks, up to a day`(_ asked: Duration, _ expected: Duration) {
+    @Test(
+        "a delay is never less than what the origin asks, up to a day",
+        arguments: [
+            (Duration.seconds(5), Duration.seconds(5)), (.zero, .zero), (.seconds(3_600), .seconds(3_600)),
+            (.seconds(7_200), .seconds(7_200)), (.seconds(864_000), .seconds(86_400)),
+        ])
+    func delayHonoursOrigin(_ asked: Duration, _ expected: Duration) {
         var least = ConstantGenerator.least
         #expect(RetryPolicy().delay(afterAttemptsWithoutProgress: 1, retryAfter: asked, using: &least) == expected)
         var most = ConstantGenerator.most
@@ -38,6 +42,7 @@ struct RetryPolicyTests {
     }
 
     @Test(
+        "Retry-After is seconds or a date by the origin's clock",
         arguments: [
             ("120", nil, 120), ("0", nil, 0), ("99999999999999999999", nil, 1 << 32),
             ("Sat, 21 Nov 2026 10:00:30 GMT", nil, 30),
@@ -47,19 +52,21 @@ struct RetryPolicyTests {
             ("Saturday, 21-Nov-26 10:00:30 GMT", nil, 30),
             ("soon", nil, nil), ("", nil, nil), ("-5", nil, nil), ("1.5", nil, nil),
         ] as [(String, String?, Int64?)])
-    func `Retry-After is seconds or a date by the origin's clock`(_ value: String, _ date: String?, _ seconds: Int64?) throws {
+    func retryAfterIsSecondsOrDate(_ value: String, _ date: String?, _ seconds: Int64?) throws {
         let now = try #require(Timestamp(parsing: "2026-11-21T10:00:00.500Z"))
         #expect(RetryPolicy.delay(fromRetryAfter: value, date: date, now: now) == seconds.map { .seconds($0) })
     }
 
-    @Test func `only failures that may pass are retried`() {
+    @Test("only failures that may pass are retried")
+    func onlyPassingFailuresAreRetried() {
         let retried = FailureCode.allCases.filter { RetryPolicy.retries($0) }
         #expect(Set(retried) == [.connectionFailed, .timedOut, .transferBroken])
         let statuses = (100...999).filter { DownloadFailure(.httpStatus, "", httpStatus: $0).retryable }
         #expect(statuses == [408, 425, 429, 500, 502, 503, 504, 522, 524])
     }
 
-    @Test func `after eight fruitless attempts in a row a download fails`() {
+    @Test("after eight fruitless attempts in a row a download fails")
+    func eightFruitlessAttemptsFail() {
         var budget = RetryBudget()
         var random = ConstantGenerator.least
         let broken = DownloadFailure(.connectionFailed, "no")
@@ -70,7 +77,8 @@ struct RetryPolicyTests {
         #expect(budget.verdict(on: broken, bytesReceived: 0, policy: RetryPolicy(), using: &random) == .giveUp)
     }
 
-    @Test func `new bytes make the count begin again, and repeated ones do not`() {
+    @Test("new bytes make the count begin again, and repeated ones do not")
+    func newBytesResetCount() {
         var budget = RetryBudget(furthest: 100)
         var random = ConstantGenerator.least
         let broken = DownloadFailure(.transferBroken, "no")
@@ -80,7 +88,8 @@ struct RetryPolicyTests {
         }
     }
 
-    @Test func `a failure that will not pass is final at once`() {
+    @Test("a failure that will not pass is final at once")
+    func permanentFailureIsFinal() {
         var budget = RetryBudget()
         var random = ConstantGenerator.least
         let verdict = budget.verdict(

@@ -6,6 +6,7 @@ struct ValidatorTests {
     private static let modified = "Sat, 21 Nov 2026 09:00:00 GMT"
 
     @Test(
+        "only what proves identity byte for byte is a validator",
         arguments: [
             (SavedEntity(etag: #""v1""#), #""v1""#),
             (SavedEntity(etag: #""v1""#, lastModified: modified, date: "Sat, 21 Nov 2026 10:00:00 GMT"), #""v1""#),
@@ -27,7 +28,7 @@ struct ValidatorTests {
             (SavedEntity(etag: #""v1""#, coding: "gzip"), nil),
             (SavedEntity(), nil),
         ] as [(SavedEntity, String?)])
-    func `only what proves identity byte for byte is a validator`(_ entity: SavedEntity, _ expected: String?) {
+    func onlyStrongProofIsValidator(_ entity: SavedEntity, _ expected: String?) {
         #expect(Validator(of: entity)?.fieldValue == expected)
     }
 }

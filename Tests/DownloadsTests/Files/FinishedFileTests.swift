@@ -60,8 +60,8 @@ struct FinishedFileTests {
         },
     ]
 
-    @Test(arguments: changes)
-    func `only the file that was published is opened and removed`(change: Change) async throws {
+    @Test("only the file that was published is opened and removed", arguments: changes)
+    func onlyPublishedFileIsOpenedOrRemoved(change: Change) async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
         let identity = try #require(published.identity)
         try change.happens(fixture, fixture.path("files/a"))
@@ -74,8 +74,8 @@ struct FinishedFileTests {
         #expect(try fixture.names(in: "files") == (isIdentical ? [] : before))
     }
 
-    @Test(arguments: changes)
-    func `a file is recognised by its identity, or else by its length and hash`(change: Change) async throws {
+    @Test("a file is recognised by its identity, or else by its length and hash", arguments: changes)
+    func fileIsRecognised(change: Change) async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
         try change.happens(fixture, fixture.path("files/a"))
         let recognition = try await depot.recognise(published)
@@ -87,14 +87,15 @@ struct FinishedFileTests {
         }
     }
 
-    @Test func `a file whose identity was never kept is recognised by its hash`() async throws {
+    @Test("a file whose identity was never kept is recognised by its hash")
+    func fileWithoutIdentityIsRecognisedByHash() async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
         let unknown = PublishedFile(name: "a", length: published.length, sha256: published.sha256, identity: nil)
         #expect(try await depot.recognise(unknown) == .adopted(try #require(published.identity)))
     }
 
-    @Test(arguments: ["../pawl.sqlite", "..", ".", "", "/etc/passwd", "a/b"])
-    func `a path is no name of a finished file`(name: String) throws {
+    @Test("a path is no name of a finished file", arguments: ["../pawl.sqlite", "..", ".", "", "/etc/passwd", "a/b"])
+    func pathIsNoName(name: String) throws {
         let identity = FileIdentity(device: 1, inode: 2, size: 3, modified: 4)
         #expect(throws: FileError.self) { try depot.open(name, as: identity) }
         #expect(throws: FileError.self) { try depot.remove(name, as: identity) }
@@ -111,7 +112,8 @@ struct FinishedNamesTests {
         return download
     }
 
-    @Test func `a name belongs to the download that was completed under it last`() {
+    @Test("a name belongs to the download that was completed under it last")
+    func nameBelongsToLastDownload() {
         let names = FinishedNames([
             completed(1, "a", at: 30), completed(2, "a", at: 20), completed(3, "b", at: 10),
             completed(4, "a", at: 40, state: .paused),
@@ -121,7 +123,8 @@ struct FinishedNamesTests {
         #expect(names.owner(of: "c") == nil)
     }
 
-    @Test func `publishing a name says whose file can't be there any more`() {
+    @Test("publishing a name says whose file can't be there any more")
+    func publishingNameDisplacesOthers() {
         var names = FinishedNames()
         let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
         #expect(names.publish("a", by: first) == nil)
@@ -138,16 +141,19 @@ struct PublicationNoteTests {
     private static let note = PublicationNote(
         name: "a (2).txt", identity: FileIdentity(device: 1, inode: 2, size: 3, modified: 4), sha256: Array(0..<32))
 
-    @Test func `a note is read as it was written`() {
+    @Test("a note is read as it was written")
+    func noteIsReadAsWritten() {
         #expect(PublicationNote(Self.note.text) == Self.note)
     }
 
-    @Test(arguments: [
-        "", "1:2:3:4", "1:2:3:4\n00\na", String(note.text.dropLast(10)),
-        note.text.replacingOccurrences(of: "a (2).txt", with: "../a"),
-        String(note.text.dropFirst(8)), note.text + "\n", note.text.replacingOccurrences(of: "a (2).txt", with: ""),
-    ])
-    func `what a crash left of a note is none`(text: String) {
+    @Test(
+        "what a crash left of a note is none",
+        arguments: [
+            "", "1:2:3:4", "1:2:3:4\n00\na", String(note.text.dropLast(10)),
+            note.text.replacingOccurrences(of: "a (2).txt", with: "../a"),
+            String(note.text.dropFirst(8)), note.text + "\n", note.text.replacingOccurrences(of: "a (2).txt", with: ""),
+        ])
+    func brokenNoteIsNone(text: String) {
         #expect(PublicationNote(text) == nil)
     }
 }

@@ -37,12 +37,13 @@ struct PartFileTests {
     }
 
     @Test(
+        "a part file is opened only if it is there, regular, and long enough",
         arguments: [
             (.nothing, .missing), (.shorter, .short), (.whole, nil), (.longer, nil), (.link, .notRegular),
             (.dangling, .notRegular),
             (.pipe, .notRegular), (.directory, .notRegular),
         ] as [(Found, FileError.Kind?)])
-    func `a part file is opened only if it is there, regular, and long enough`(found: Found, kind: FileError.Kind?) throws {
+    func partFileIsOpenedIfSound(found: Found, kind: FileError.Kind?) throws {
         try make(found)
         do throws(FileError) {
             let part = try depot.openPart(id, holding: 3)
@@ -55,8 +56,8 @@ struct PartFileTests {
         #expect(try fixture.names(in: "incomplete").count == (found == .nothing ? 0 : 1))
     }
 
-    @Test(arguments: Found.allCases)
-    func `a new part file takes the place of what bears its name, and writes through nothing`(found: Found) throws {
+    @Test("a new part file takes the place of what bears its name, and writes through nothing", arguments: Found.allCases)
+    func newPartFileReplacesName(found: Found) throws {
         try make(found)
         guard found != .directory else {
             let error = #expect(throws: FileError.self) { try depot.createPart(id, replacement: false) }
@@ -72,7 +73,8 @@ struct PartFileTests {
         if found == .dangling { #expect(!FileManager.default.fileExists(atPath: fixture.path("elsewhere"))) }
     }
 
-    @Test func `a replacement leaves the part file alone until it takes its place`() async throws {
+    @Test("a replacement leaves the part file alone until it takes its place")
+    func replacementLeavesPartFileAlone() async throws {
         _ = try fixture.makePart([1])
         let replacement = try depot.createPart(id, replacement: true)
         try unsafe replacement.write(([2] as [UInt8]).span.bytes, at: 0)
@@ -83,13 +85,15 @@ struct PartFileTests {
         #expect(try replacement.identity() == depot.openPart(id, holding: 1).identity())
     }
 
-    @Test func `a replacement that is not there takes no place`() async throws {
+    @Test("a replacement that is not there takes no place")
+    func missingReplacementTakesNoPlace() async throws {
         _ = try fixture.makePart([1])
         await #expect(throws: FileError.self) { try await depot.promoteReplacement(id) }
         #expect(try fixture.read("incomplete/\(id).part").first == 1)
     }
 
-    @Test func `all that belongs to an unfinished download is removed, and nothing else`() throws {
+    @Test("all that belongs to an unfinished download is removed, and nothing else")
+    func allOfUnfinishedDownloadIsRemoved() throws {
         _ = try fixture.makePart([1])
         _ = try depot.createPart(id, replacement: true)
         try fixture.write([1], to: "incomplete/\(id).publishing")
@@ -99,7 +103,8 @@ struct PartFileTests {
         _ = try depot.removeParts(id)
     }
 
-    @Test func `what no record counts on is removed from among the part files`() throws {
+    @Test("what no record counts on is removed from among the part files")
+    func unrecordedPartFilesAreRemoved() throws {
         for number in 1...3 { _ = try fixture.makePart([1], number) }
         for name in [
             "\(DepotFixture.id(1)).publishing", "\(DepotFixture.id(1)).part.next", "\(DepotFixture.id(2)).publishing", "x",
@@ -112,7 +117,8 @@ struct PartFileTests {
         #expect(try fixture.names(in: "incomplete") == kept)
     }
 
-    @Test func `a file is cut to its length, and never extended`() throws {
+    @Test("a file is cut to its length, and never extended")
+    func fileIsCutNeverExtended() throws {
         let part = try fixture.makePart([1, 2, 3])
         try part.cut(to: 3)
         #expect(try part.size() == 3)
@@ -137,7 +143,8 @@ struct PartFileTests {
         #expect(error?.kind == .short)
     }
 
-    @Test func `room for bytes that have not come is given back, and the others stay`() throws {
+    @Test("room for bytes that have not come is given back, and the others stay")
+    func unusedRoomIsGivenBack() throws {
         let part = try depot.createPart(id, replacement: false)
         _ = try part.preallocate(8 << 20)
         let piece = [UInt8](repeating: 7, count: 1 << 20)

@@ -18,8 +18,8 @@ struct PublishingTests {
 
     // MARK: - Verifying
 
-    @Test(arguments: [Checksum.Algorithm.sha256, .sha1, .md5, .sha512])
-    func `a file is verified if it matches what was promised`(algorithm: Checksum.Algorithm) async throws {
+    @Test("a file is verified if it matches what was promised", arguments: [Checksum.Algorithm.sha256, .sha1, .md5, .sha512])
+    func matchingFileIsVerified(algorithm: Checksum.Algorithm) async throws {
         let right = try #require(checksum(algorithm, of: bytes))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count, expecting: [right])
         #expect(file.sha256 == SHA256.digest(of: bytes))
@@ -30,8 +30,8 @@ struct PublishingTests {
         }
     }
 
-    @Test(arguments: [3, 2 << 20])
-    func `a file that is too short is not verified, and not extended`(length: Int) async throws {
+    @Test("a file that is too short is not verified, and not extended", arguments: [3, 2 << 20])
+    func shortFileIsNotVerified(length: Int) async throws {
         let part = try fixture.makePart(bytes)
         try part.cut(to: 2)
         let error = await #expect(throws: FinishingFailure.self) { try await fixture.verify(part, length: length) }
@@ -40,7 +40,8 @@ struct PublishingTests {
         #expect(try part.size() == 2)
     }
 
-    @Test func `giving up a verification is answered at once, however much there is to read`() async throws {
+    @Test("giving up a verification is answered at once, however much there is to read")
+    func verificationGivesUpAtOnce() async throws {
         let part = try depot.createPart(id, replacement: false)
         // Hashing a hole of a tebibyte takes longer than this test may.
         let length: Int64 = 1 << 40
@@ -55,8 +56,8 @@ struct PublishingTests {
 
     // MARK: - Publishing
 
-    @Test(arguments: [1, 4, 5, 40])
-    func `files appear whole under their names, each by itself or many at once`(count: Int) async throws {
+    @Test("files appear whole under their names, each by itself or many at once", arguments: [1, 4, 5, 40])
+    func filesAppearWhole(count: Int) async throws {
         var files: [Publication] = []
         for number in 0..<count {
             let content = Array("content \(number)".utf8)
@@ -80,8 +81,8 @@ struct PublishingTests {
 
     private func depot(_ links: Links) -> LocalFileDepot { links == .hard ? fixture.depot : fixture.withoutLinks }
 
-    @Test(arguments: Links.allCases)
-    func `a file that somebody put there is never written over`(links: Links) async throws {
+    @Test("a file that somebody put there is never written over", arguments: Links.allCases)
+    func foreignFileIsNeverOverwritten(links: Links) async throws {
         try fixture.write([1], to: "files/a.tar.gz")
         try FileManager.default.createSymbolicLink(atPath: fixture.path("files/a (2).tar.gz"), withDestinationPath: "nowhere")
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
@@ -93,8 +94,8 @@ struct PublishingTests {
         #expect(try fixture.names(in: "files").count == 3)
     }
 
-    @Test(arguments: Links.allCases)
-    func `once the record tells of it, only the finished file is left`(links: Links) async throws {
+    @Test("once the record tells of it, only the finished file is left", arguments: Links.allCases)
+    func recordLeavesOnlyFinishedFile(links: Links) async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let depot = depot(links)
         let published = try await depot.publish(Publication(id: id, file: file, name: "a"))
@@ -104,8 +105,8 @@ struct PublishingTests {
         #expect(try await depot.recognise(published) == .identical)
     }
 
-    @Test(arguments: Links.allCases)
-    func `a crash before the record tells of it is found out at the start, and makes no second file`(links: Links) async throws {
+    @Test("a crash before the record tells of it is found out at the start, and makes no second file", arguments: Links.allCases)
+    func crashBeforeRecordIsFoundOut(links: Links) async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         try fixture.write([1], to: "files/a")
         let published = try await depot(links).publish(Publication(id: id, file: file, name: "a"))
@@ -119,7 +120,8 @@ struct PublishingTests {
         #expect(try fixture.names(in: "files") == ["a", "a (2)"])
     }
 
-    @Test func `a crash before the file is renamed leaves it what it was`() async throws {
+    @Test("a crash before the file is renamed leaves it what it was")
+    func crashBeforeRename() async throws {
         let part = try fixture.makePart(bytes)
         try part.cut(to: Int64(bytes.count))
         let note = PublicationNote(name: "a", identity: try part.identity(), sha256: SHA256.digest(of: bytes))
@@ -133,13 +135,15 @@ struct PublishingTests {
         #expect(try depot.recover(id, likelyName: "a") == .missing)
     }
 
-    @Test func `a second name that the user gave a part file is no publication`() throws {
+    @Test("a second name that the user gave a part file is no publication")
+    func secondNameIsNoPublication() throws {
         _ = try fixture.makePart(bytes)
         try FileManager.default.linkItem(atPath: fixture.part, toPath: fixture.path("mine"))
         #expect(try depot.recover(id, likelyName: "a") == .part(size: 10_000))
     }
 
-    @Test func `a part file that was removed or replaced while it was verified is not published`() async throws {
+    @Test("a part file that was removed or replaced while it was verified is not published")
+    func replacedPartFileIsNotPublished() async throws {
         for replaces in [false, true] {
             let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
             if replaces { try fixture.replacePart(with: [6, 6, 6]) } else { _ = try depot.removeParts(id) }
@@ -152,7 +156,8 @@ struct PublishingTests {
         }
     }
 
-    @Test func `a part file that was cut after it was verified is not published`() async throws {
+    @Test("a part file that was cut after it was verified is not published")
+    func cutPartFileIsNotPublished() async throws {
         let part = try fixture.makePart(bytes)
         let file = try await fixture.verify(part, length: bytes.count)
         try part.cut(to: 1)
@@ -164,7 +169,8 @@ struct PublishingTests {
         #expect(try part.size() == 1)
     }
 
-    @Test func `a publication that is given up gives no name, one that came too late says so`() async throws {
+    @Test("a publication that is given up gives no name, one that came too late says so")
+    func publicationIsGivenUpOrTooLate() async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let early = Publication(id: id, file: file, name: "a")
         #expect(early.abandon())
@@ -175,7 +181,8 @@ struct PublishingTests {
         #expect(!late.abandon())
     }
 
-    @Test func `removal and publishing at the same moment agree on whether there is a file`() async throws {
+    @Test("removal and publishing at the same moment agree on whether there is a file")
+    func removalAndPublishingAgree() async throws {
         let reached = Gate()
         let goesOn = Monitor(false)
         // Holds the moment at which the name is given.

@@ -5,28 +5,32 @@ import Testing
 
 struct DownloadIDTests {
     @Test(
+        "an identifier is written as 26 characters and read back",
         arguments: [
             (0, "00000000000000000000000000"),
             (UInt128.max, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"),
             (0x0123_4567_89AB_CDEF_0123_4567_89AB_CDEF, "014D2PF2DBSQQG28T5CY4TQKFF"),
         ] as [(UInt128, String)])
-    func `an identifier is written as 26 characters and read back`(_ value: UInt128, _ text: String) {
+    func identifierIs26Characters(_ value: UInt128, _ text: String) {
         #expect(DownloadID(value: value).description == text)
         #expect(DownloadID(text)?.value == value)
         #expect(DownloadID(parsing: Array(text.utf8)[...])?.value == value)
     }
 
-    @Test(arguments: [
-        "", "0", "80000000000000000000000000", "0000000000000000000000000", "000000000000000000000000000",
-        "0000000000000000000000000i", "0000000000000000000000000I", "0000000000000000000000000L",
-        "0000000000000000000000000O", "0000000000000000000000000U", "0000000000000000000000000a",
-        "0000000000000000000000000 ", "0000000000000000000000000é", "0000000000000000000000000/",
-    ])
-    func `any other spelling is refused`(_ text: String) {
+    @Test(
+        "any other spelling is refused",
+        arguments: [
+            "", "0", "80000000000000000000000000", "0000000000000000000000000", "000000000000000000000000000",
+            "0000000000000000000000000i", "0000000000000000000000000I", "0000000000000000000000000L",
+            "0000000000000000000000000O", "0000000000000000000000000U", "0000000000000000000000000a",
+            "0000000000000000000000000 ", "0000000000000000000000000é", "0000000000000000000000000/",
+        ])
+    func otherSpellingIsRefused(_ text: String) {
         #expect(DownloadID(text) == nil)
     }
 
-    @Test func `every digit survives at every place`() {
+    @Test("every digit survives at every place")
+    func everyDigitSurvives() {
         for shift in stride(from: 0, through: 120, by: 5) {
             for digit in 0..<32 {
                 let id = DownloadID(value: UInt128(digit) << UInt128(shift))
@@ -35,13 +39,15 @@ struct DownloadIDTests {
         }
     }
 
-    @Test func `text sorts as numbers do`() {
+    @Test("text sorts as numbers do")
+    func textSortsAsNumbers() {
         var random = SystemRandom()
         let ids = (0..<500).map { _ in DownloadID(value: UInt128.random(in: 0...UInt128.max, using: &random)) }
         #expect(ids.sorted().map(\.description) == ids.map(\.description).sorted())
     }
 
-    @Test func `identifiers grow within a millisecond, over time, and when the clock is set back`() {
+    @Test("identifiers grow within a millisecond, over time, and when the clock is set back")
+    func identifiersGrow() {
         var generator = DownloadIDGenerator()
         var random = SystemRandom()
         var last: DownloadID?
@@ -55,7 +61,8 @@ struct DownloadIDTests {
         #expect(last?.createdAt.millisecondsSinceEpoch == 5_001)
     }
 
-    @Test func `a generator goes on after the newest identifier there is`() {
+    @Test("a generator goes on after the newest identifier there is")
+    func generatorGoesOnAfterNewest() {
         var random = SystemRandom()
         let newest = DownloadID(value: UInt128(9_000) << 80)
         var generator = DownloadIDGenerator(after: newest)

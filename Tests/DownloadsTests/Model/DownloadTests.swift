@@ -4,17 +4,19 @@ import Testing
 @testable import Downloads
 
 struct DownloadTests {
-    @Test func `a finished download costs less than a KiB in all`() {
+    @Test("a finished download costs less than a KiB in all")
+    func finishedDownloadIsSmall() {
         #expect(MemoryLayout<Download>.size <= 320)
         #expect(MemoryLayout<DownloadRecord>.size <= 328)
     }
 
     @Test(
+        "progress is the part that has arrived",
         arguments: [
             (.downloading, 50, 100, 0.5), (.queued, 0, 100, 0), (.downloading, 150, 100, 1), (.downloading, 5, nil, nil),
             (.downloading, 0, 0, 0), (.completed, 0, 0, 1), (.completed, 5, 5, 1),
         ] as [(DownloadState, Int64, Int64?, Double?)])
-    func `progress is the part that has arrived`(
+    func progressIsArrivedPart(
         _ state: DownloadState, _ received: Int64, _ total: Int64?, _ expected: Double?
     ) {
         var download = sampleRecord(1, state: state).download
@@ -24,11 +26,12 @@ struct DownloadTests {
     }
 
     @Test(
+        "the remaining time needs a total and a speed",
         arguments: [
             (.downloading, 50, 100, 25, 2), (.downloading, 50, 100, 0, nil), (.paused, 50, 100, 25, nil),
             (.downloading, 50, nil, 25, nil), (.downloading, 100, 50, 25, 0), (.downloading, -5, .max, 25, nil),
         ] as [(DownloadState, Int64, Int64?, Int64, Double?)])
-    func `the remaining time needs a total and a speed`(
+    func remainingTimeNeedsTotalAndSpeed(
         _ state: DownloadState, _ received: Int64, _ total: Int64?, _ speed: Int64, _ expected: Double?
     ) {
         var download = sampleRecord(1, state: state).download
@@ -38,7 +41,8 @@ struct DownloadTests {
         #expect(download.etaSeconds == expected)
     }
 
-    @Test func `a digest is kept, and what is none clears it`() {
+    @Test("a digest is kept, and what is none clears it")
+    func digestIsKeptOrCleared() {
         var download = sampleRecord(1).download
         download.sha256 = ChecksumTests.hex
         #expect(download.sha256 == ChecksumTests.hex)
@@ -47,7 +51,8 @@ struct DownloadTests {
         #expect(download.sha256 == nil)
     }
 
-    @Test func `copies do not share what is changed in one`() {
+    @Test("copies do not share what is changed in one")
+    func copiesAreIndependent() {
         var one = fullRecord()
         let two = one
         one.download.labels = []
@@ -56,14 +61,16 @@ struct DownloadTests {
         #expect(one.download.labels.isEmpty && one.headers.isEmpty)
     }
 
-    @Test func `a finished record forgets its secrets`() {
+    @Test("a finished record forgets its secrets")
+    func finishedRecordForgetsSecrets() {
         var record = fullRecord()
         record.forgetTransfer()
         #expect(record.headers.isEmpty && record.segments.isEmpty && record.entity == nil)
         #expect(record.webhook != nil)
     }
 
-    @Test func `a new download becomes a record with all that was asked`() throws {
+    @Test("a new download becomes a record with all that was asked")
+    func newDownloadBecomesRecord() throws {
         let url = try #require(HTTPURL("https://example.com/a"))
         let new = NewDownload(
             url: url, filename: "x.bin", headers: [("Cookie", "a=b")], mediaType: "audio/*", mirrors: [url], priority: 3,

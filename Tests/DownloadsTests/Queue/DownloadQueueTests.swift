@@ -11,7 +11,8 @@ struct DownloadQueueTests {
 
     private func numbers(_ ids: [DownloadID]) -> [Int] { ids.map { Int($0.value) } }
 
-    @Test func `first in is first out, up to the limit`() {
+    @Test("first in is first out, up to the limit")
+    func firstInIsFirstOut() {
         var queue = queue(2, 10)
         for number in 1...4 { queue.enqueue(id(number), host: "a:80", priority: 0) }
         #expect(numbers(queue.startable()) == [1, 2])
@@ -22,7 +23,8 @@ struct DownloadQueueTests {
         #expect(queue.runningCount == 2)
     }
 
-    @Test func `higher priorities come first, and order of arrival holds within one`() {
+    @Test("higher priorities come first, and order of arrival holds within one")
+    func higherPrioritiesComeFirst() {
         var queue = queue(10, 10)
         for (number, priority) in [(1, 0), (2, 5), (3, -1), (4, 5), (5, 0)] {
             queue.enqueue(id(number), host: "\(number):80", priority: priority)
@@ -30,7 +32,8 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [2, 4, 1, 5, 3])
     }
 
-    @Test func `a host without a free slot does not hold up the others`() {
+    @Test("a host without a free slot does not hold up the others")
+    func fullHostHoldsUpNoOther() {
         var queue = queue(10, 2)
         for number in 1...5 { queue.enqueue(id(number), host: "a:80", priority: 9) }
         queue.enqueue(id(6), host: "a:81", priority: 0)
@@ -39,7 +42,8 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [3])
     }
 
-    @Test func `one that waits can be moved, and one that runs is not`() {
+    @Test("one that waits can be moved, and one that runs is not")
+    func waitingDownloadCanBeMoved() {
         var queue = queue(1, 1)
         for number in 1...4 { queue.enqueue(id(number), host: "a:80", priority: 0) }
         #expect(numbers(queue.startable()) == [1])
@@ -54,7 +58,8 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [2])
     }
 
-    @Test func `one that comes back after a failure keeps its place of arrival`() {
+    @Test("one that comes back after a failure keeps its place of arrival")
+    func failedDownloadKeepsItsPlace() {
         var queue = queue(1, 1)
         for number in 1...3 { queue.enqueue(id(number), host: "a:80", priority: 0) }
         #expect(numbers(queue.startable()) == [1])
@@ -65,7 +70,8 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [1])
     }
 
-    @Test func `limits change at any time`() {
+    @Test("limits change at any time")
+    func limitsChangeAtAnyTime() {
         var queue = queue(1, 1)
         for number in 1...6 { queue.enqueue(id(number), host: number < 4 ? "a:80" : "b:80", priority: 0) }
         #expect(numbers(queue.startable()) == [1])
@@ -81,7 +87,8 @@ struct DownloadQueueTests {
         #expect(numbers(queue.startable()) == [3])
     }
 
-    @Test func `entering twice and leaving twice change nothing`() {
+    @Test("entering twice and leaving twice change nothing")
+    func enteringTwiceChangesNothing() {
         var queue = queue(1, 1)
         queue.enqueue(id(1), host: "a:80", priority: 0)
         queue.enqueue(id(1), host: "b:80", priority: 9)
@@ -94,7 +101,8 @@ struct DownloadQueueTests {
         #expect(queue.runningCount == 0)
     }
 
-    @Test func `under random traffic it always does what a sorted list would`() {
+    @Test("under random traffic it always does what a sorted list would")
+    func randomTrafficMatchesSortedList() {
         var random = SystemRandom()
         var queue = queue(5, 2)
         var waiting: [(number: Int, host: String, priority: Int)] = []
@@ -134,7 +142,8 @@ struct DownloadQueueTests {
         }
     }
 
-    @Test func `ten thousand waiting are worked off quickly`() {
+    @Test("ten thousand waiting are worked off quickly")
+    func tenThousandAreWorkedOffQuickly() {
         var queue = queue(8, 4)
         for number in 0..<10_000 { queue.enqueue(id(number), host: "\(number % 100):80", priority: number % 21 - 10) }
         var started = 0

@@ -11,7 +11,8 @@ struct DataDirectoryTests {
         temporary = try TemporaryDirectory()
     }
 
-    @Test func `a directory is made with all that leads to it, for its owner only`() throws {
+    @Test("a directory is made with all that leads to it, for its owner only")
+    func directoryIsMadeForItsOwner() throws {
         let path = temporary.path + "/a/b/c"
         let directory = try DataDirectory(path: path + "//")
         #expect(directory.path == path)
@@ -21,7 +22,8 @@ struct DataDirectoryTests {
         }
     }
 
-    @Test func `two instances never hold one directory, and letting go frees it`() throws {
+    @Test("two instances never hold one directory, and letting go frees it")
+    func directoryHasOneInstance() throws {
         let path = temporary.path + "/data"
         var first: DataDirectory? = try DataDirectory(path: path)
         #expect(first != nil)
@@ -31,7 +33,8 @@ struct DataDirectoryTests {
         _ = try DataDirectory(path: path)
     }
 
-    @Test func `what cannot be a directory is reported with its reason`() throws {
+    @Test("what cannot be a directory is reported with its reason")
+    func badDirectoryIsReported() throws {
         let file = temporary.path + "/file"
         try Data().write(to: URL(filePath: file))
         #expect(throws: StoreError.unavailable(path: file, reason: "Not a directory")) { try DataDirectory(path: file) }

@@ -13,18 +13,22 @@ struct RecordReserveTests {
         let pages: Int64
     }
 
-    @Test(arguments: [
-        Case(capacity: 0, size: 4_096, pages: 768), Case(capacity: 1 << 40, size: 4_096, pages: 768),
-        Case(capacity: 131_072, size: 4_096, pages: 768), Case(capacity: 65_536, size: 2_048, pages: 384),
-        Case(capacity: 16_384, size: 512, pages: 96), Case(capacity: 1_024, size: 64, pages: 12),
-    ])
-    func `a small disk reserves less, and moves the log sooner`(_ example: Case) {
+    @Test(
+        "a small disk reserves less, and moves the log sooner",
+        arguments: [
+            Case(capacity: 0, size: 4_096, pages: 768), Case(capacity: 1 << 40, size: 4_096, pages: 768),
+            Case(capacity: 131_072, size: 4_096, pages: 768), Case(capacity: 65_536, size: 2_048, pages: 384),
+            Case(capacity: 16_384, size: 512, pages: 96), Case(capacity: 1_024, size: 64, pages: 12),
+        ])
+    func smallDiskReservesLess(_ example: Case) {
         #expect(RecordReserve.size(capacity: example.capacity << 10) == example.size << 10)
         #expect(RecordReserve.checkpointPages(capacity: example.capacity << 10) == example.pages)
     }
 
-    @Test(.enabled(if: supportsReservation, "this file system reserves nothing"))
-    func `the room is taken behind the ends of file and log, and again after each checkpoint`() async throws {
+    @Test(
+        "the room is taken behind the ends of file and log, and again after each checkpoint",
+        .enabled(if: supportsReservation, "this file system reserves nothing"))
+    func roomIsTakenBehindFileAndLog() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         let database = scene.path + "/pawl.sqlite"

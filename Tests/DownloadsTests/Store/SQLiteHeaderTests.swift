@@ -6,7 +6,8 @@ struct SQLiteHeaderTests {
 
     private static var isInstalled: Bool { FileManager.default.fileExists(atPath: theirs) }
 
-    @Test(.enabled(if: isInstalled)) func `the constants of the shim are those of SQLite's own header`() throws {
+    @Test("the constants of the shim are those of SQLite's own header", .enabled(if: isInstalled))
+    func constantsMatchSQLite() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardizedFileURL
         let shim = try String(contentsOf: root.appending(path: "Sources/CSQLite/include/CSQLite.h"), encoding: .utf8)
         let header = try String(contentsOfFile: Self.theirs, encoding: .utf8)

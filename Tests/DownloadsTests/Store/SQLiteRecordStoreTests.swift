@@ -8,7 +8,8 @@ import System
 
 @Suite(.timeLimit(.minutes(3)))
 struct SQLiteRecordStoreTests {
-    @Test func `a record comes back with every member as it was`() async throws {
+    @Test("a record comes back with every member as it was")
+    func recordComesBackWhole() async throws {
         let scene = try StoreScene()
         var bare = sampleRecord(2, state: .completed)
         bare.entity = SavedEntity()
@@ -25,8 +26,8 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
-    @Test(arguments: 1..<StoreSchema.version)
-    func `a directory of an older release opens with what it has, and takes more`(_ version: Int) async throws {
+    @Test("a directory of an older release opens with what it has, and takes more", arguments: 1..<StoreSchema.version)
+    func olderDirectoryOpens(_ version: Int) async throws {
         let scene = try StoreScene()
         let (old, new) = (sampleRecord(1, state: .paused), fullRecord(2))
         do {
@@ -57,7 +58,8 @@ struct SQLiteRecordStoreTests {
         }
     }
 
-    @Test func `what was acknowledged is in the files before anything is closed`() async throws {
+    @Test("what was acknowledged is in the files before anything is closed")
+    func acknowledgedIsInFiles() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         for number in 0..<20 {
@@ -71,7 +73,8 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
-    @Test func `many writers at once all get what they wrote`() async throws {
+    @Test("many writers at once all get what they wrote")
+    func manyWritersAtOnce() async throws {
         let scene = try StoreScene()
         let store = try scene.open(GroupCommitter.Options(largestGroup: 10))
         try await withThrowingTaskGroup { group in
@@ -86,7 +89,8 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
-    @Test func `a write of a thousand records is durable as one`() async throws {
+    @Test("a write of a thousand records is durable as one")
+    func thousandRecordsAreDurableAsOne() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         try await store.write((0..<1_000).map { .save(sampleRecord($0)) })
@@ -94,7 +98,8 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
-    @Test func `a full disk fails exactly those whose changes do not fit`() async throws {
+    @Test("a full disk fails exactly those whose changes do not fit")
+    func fullDiskFailsWhatDoesNotFit() async throws {
         let scene = try StoreScene()
         let store = try scene.open(GroupCommitter.Options(maximumPages: 12))
         var huge = sampleRecord(1)
@@ -122,7 +127,8 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
-    @Test func `without room in reserve only what is new is refused`() async throws {
+    @Test("without room in reserve only what is new is refused")
+    func fullReserveRefusesOnlyNew() async throws {
         let scene = try StoreScene()
         let hasRoom = Locked(true)
         let store = try scene.open(GroupCommitter.Options(reserve: { hasRoom.withLock { $0 } }))
@@ -148,7 +154,8 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
-    @Test func `a write that fails in part leaves nothing of itself`() async throws {
+    @Test("a write that fails in part leaves nothing of itself")
+    func failedWriteLeavesNothing() async throws {
         let scene = try StoreScene()
         let store = try scene.open(GroupCommitter.Options(maximumPages: 12))
         var huge = sampleRecord(2)
@@ -159,7 +166,8 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
-    @Test func `noted progress is written with the next group, and at the latest when the store closes`() async throws {
+    @Test("noted progress is written with the next group, and at the latest when the store closes")
+    func progressIsWrittenWithNextGroup() async throws {
         let scene = try StoreScene()
         let store = try scene.open(GroupCommitter.Options(noteDelay: .seconds(3600)))
         try await store.save(sampleRecord(1))
@@ -179,7 +187,8 @@ struct SQLiteRecordStoreTests {
         #expect(try scene.contentsAfterCrash().records.first?.download.bytesReceived == 11)
     }
 
-    @Test func `noted progress does not wait for a write for ever`() async throws {
+    @Test("noted progress does not wait for a write for ever")
+    func progressDoesNotWaitForEver() async throws {
         let scene = try StoreScene()
         let store = try scene.open(GroupCommitter.Options(noteDelay: .milliseconds(1)))
         try await store.save(sampleRecord(1))
@@ -188,7 +197,8 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
-    @Test func `a note older than a save of the same download does not undo it`() async throws {
+    @Test("a note older than a save of the same download does not undo it")
+    func olderNoteDoesNotUndoSave() async throws {
         let scene = try StoreScene()
         let store = try scene.open(GroupCommitter.Options(noteDelay: .seconds(3600)))
         store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 5, segments: []))
@@ -199,7 +209,8 @@ struct SQLiteRecordStoreTests {
         #expect(try scene.contentsAfterCrash().records.first?.download.bytesReceived == 50)
     }
 
-    @Test func `after closing nothing is written any more`() async throws {
+    @Test("after closing nothing is written any more")
+    func closedStoreWritesNothing() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         await store.close()
@@ -209,7 +220,8 @@ struct SQLiteRecordStoreTests {
         store.note(StoredProgress(id: sampleRecord(1).id, bytesReceived: 5, segments: []))
     }
 
-    @Test func `a store that is dropped without closing still lets go of its directory`() async throws {
+    @Test("a store that is dropped without closing still lets go of its directory")
+    func droppedStoreLetsGo() async throws {
         let scene = try StoreScene()
         do {
             let store = try scene.open()
@@ -227,7 +239,8 @@ struct SQLiteRecordStoreTests {
         }
     }
 
-    @Test func `records are readable by their owner only`() async throws {
+    @Test("records are readable by their owner only")
+    func recordsAreReadableByOwnerOnly() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         try await store.save(fullRecord())
@@ -238,12 +251,14 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
-    @Test func `a secret never describes itself`() {
+    @Test("a secret never describes itself")
+    func secretNeverDescribesItself() {
         #expect(!"\(fullRecord())".contains("s3cret"))
         #expect(!String(reflecting: fullRecord().headers).contains("s3cret"))
     }
 
-    @Test func `what became of keys comes back as it was, until it is forgotten`() async throws {
+    @Test("what became of keys comes back as it was, until it is forgotten")
+    func keysComeBackUntilForgotten() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         let refusals = [
@@ -285,7 +300,8 @@ struct SQLiteRecordStoreTests {
             .merging(["track": String(decoding: download.track ?? [], as: UTF8.self)]) { $1 }
     }
 
-    @Test func `a transaction takes so many changes, and a larger write alone`() async throws {
+    @Test("a transaction takes so many changes, and a larger write alone")
+    func transactionIsBounded() async throws {
         let scene = try StoreScene()
         let store = try scene.open(GroupCommitter.Options(largestGroup: 3))
         let commits = [5, 2, 2, 1].map { count in

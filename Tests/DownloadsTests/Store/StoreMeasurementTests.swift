@@ -11,7 +11,8 @@ struct StoreMeasurementTests {
         Int(Double(count) / (elapsed / .seconds(1)))
     }
 
-    @Test func `twenty thousand records are written and loaded`() async throws {
+    @Test("twenty thousand records are written and loaded")
+    func twentyThousandRecordsLoad() async throws {
         let scene = try StoreScene()
         let count = 20_000
         let clock = ContinuousClock()
@@ -33,7 +34,8 @@ struct StoreMeasurementTests {
         await store.close()
     }
 
-    @Test func `writers share commits`() async throws {
+    @Test("writers share commits")
+    func writersShareCommits() async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         let clock = ContinuousClock()

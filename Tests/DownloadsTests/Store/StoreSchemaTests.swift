@@ -13,7 +13,8 @@ struct StoreSchemaTests {
         temporary = try TemporaryDirectory()
     }
 
-    @Test func `a new file goes through every migration and is marked as ours`() throws {
+    @Test("a new file goes through every migration and is marked as ours")
+    func newFileIsMigratedAndMarked() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
         #expect(try connection.number("PRAGMA user_version") == Int64(StoreSchema.version))
@@ -22,7 +23,8 @@ struct StoreSchemaTests {
         #expect(try connection.number("PRAGMA synchronous") == 2)
     }
 
-    @Test func `an older file gets only the migrations it lacks and keeps its rows`() throws {
+    @Test("an older file gets only the migrations it lacks and keeps its rows")
+    func olderFileGetsMissingMigrations() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
         try connection.execute("INSERT INTO settings VALUES ('kept', 'yes')")
@@ -32,7 +34,8 @@ struct StoreSchemaTests {
         #expect(try connection.text("SELECT value || note FROM settings") == "yesnew")
     }
 
-    @Test func `a migration that fails changes nothing`() throws {
+    @Test("a migration that fails changes nothing")
+    func failedMigrationChangesNothing() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
         let broken = ["CREATE TABLE half (a)", "ALTER TABLE nowhere ADD COLUMN note TEXT"]
@@ -43,7 +46,8 @@ struct StoreSchemaTests {
         #expect(try connection.number("SELECT count(*) FROM sqlite_schema WHERE name = 'half'") == 0)
     }
 
-    @Test func `a file of a newer release is refused and left alone`() throws {
+    @Test("a file of a newer release is refused and left alone")
+    func newerFileIsRefused() throws {
         let connection = try SQLiteConnection(path: path)
         try StoreSchema.prepare(connection, path: path)
         try connection.execute("PRAGMA user_version = 99")
@@ -56,28 +60,33 @@ struct StoreSchemaTests {
                 == "p was written by a newer release (schema 99, this one knows up to 1)")
     }
 
-    @Test(arguments: ["CREATE TABLE theirs (a)", "PRAGMA user_version = 1", "PRAGMA application_id = 7"])
-    func `a database of another program is refused`(_ statement: String) throws {
+    @Test(
+        "a database of another program is refused",
+        arguments: ["CREATE TABLE theirs (a)", "PRAGMA user_version = 1", "PRAGMA application_id = 7"])
+    func foreignDatabaseIsRefused(_ statement: String) throws {
         let connection = try SQLiteConnection(path: path)
         try connection.execute(statement)
         #expect(throws: StoreError.foreign(path: path)) { try StoreSchema.prepare(connection, path: path) }
     }
 
-    @Test func `a file that is no database is reported as damaged`() throws {
+    @Test("a file that is no database is reported as damaged")
+    func noDatabaseIsDamaged() throws {
         let scene = try StoreScene()
         try FileManager.default.createDirectory(atPath: scene.path, withIntermediateDirectories: true)
         try Data(repeating: 0x41, count: 8_192).write(to: URL(filePath: scene.path + "/pawl.sqlite"))
         #expect(throws: StoreError.damaged("file is not a database")) { try scene.open() }
     }
 
-    @Test(arguments: [
-        ("state = 'unheard-of'", "state"), ("labels = '[1]'", "labels"), ("headers = '{'", "headers"),
-        ("checksum = 'md4:00'", "checksum"), ("synced_segments = '[[0]]'", "synced_segments"),
-        ("error_code = 'bad'", "error_code"), ("file_identity = '1:2'", "file_identity"),
-        ("filename = '../pawl.sqlite'", "filename"), ("filename = '/etc/passwd'", "filename"), ("filename = '.'", "filename"),
-        ("filename = ''", "filename"), ("filename = 'a' || char(10)", "filename"),
-    ])
-    func `a column that holds what was never written there is reported`(_ change: String, _ column: String) async throws {
+    @Test(
+        "a column that holds what was never written there is reported",
+        arguments: [
+            ("state = 'unheard-of'", "state"), ("labels = '[1]'", "labels"), ("headers = '{'", "headers"),
+            ("checksum = 'md4:00'", "checksum"), ("synced_segments = '[[0]]'", "synced_segments"),
+            ("error_code = 'bad'", "error_code"), ("file_identity = '1:2'", "file_identity"),
+            ("filename = '../pawl.sqlite'", "filename"), ("filename = '/etc/passwd'", "filename"), ("filename = '.'", "filename"),
+            ("filename = ''", "filename"), ("filename = 'a' || char(10)", "filename"),
+        ])
+    func badColumnIsReported(_ change: String, _ column: String) async throws {
         let scene = try StoreScene()
         let store = try scene.open()
         try await store.save(fullRecord())

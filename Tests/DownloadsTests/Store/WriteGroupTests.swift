@@ -37,23 +37,25 @@ struct WriteGroupTests {
         var testDescription: String { expected.joined(separator: ", ") }
     }
 
-    @Test(arguments: [
-        Case(writes: [[save(1, 1)], [save(1, 2)], [save(2, 1)]], expected: ["save 1 2", "save 2 1"]),
-        Case(
-            writes: [[.add(sampleRecord(1)), .add(sampleRecord(2))], [save(2, 2)]], expected: ["add 1 0", "save 2 2"]),
-        Case(writes: [[save(1, 1)], [.remove(sampleRecord(1).id, stamp: .none)]], expected: ["remove 1"]),
-        Case(writes: [[.remove(sampleRecord(1).id, stamp: .none)], [save(1, 3)]], expected: ["save 1 3"]),
-        Case(writes: [[.progress(note(1, 5))], [save(1, 1)]], expected: ["save 1 1"]),
-        Case(
-            writes: [[save(1, 1)], [.progress(note(1, 5))], [.progress(note(1, 6))]],
-            expected: ["save 1 1", "progress 1 6"]),
-        Case(
-            writes: [[save(1, 1), .progress(note(1, 5))]], notes: [note(1, 9), note(2, 1)],
-            expected: ["save 1 1", "progress 2 1", "progress 1 9"]),
-        Case(
-            writes: [[.set(name: "a", value: "1")], [.set(name: "a", value: nil)]], expected: ["set a 1", "set a nil"]),
-    ])
-    func `later changes of a group replace earlier ones of the same download`(_ example: Case) {
+    @Test(
+        "later changes of a group replace earlier ones of the same download",
+        arguments: [
+            Case(writes: [[save(1, 1)], [save(1, 2)], [save(2, 1)]], expected: ["save 1 2", "save 2 1"]),
+            Case(
+                writes: [[.add(sampleRecord(1)), .add(sampleRecord(2))], [save(2, 2)]], expected: ["add 1 0", "save 2 2"]),
+            Case(writes: [[save(1, 1)], [.remove(sampleRecord(1).id, stamp: .none)]], expected: ["remove 1"]),
+            Case(writes: [[.remove(sampleRecord(1).id, stamp: .none)], [save(1, 3)]], expected: ["save 1 3"]),
+            Case(writes: [[.progress(note(1, 5))], [save(1, 1)]], expected: ["save 1 1"]),
+            Case(
+                writes: [[save(1, 1)], [.progress(note(1, 5))], [.progress(note(1, 6))]],
+                expected: ["save 1 1", "progress 1 6"]),
+            Case(
+                writes: [[save(1, 1), .progress(note(1, 5))]], notes: [note(1, 9), note(2, 1)],
+                expected: ["save 1 1", "progress 2 1", "progress 1 9"]),
+            Case(
+                writes: [[.set(name: "a", value: "1")], [.set(name: "a", value: nil)]], expected: ["set a 1", "set a nil"]),
+        ])
+    func laterChangesReplaceEarlier(_ example: Case) {
         #expect(WriteGroup(example.writes, notes: example.notes).changes.map(Self.describe) == example.expected)
     }
 }

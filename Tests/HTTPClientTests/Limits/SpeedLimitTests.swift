@@ -51,8 +51,8 @@ struct SpeedLimitTests {
         }
     }
 
-    @Test(arguments: [false, true], [40_000, 1_000_000])
-    func `No more comes than the limit has earned`(isChunked: Bool, bytesPerSecond: Int) async throws {
+    @Test("No more comes than the limit has earned", arguments: [false, true], [40_000, 1_000_000])
+    func onlyEarnedBytesCome(isChunked: Bool, bytesPerSecond: Int) async throws {
         let origin = try origin(isChunked: isChunked)
         let client = try HTTPClient()
         let limiter = SpeedLimiter(bytesPerSecond: Int64(bytesPerSecond))
@@ -67,7 +67,8 @@ struct SpeedLimitTests {
         #expect(end.bytes == Self.size)
     }
 
-    @Test func `Transfers of several threads share one limit`() async throws {
+    @Test("Transfers of several threads share one limit")
+    func threadsShareOneLimit() async throws {
         let origin = try origin()
         let client = try HTTPClient()
         let limiter = SpeedLimiter(bytesPerSecond: 400_000)
@@ -84,7 +85,8 @@ struct SpeedLimitTests {
         #expect(handles.allSatisfy { !$0.isHeldBack })
     }
 
-    @Test func `A limit that is set while a transfer runs holds it back`() async throws {
+    @Test("A limit that is set while a transfer runs holds it back")
+    func limitAppliesToRunningTransfer() async throws {
         let origin = try origin()
         let client = try HTTPClient()
         let limiter = SpeedLimiter()
@@ -109,7 +111,8 @@ struct SpeedLimitTests {
         #expect(try await sink.outcome().error == .cancelled)
     }
 
-    @Test func `A transfer that waits for its limit is not stalled, and one that waits for its origin is`() async throws {
+    @Test("A transfer that waits for its limit is not stalled, and one that waits for its origin is")
+    func limitedTransferIsNotStalled() async throws {
         let origin = try ScriptedOrigin { _ in
             [.text("HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n"), .send([UInt8](repeating: 1, count: 300)), .stall]
         }
@@ -127,7 +130,8 @@ struct SpeedLimitTests {
         #expect(sink.record.value.bytes.count == 300)
     }
 
-    @Test func `A sink that stops while bytes are handed over again ends the transfer`() async throws {
+    @Test("A sink that stops while bytes are handed over again ends the transfer")
+    func sinkMayStopWhileResuming() async throws {
         let origin = try origin()
         let client = try HTTPClient()
         var request = try ClientRequest(origin)

@@ -42,8 +42,10 @@ struct TokenBucketTests {
         var total: Int { received.values.reduce(0, +) }
     }
 
-    @Test(arguments: [100, 4_096, 100_000, 1 << 20, 8 << 20, 100 << 20] as [Int64], [1, 3, 16])
-    func `Five seconds bring the limit within 5 percent, however many share it`(rate: Int64, transfers: Int) {
+    @Test(
+        "Five seconds bring the limit within 5 percent, however many share it",
+        arguments: [100, 4_096, 100_000, 1 << 20, 8 << 20, 100 << 20] as [Int64], [1, 3, 16])
+    func sharedLimitIsExact(rate: Int64, transfers: Int) {
         var simulation = Simulation(rate: rate)
         simulation.run(0..<transfers, for: .seconds(5))
         let expected = Double(rate) * 5
@@ -51,14 +53,15 @@ struct TokenBucketTests {
         #expect(Double(simulation.total) >= expected * 0.95)
     }
 
-    @Test(arguments: [Duration.milliseconds(1), .milliseconds(20), .milliseconds(100)])
-    func `Waking late costs no speed`(lateness: Duration) {
+    @Test("Waking late costs no speed", arguments: [Duration.milliseconds(1), .milliseconds(20), .milliseconds(100)])
+    func wakingLateCostsNoSpeed(lateness: Duration) {
         var simulation = Simulation(rate: 1 << 20)
         simulation.run(0..<1, for: .seconds(5), lateness: lateness)
         #expect(simulation.total >= 5 << 20 - 1 << 18 && simulation.total <= 5 << 20 + 1 << 18)
     }
 
-    @Test func `Those that want more than there is get equal parts`() {
+    @Test("Those that want more than there is get equal parts")
+    func hungryOnesGetEqualParts() {
         var simulation = Simulation(rate: 1_000_000)
         simulation.run(0..<7, for: .seconds(10))
         for transfer in 0..<7 {
@@ -67,7 +70,8 @@ struct TokenBucketTests {
         }
     }
 
-    @Test func `A new limit counts at once for those that wait`() {
+    @Test("A new limit counts at once for those that wait")
+    func newLimitCountsAtOnce() {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: 1, now: start)
         let first = bucket.reserve(1000, now: start)
@@ -81,7 +85,8 @@ struct TokenBucketTests {
         #expect(bucket.due(second, now: start) == nil)
     }
 
-    @Test func `What an idle transfer does not use is not saved up`() {
+    @Test("What an idle transfer does not use is not saved up")
+    func idleShareIsNotSaved() {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: 1000, now: start)
         let late = start + .seconds(3600)
@@ -91,7 +96,8 @@ struct TokenBucketTests {
         #expect(bucket.due(second, now: late) == late + .seconds(1))
     }
 
-    @Test func `Time without a limit saves nothing up`() {
+    @Test("Time without a limit saves nothing up")
+    func unlimitedTimeSavesNothing() {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: 0, now: start)
         let free = bucket.reserve(1 << 20, now: start)
@@ -102,7 +108,8 @@ struct TokenBucketTests {
         #expect(bucket.due(turn, now: start + .seconds(60)) == start + .milliseconds(60_100))
     }
 
-    @Test func `What is given back moves the others up`() {
+    @Test("What is given back moves the others up")
+    func returnedShareMovesOthersUp() {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: 1000, now: start)
         _ = bucket.reserve(5000, now: start)
