@@ -28,7 +28,7 @@ extension HTTPURL {
 
         /// The whole URL; the port only if it isn't the scheme's own.
         var text: String {
-            // Bytes rather than pieces of text: every order and every redirect makes one of these.
+            // Bytes rather than pieces of text: every download and every redirect makes one of these.
             var text: [UInt8] = []
             text.reserveCapacity(host.utf8.count + path.utf8.count + (query?.utf8.count ?? 0) + (userInfo?.utf8.count ?? 0) + 18)
             text.append(contentsOf: scheme.utf8)

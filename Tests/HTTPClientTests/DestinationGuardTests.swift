@@ -18,27 +18,27 @@ struct DestinationGuardTests {
             "example.org/", "example.org\\@127.0.0.1", "a:b", "user@host", "[::1", "::1]", "example%2eorg%00",
         ])
     func forbiddenHostsAreRefused(host: String) {
-        guard case .forbidden = DestinationGuard().judge(host: host, port: 80) else {
+        guard case .forbidden = DestinationGuard().evaluate(host: host, port: 80) else {
             Issue.record("\(host) is not refused")
             return
         }
     }
 
     @Test(
-        "A name is judged by its addresses",
+        "A name is decided by its addresses",
         arguments: [
             "example.org", "EXAMPLE.org.", "a-b_c.example", "xn--bcher-kva.example", "bücher.example", "intranet", "1a.example",
             "mylocalhost",
         ])
     func nameDependsOnAddresses(host: String) {
-        #expect(DestinationGuard().judge(host: host, port: 80) == .dependsOnAddress)
+        #expect(DestinationGuard().evaluate(host: host, port: 80) == .dependsOnAddress)
     }
 
     @Test(
         "A public address may be reached",
         arguments: ["8.8.8.8", "2606:4700:4700::1111", "[2606:4700:4700::1111]", "0x08080808", "134744072"])
     func publicAddressIsAllowed(host: String) {
-        #expect(DestinationGuard().judge(host: host, port: 80) == .allowed)
+        #expect(DestinationGuard().evaluate(host: host, port: 80) == .allowed)
     }
 
     @Test(
@@ -46,8 +46,8 @@ struct DestinationGuardTests {
         arguments: ["127.0.0.1", "localhost", "::1", "10.0.0.1", "fe80::1", "printer.local"])
     func permissiveGuardAllowsAll(host: String) throws {
         let permissive = DestinationGuard(allowsPrivate: true)
-        #expect(permissive.judge(host: host, port: 80) == .allowed)
-        #expect(permissive.judge(.v4(0x7f00_0001), port: 80, forHost: host) == .allowed)
+        #expect(permissive.evaluate(host: host, port: 80) == .allowed)
+        #expect(permissive.evaluate(.v4(0x7f00_0001), port: 80, forHost: host) == .allowed)
     }
 
     @Test(
@@ -87,15 +87,15 @@ struct DestinationGuardTests {
     {
         let destinationGuard = DestinationGuard(allowsPrivate: false, allowed: [try AllowedDestination(parsing: rule)])
         let address = try #require(IPAddress(parsing: text))
-        let byHost = destinationGuard.judge(host: host, port: port)
-        let byAddress = destinationGuard.judge(address, port: port, forHost: host)
+        let byHost = destinationGuard.evaluate(host: host, port: port)
+        let byAddress = destinationGuard.evaluate(address, port: port, forHost: host)
         #expect((byAddress == .allowed) == isAllowed)
         if isAllowed { #expect(byHost == .allowed || byHost == .dependsOnAddress) } else { #expect(byHost != .allowed) }
     }
 
     @Test("A refusal names host, address and reason")
     func refusalNamesItsReason() {
-        let verdict = DestinationGuard().judge(.v4(0x0a00_0001), port: 80, forHost: "nas.example")
+        let verdict = DestinationGuard().evaluate(.v4(0x0a00_0001), port: 80, forHost: "nas.example")
         #expect(verdict == .forbidden("nas.example at 10.0.0.1 (private use)"))
     }
 

@@ -1,7 +1,7 @@
 /// Decides where transfers may go: everywhere on the public Internet, but not into the private network that the service stands in.
 ///
 /// A URL that somebody else chose must not reach loopback, the local network or a cloud's metadata service (server-side request
-/// forgery). Two checks are needed: of the host as it is written, for an early and clear answer, and of each address that is
+/// forgery). Two checks are needed: of the host as it is written, for an early and clear refusal, and of each address that is
 /// actually connected to. The second one is decisive, because a name can resolve to anything, and to something else the next time.
 public struct DestinationGuard: Sendable, Equatable {
     /// What a check of a host or an address.
@@ -26,11 +26,11 @@ public struct DestinationGuard: Sendable, Equatable {
     }
 
     /// Checks a host as it stands in a URL, without resolving it: literals in every spelling, `localhost` names, and rules.
-    public func judge(host: String, port: Int) -> Verdict {
+    public func evaluate(host: String, port: Int) -> Verdict {
         if allowsPrivate { return .allowed }
         let name = HostSpelling.normalize(host)
         if allowed.contains(where: { $0.allows(host: name, port: port) }) { return .allowed }
-        if let address = IPAddress(parsingLeniently: name) { return judge(address, port: port, forHost: name) }
+        if let address = IPAddress(parsingLeniently: name) { return evaluate(address, port: port, forHost: name) }
         // RFC 6761 §6.3: localhost and the names below it are loopback.
         if name == "localhost" || name.hasSuffix(".localhost") { return .forbidden("\(host) (this machine)") }
         if IPAddress.looksNumeric(name) { return .forbidden("\(host), which is not a valid IPv4 address") }
@@ -39,7 +39,7 @@ public struct DestinationGuard: Sendable, Equatable {
     }
 
     /// Checks an address that a connection for `host` is about to use, or uses.
-    public func judge(_ address: IPAddress, port: Int, forHost host: String) -> Verdict {
+    public func evaluate(_ address: IPAddress, port: Int, forHost host: String) -> Verdict {
         if allowsPrivate { return .allowed }
         guard let use = address.specialUse else { return .allowed }
         if allowed.contains(where: { $0.allows(address, port: port) }) { return .allowed }

@@ -78,7 +78,7 @@ final class ActiveTransfer {
             refusal = refusal ?? "\(hop.url.host) at an address of an unknown family"
             return false
         }
-        switch destinationGuard.judge(address, port: hop.url.port, forHost: hop.url.host) {
+        switch destinationGuard.evaluate(address, port: hop.url.port, forHost: hop.url.host) {
         case .allowed:
             hasAdmittedAddress = true
             return true

@@ -3,7 +3,7 @@ internal import HTTPCore
 internal import JSON
 
 /// Versions of downloads as JSON, as they were written last: about 2,000 of them, in 2 MiB at most. Whoever shows one takes it from here:
-/// answers, lists, long polls and event streams.
+/// responses, lists, long polls and event streams.
 final class RenderedDownloads: Sendable {
     /// A resource and its validator.
     struct Rendering: Sendable {

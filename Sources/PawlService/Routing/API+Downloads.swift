@@ -29,7 +29,7 @@ extension API {
         guard let text = try reader.value("cursor") else { return nil }
         guard let id = DownloadID(text) else {
             throw Problem(
-                .invalidRequest, "the query parameter 'cursor' is '\(text)'; it takes the nextCursor of an earlier answer")
+                .invalidRequest, "the query parameter 'cursor' is '\(text)'; it takes the nextCursor of an earlier response")
         }
         return id
     }
@@ -93,9 +93,9 @@ extension API {
         switch request.source {
         case .url(let url): return request.download(of: url)
         case .track(let id):
-            let answer: SearchResponse
+            let found: SearchResponse
             do throws(CatalogError) {
-                answer = try await catalog.lookup(id)
+                found = try await catalog.lookup(id)
             } catch {
                 // The catalogue knows the parameter of /search/lookup; here it is a member that is wrong.
                 if case .invalidRequest = error {
@@ -103,13 +103,13 @@ extension API {
                 }
                 throw Problem(error)
             }
-            guard let item = answer.items.first else {
+            guard let item = found.items.first else {
                 throw Problem(.notFound, "the source has no item '\(id)'")
             }
             guard let text = item.downloadUrl, let url = HTTPURL(text) else {
                 throw Problem(.invalidRequest, "'\(request.prefix)trackId' is '\(id)', which has nothing to download")
             }
-            return request.download(of: url, track: answer.encodedItem(), named: item.name)
+            return request.download(of: url, track: found.encodedItem(), named: item.name)
         }
     }
 
