@@ -17,7 +17,7 @@ struct ClientAllowances: Sendable {
 
     /// Takes one of the client's allowance, or returns how long it takes until there is one.
     mutating func take(_ host: String, now: ContinuousClock.Instant) -> Duration? {
-        let client = Self.client(host)
+        let client = IPAddress.client(ofHost: host)
         if buckets[client] == nil, buckets.count >= Self.capacity { makeRoom(now: now) }
         return buckets[client, default: TokenBucket(size, now: now)].take(size, now: now)
     }
@@ -25,18 +25,12 @@ struct ClientAllowances: Sendable {
     /// How long it takes until the client's allowance has one; `nil` if it has.
     func wait(_ host: String, now: ContinuousClock.Instant) -> Duration? {
         // Nearly nobody ever has to wait.
-        buckets.isEmpty ? nil : buckets[Self.client(host)]?.wait(size, now: now)
+        buckets.isEmpty ? nil : buckets[IPAddress.client(ofHost: host)]?.wait(size, now: now)
     }
 
     /// Drops the clients that have their whole allowance, and if those are none, half of all: memory is bounded whatever comes.
     private mutating func makeRoom(now: ContinuousClock.Instant) {
         buckets = buckets.filter { !$0.value.isFull(size, now: now) }
         while buckets.count > Self.capacity / 2, let client = buckets.keys.first { buckets[client] = nil }
-    }
-
-    /// Who is behind an address: whoever has one of IPv6 has 2^64 of them.
-    static func client(_ host: String) -> String {
-        guard case .v6(let bits) = IPAddress(parsing: host), bits >> 32 != 0xFFFF else { return host }
-        return String(bits >> 64, radix: 16)
     }
 }

@@ -66,6 +66,7 @@ public final class Service: Sendable {
         var settings = ServerConfiguration()
         settings.host = configuration.host
         settings.port = configuration.port
+        settings.limits.connectionsPerAddress = configuration.maxConnectionsPerAddress
         settings.defaultFields = CrossOriginPolicy.defaultFields
         let descriptors = DescriptorBudget(descriptors: ProcessEnvironment.descriptorLimit, wanted: settings.limits)
         // What was kept may be more than what is given now.

@@ -45,7 +45,8 @@ struct CommandLineParserTests {
             "host": "127.0.0.2", "port": "9", "data-dir": "/d", "token": "t0ken", "token-file": "/t", "webhook-secret": "s",
             "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000", "allow-destination": "10.0.0.0/8",
             "cors-origin": "https://a.example", "allowed-host": "pawl.example", "itunes-url": "http://127.0.0.1:1/i",
-            "posts-url": "http://127.0.0.1:1/p", "rate-limit": "100", "drain-delay": "5", "ca-file": "/ca", "log-level": "debug",
+            "posts-url": "http://127.0.0.1:1/p", "rate-limit": "100", "max-connections-per-address": "20", "drain-delay": "5",
+            "ca-file": "/ca", "log-level": "debug",
             "log-format": "json",
         ]
         for option in OptionTable.options(of: .serve) {
