@@ -20,7 +20,11 @@ public final class Service: Sendable {
     private let access: AccessPolicy
     private let tokenFile: String?
     private let heapTrimmer = HeapTrimmer()
+    private let storeWatch: Task<Void, Never>
     private let log: Log
+
+    /// How often it looks whether the disk is full, or not any more.
+    private static let watchInterval: Duration = .seconds(5)
 
     private init(
         server: HTTPServer, address: SocketAddress, downloads: DownloadService, client: HTTPClient,
@@ -35,7 +39,14 @@ public final class Service: Sendable {
         access = api.access
         self.tokenFile = tokenFile
         self.log = log
+        storeWatch = Task {
+            while (try? await Task.sleep(for: Self.watchInterval)) != nil { await downloads.watchStore() }
+        }
         heapTrimmer.start()
+    }
+
+    deinit {
+        storeWatch.cancel()
     }
 
     /// Starts everything, in this order: the data directory is locked, the store opened and what it knows loaded, transfers begin,
@@ -110,6 +121,7 @@ public final class Service: Sendable {
     /// checkpointed. Takes at most about `limit`.
     public func stop(within limit: Duration = .seconds(6)) async {
         retire()
+        storeWatch.cancel()
         await server.shutdown(within: limit)
         await downloads.shutdown()
         client.shutdown()
