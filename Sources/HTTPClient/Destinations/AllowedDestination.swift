@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// A destination that is allowed whatever its address is used for: a host, all hosts below a suffix, a block of addresses or one
 /// address, each on one port or on all.
 public struct AllowedDestination: Sendable, Hashable {

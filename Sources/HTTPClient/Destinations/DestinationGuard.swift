@@ -1,3 +1,5 @@
+public import HTTPCore
+
 /// Decides where transfers may go: everywhere on the public Internet, but not into the private network that the service stands in.
 ///
 /// A URL that somebody else chose must not reach loopback, the local network or a cloud's metadata service (server-side request
