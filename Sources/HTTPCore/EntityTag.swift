@@ -63,11 +63,7 @@ public struct EntityTag: Sendable, Hashable {
     /// Whether both are the same, weak or not: RFC 9110 §8.8.3.2.
     public func weaklyMatches(_ other: EntityTag) -> Bool {
         // Not by `==`, to which differently composed characters are the same.
-        let bytes = opaque.utf8.span
-        let others = other.opaque.utf8.span
-        guard bytes.count == others.count else { return false }
-        for index in bytes.indices where bytes[index] != others[index] { return false }
-        return true
+        opaque.utf8.elementsEqual(other.opaque.utf8)
     }
 }
 

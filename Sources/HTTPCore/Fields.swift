@@ -119,8 +119,7 @@ public struct Fields: Sendable {
     }
 
     private mutating func endLine(_ name: FieldName, valueStart: Int) {
-        // Values with a control are not worth being fast for; to find that there is none is.
-        if lines.span.extracting(valueStart...).containsControl {
+        if lines[valueStart...].contains(where: ASCII.isControl) {
             for index in valueStart..<lines.count where ASCII.isControl(lines[index]) && lines[index] != ASCII.horizontalTab {
                 lines[index] = ASCII.space
             }

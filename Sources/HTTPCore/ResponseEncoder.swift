@@ -7,12 +7,10 @@ public enum ResponseEncoder {
 
     /// Appends the field line that gives the length of the body.
     public static func encodeContentLength(_ length: Int64, into bytes: inout [UInt8]) {
-        bytes.append(contentsOf: contentLength)
+        bytes.append(contentsOf: "Content-Length: ".utf8)
         bytes.append(decimal: length)
         encodeHeadEnd(into: &bytes)
     }
-
-    private static let contentLength = Array("Content-Length: ".utf8)
 
     /// Appends the empty line that ends a head.
     public static func encodeHeadEnd(into bytes: inout [UInt8]) {
@@ -22,29 +20,13 @@ public enum ResponseEncoder {
         }
     }
 
-    /// Appends the line before a chunk of `length` bytes, which must be followed by them and by
-    /// ``encodeChunkEnd(into:)``. A length of 0 or less appends nothing, for it would end the body.
-    public static func encodeChunkHeader(length: Int, into bytes: inout [UInt8]) {
-        guard length > 0 else { return }
-        var shift = (Int.bitWidth - 1 - length.leadingZeroBitCount) & ~3
-        while shift >= 0 {
-            bytes.append(ASCII.hexDigit(UInt8(truncatingIfNeeded: length >> shift)))
-            shift -= 4
-        }
-        encodeHeadEnd(into: &bytes)
-    }
-
-    /// Appends the line end behind a chunk's bytes.
-    public static func encodeChunkEnd(into bytes: inout [UInt8]) {
-        encodeHeadEnd(into: &bytes)
-    }
-
-    /// Appends one whole chunk; nothing for no bytes.
+    /// Appends one whole chunk; nothing for no bytes, for that would end the body.
     public static func encodeChunk(_ data: Span<UInt8>, into bytes: inout [UInt8]) {
         guard !data.isEmpty else { return }
-        encodeChunkHeader(length: data.count, into: &bytes)
+        bytes.append(contentsOf: String(data.count, radix: 16, uppercase: true).utf8)
+        encodeHeadEnd(into: &bytes)
         bytes.append(data)
-        encodeChunkEnd(into: &bytes)
+        encodeHeadEnd(into: &bytes)
     }
 
     /// Appends the last chunk and an empty trailer section: the end of a chunked body.

@@ -136,7 +136,7 @@ private final class Pair {
     func readText() -> String { String(decoding: read(1 << 20), as: UTF8.self) }
 
     func wait(_ duration: Duration) {
-        loop.now = loop.now + Moment.Span(duration)
+        loop.now = loop.now + duration
         if let deadline = connection.deadline, deadline <= loop.now { connection.checkTime(&loop) }
     }
 }

@@ -39,7 +39,7 @@ struct Socket: ~Copyable {
         unsafe buffer.withUnsafeMutableBytes { bytes in
             guard offset < bytes.count, let base = bytes.baseAddress else { return .wouldBlock }
             while true {
-                let count = unsafe pawl_receive(descriptor, base + offset, bytes.count - offset)
+                let count = unsafe recv(descriptor, base + offset, bytes.count - offset, 0)
                 if count > 0 { return .moved(count) }
                 if count == 0 { return .ended }
                 if let outcome = Self.outcome(of: errno) { return outcome }
@@ -53,7 +53,7 @@ struct Socket: ~Copyable {
             guard let base = bytes.baseAddress, !range.isEmpty, range.upperBound <= bytes.count else { return .wouldBlock }
             let flags = Int32(MSG_NOSIGNAL) | (more ? Int32(MSG_MORE) : 0)
             while true {
-                let count = unsafe pawl_send(descriptor, base + range.lowerBound, range.count, flags)
+                let count = unsafe Glibc.send(descriptor, base + range.lowerBound, range.count, flags)
                 if count >= 0 { return .moved(count) }
                 if let outcome = Self.outcome(of: errno) { return outcome }
             }
