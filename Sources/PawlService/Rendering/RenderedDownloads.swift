@@ -10,7 +10,7 @@ final class RenderedDownloads: Sendable {
         /// The JSON object.
         let bytes: [UInt8]
         let etag: EntityTag
-        /// The field that says so.
+        /// The fields of a response that shows it.
         let fields: Fields
     }
 
@@ -37,6 +37,8 @@ final class RenderedDownloads: Sendable {
         let bytes = download.encoded
         let etag = ContentTag.of(bytes)
         var fields = Fields()
+        fields.append(.cacheControl, "no-cache")
+        fields.append(.contentType, "application/json")
         fields.append(.etag, etag)
         let rendering = Rendering(bytes: bytes, etag: etag, fields: fields)
         if let version { cache.keep(rendering, version, cost: bytes.count + Self.overhead) }

@@ -34,32 +34,25 @@ extension API {
         return id
     }
 
-    private static let shownFields = {
-        var fields = Fields(.cacheControl, "no-cache")
-        fields.append(.contentType, "application/json")
-        return fields
-    }()
-
     /// `GET /downloads/{id}`.
     func show(_ id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
-        if request.head.target.rawQuery != nil {
-            let seconds = try QueryReader.read(request.head.target) { reader throws(Problem) in
-                try reader.integer("wait", in: 0...Self.longestWait)
-            }
-            // Without what the client knows there is nothing to wait for.
-            if let seconds, seconds > 0, request.head.fields.contains(.ifNoneMatch) {
-                return waitForChange(of: id, atMost: seconds, request)
-            }
+        let seconds = try QueryReader.read(request.head.target) { reader throws(Problem) in
+            try reader.integer("wait", in: 0...Self.longestWait)
         }
-        guard let rendering = rendered.rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
-        response.fields.append(contentsOf: Self.shownFields)
-        response.body.append(contentsOf: rendering.bytes)
-        if Preconditions.areAsked(by: request.head.fields) {
-            response.validate(for: request, etag: rendering.etag)
-        } else {
-            response.fields.append(contentsOf: rendering.fields)
+        // Without what the client knows there is nothing to wait for.
+        if let seconds, seconds > 0, request.head.fields.contains(.ifNoneMatch) {
+            return waitForChange(of: id, atMost: seconds, request)
         }
+        try fill(&response, withDownload: id, for: request)
         return .ready
+    }
+
+    /// Shows a download as it stands now.
+    func fill(_ response: inout Response, withDownload id: DownloadID, for request: borrowing Request) throws(Problem) {
+        guard let rendering = rendered.rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
+        response.fields.append(contentsOf: rendering.fields)
+        response.body.append(contentsOf: rendering.bytes)
+        if Preconditions.areAsked(by: request.head.fields) { response.validate(for: request, etag: rendering.etag) }
     }
 
     /// `POST /downloads`.
