@@ -26,5 +26,8 @@ extension DownloadsConfiguration {
         segments = configuration.segments
         speedLimit = configuration.speedLimit
         explicitSettings = configuration.explicitSettings
+        minFree = configuration.minFree
+        quota = configuration.quota
+        retention = configuration.retention
     }
 }

@@ -28,6 +28,12 @@ public struct Configuration: Sendable {
     public var speedLimit: Int64 = 0
     /// Which of the four above were given, rather than left at their defaults: only those win over what `PATCH /settings` kept.
     public var explicitSettings: Set<ServiceSettings.Name> = []
+    /// Bytes that have to stay free on the disk for anything new to start; 0: that does not matter.
+    public var minFree: Int64 = 0
+    /// Bytes that all files may take for anything new to start; 0 is no limit.
+    public var quota: Int64 = 0
+    /// For how long what has ended is kept.
+    public var retention = Retention()
     /// Whether special-use addresses may be downloaded from.
     public var allowsPrivate = false
     /// Destinations that may always be downloaded from.

@@ -1,7 +1,7 @@
 /// A speed as people write it: `2M`, `500k`, `1.5G`, `4096`.
 struct ByteRate: Sendable, Equatable {
     /// What is accepted, as the end of "takes …".
-    static let accepted = "bytes per second, 0 or more, optionally with K, M or G for 1024 each, such as 2M"
+    static let accepted = "bytes per second, 0 or more, optionally with K, M, G or T for 1024 each, such as 2M"
 
     /// Bytes per second, 0 or more.
     let bytesPerSecond: Int64
@@ -15,6 +15,7 @@ struct ByteRate: Sendable, Equatable {
         case "k", "K": unit = 1 << 10
         case "m", "M": unit = 1 << 20
         case "g", "G": unit = 1 << 30
+        case "t", "T": unit = 1 << 40
         default: break
         }
         if unit > 1 { digits.removeLast() }

@@ -1,3 +1,4 @@
+internal import Downloads
 internal import HTTPClient
 internal import HTTPCore
 internal import PawlConfiguration
@@ -91,6 +92,14 @@ enum OptionTable {
             invocation.configuration.speedLimit = rate.bytesPerSecond
             return true
         },
+        .size(
+            "min-free", "bytes that have to stay free on the disk: with fewer no download starts; 0: that does not matter",
+            \.minFree),
+        .size("quota", "bytes that all files may take together: with more no download starts; 0 is no limit", \.quota),
+        .span("keep-completed", "for how long the records of completed downloads are kept", \.retention.completed),
+        .span("keep-ended", "for how long those of failed and cancelled ones are kept", \.retention.ended),
+        .toggle(
+            "delete-expired-files", "remove finished files with records that --keep-completed removes", \.retention.deletesFiles),
         .toggle(
             "allow-private", "allow destinations on loopback, private, link-local and other special-use addresses",
             commands: [.serve, .demo, .get], \.allowsPrivate),
@@ -156,6 +165,31 @@ enum OptionTable {
 }
 
 extension Option {
+    /// An amount of bytes.
+    fileprivate static func size(
+        _ name: String, _ meaning: String, _ property: any WritableKeyPath<Configuration, Int64> & Sendable
+    ) -> Option {
+        Option(
+            name, "SIZE", accepts: "bytes, 0 or more, optionally with K, M, G or T for 1024 each, such as 20G", default: "0",
+            meaning
+        ) { invocation, value in
+            guard let size = ByteRate(parsing: value) else { return false }
+            invocation.configuration[keyPath: property] = size.bytesPerSecond
+            return true
+        }
+    }
+
+    /// A span of time.
+    fileprivate static func span(
+        _ name: String, _ meaning: String, _ property: any WritableKeyPath<Configuration, Duration?> & Sendable
+    ) -> Option {
+        Option(name, "TIME", accepts: TimeSpan.accepted, default: "for ever", meaning) { invocation, value in
+            guard let span = TimeSpan.parse(value) else { return false }
+            invocation.configuration[keyPath: property] = span
+            return true
+        }
+    }
+
     /// The base URL of an upstream.
     fileprivate static func base(
         _ name: String, default defaultText: String, _ meaning: String,

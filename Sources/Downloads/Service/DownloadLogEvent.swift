@@ -16,6 +16,10 @@ public enum DownloadLogEvent: Sendable {
     case webhook(DownloadID, WebhookOutcome)
     /// One of a download's mirrors, or all of them, are asked no more, and why.
     case mirrorDropped(DownloadID, String)
+    /// Nothing new starts any more, for this reason; or, without one, it does again.
+    case gate(WaitingReason?)
+    /// Records were removed that had been kept for long enough.
+    case expired(count: Int)
     /// Something went wrong that no download shows.
     case warning(String)
 }

@@ -52,6 +52,12 @@ public actor DownloadService {
     var pulse: Task<Void, Never>?
     var quietWaiter: CheckedContinuation<Void, Never>?
 
+    /// Whether there is less free room on the disk than has to stay free.
+    var isDiskLow = false
+    /// Why nothing new starts, if that is so.
+    var gate: WaitingReason?
+    private var housekeeping: [Task<Void, Never>] = []
+
     private var identifiers: DownloadIDGenerator
     /// URLs whose first download is being made durable, with those who wait to see whether theirs is a duplicate.
     private var pendingURLs: [String: [CheckedContinuation<Void, Never>]] = [:]
@@ -142,7 +148,9 @@ public actor DownloadService {
         identifiers = DownloadIDGenerator(after: contents.records.last?.id)
         context = DownloadMachine.Context(
             now: .now(), random: SystemRandom(), names: FileNames { depot.isTaken($0) },
-            retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest))
+            retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
+            retention: configuration.retention)
+        isDiskLow = Self.isDiskLow(depot, configuration.minFree)
         restore(contents.records)
         // Ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
@@ -158,6 +166,7 @@ public actor DownloadService {
         schedule()
         Task { [webhooks, leftDeliveries] in await webhooks?.start(with: leftDeliveries) }
         leftDeliveries = []
+        housekeeping = startHousekeeping()
     }
 
     /// Checkpoints and ends all transfers, then closes the store. Live downloads go on at the next start.
@@ -165,6 +174,7 @@ public actor DownloadService {
         guard !isShuttingDown else { return }
         isShuttingDown = true
         pulse?.cancel()
+        for task in housekeeping { task.cancel() }
         for id in Array(entries.keys) { send(.shutdown, to: id) }
         if busyCount > 0 { await waitUntilQuiet() }
         alarm?.cancel()
@@ -294,8 +304,10 @@ extension DownloadService {
         record.download.filename = new.filename.map { context.names.reserve($0, for: id) }
         record.download.stamp = publisher.reserve()
         drafts.records.append((record, new.url))
-        if drafts.first[url] == nil { drafts.first[url] = record.download }
-        return .created(record.download)
+        var shown = record.download
+        shown.waitingFor = index.waitingReason(of: shown)
+        if drafts.first[url] == nil { drafts.first[url] = shown }
+        return .created(shown)
     }
 
     /// Makes the drafts durable in one step, together with what the request's key stands for from then on, and lets them begin.
@@ -361,21 +373,50 @@ extension DownloadService {
     ) async throws(DownloadError) -> Int {
         let states = states.isEmpty ? Set(DownloadState.allCases.filter(command.changes)) : states.filter(command.changes)
         if states.isEmpty { return 0 }
-        var query = ListQuery(states: states, label: label, limit: Self.bulkPiece, order: .oldest)
-        var changed = 0
+        return try await inPieces(ListQuery(states: states, label: label)) { piece throws(DownloadError) in
+            let before = Dictionary(piece.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
+            let changed = try await self.ask(.init(command), ofPiece: piece)
+            return changed.count { $0.state != before[$0.id] }
+        }
+    }
+
+    /// Removes all downloads that match, in pieces of bounded size, each durable as one; live ones are cancelled first.
+    /// - Parameters:
+    ///   - selection: which; one that is another by the time it is reached is left as it is.
+    ///   - deletesFiles: whether finished files go too.
+    /// - Returns: how many have been removed.
+    /// - Throws: `storeFailed`, `insufficientStorage`, `overloaded`, `shuttingDown`; some may have been removed then.
+    public func removeAll(_ selection: ListQuery, deletingFiles deletesFiles: Bool) async throws(DownloadError) -> Int {
+        try await inPieces(selection) { piece throws(DownloadError) in
+            if deletesFiles { for download in piece { try await self.recogniseFile(of: download.id) } }
+            return try await self.ask(.remove(deletingFile: deletesFiles), ofPiece: piece, if: selection.includes).count
+        }
+    }
+
+    /// Does something with all downloads that match, some at a time, and adds up the results.
+    private func inPieces(
+        _ selection: ListQuery, _ body: ([Download]) async throws(DownloadError) -> Int
+    ) async throws(DownloadError) -> Int {
+        var query = selection
+        query.limit = Self.bulkPiece
+        query.order = .oldest
+        var count = 0
         while true {
             guard !isShuttingDown else { throw .shuttingDown }
             let page = index.page(query)
-            changed += try await perform(command, onPiece: page.items)
-            guard let next = page.next else { return changed }
+            if !page.items.isEmpty { count += try await body(page.items) }
+            guard let next = page.next else { return count }
             query.after = next
         }
     }
 
-    private func perform(_ command: DownloadCommand, onPiece piece: [Download]) async throws(DownloadError) -> Int {
-        if piece.isEmpty { return 0 }
+    /// Asks the machines of some downloads, and waits for all their answers.
+    /// - Returns: the downloads of those that have done it.
+    private func ask(
+        _ request: DownloadMachine.Command.Request, ofPiece piece: [Download],
+        if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+    ) async throws(DownloadError) -> [Download] {
         try await read(piece.map(\.id))
-        let before = Dictionary(piece.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
         let results = await withCheckedContinuation { continuation in
             let collector = AnswerCollector(expecting: piece.count, continuation)
             group = WriteBatch()
@@ -385,21 +426,28 @@ extension DownloadService {
                     continue
                 }
                 let waiter = wait(with: .collector(collector))
-                send(.command(DownloadMachine.Command(waiter: waiter, request: .init(command))), to: entry)
+                send(.command(command(request, of: download.id, waiter, if: isExpected)), to: entry)
             }
             submitGroup()
             schedule()
         }
-        var changed = 0
+        var done: [Download] = []
         for result in results {
             switch result {
-            case .success(let download): changed += download.state == before[download.id] ? 0 : 1
+            case .success(let download): done.append(download)
             // It moved on, or went, before its turn came.
-            case .failure(.illegalTransition), .failure(.notFound): break
+            case .failure(.illegalTransition), .failure(.notFound), .failure(.preconditionFailed): break
             case .failure(let error): throw error
             }
         }
-        return changed
+        return done
+    }
+
+    private func command(
+        _ request: DownloadMachine.Command.Request, of id: DownloadID, _ waiter: DownloadMachine.Waiter,
+        if isExpected: @escaping @Sendable (Download) -> Bool
+    ) -> DownloadMachine.Command {
+        DownloadMachine.Command(waiter: waiter, request: request) { [index] in index.download(id).map(isExpected) ?? false }
     }
 
     /// Changes a download. When it returns, the change is on disk and in effect: the queue has the new priority, a transfer the
@@ -447,10 +495,7 @@ extension DownloadService {
                 return
             }
             let waiter = wait(with: .continuation(continuation))
-            let command = DownloadMachine.Command(waiter: waiter, request: request) { [index] in
-                index.download(id).map(isExpected) ?? false
-            }
-            send(.command(command), to: entry)
+            send(.command(command(request, of: id, waiter, if: isExpected)), to: entry)
             schedule()
         }
         return try result.get()
@@ -482,6 +527,8 @@ extension DownloadService {
         }
         for record in records where entries[record.id] == nil && index.version(of: record.id) != nil {
             guard let url = HTTPURL(record.download.url) else { continue }
+            var record = record
+            record.download.expiresAt = configuration.retention.expiry(of: record.download)
             entries[record.id] = Entry(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         }
     }

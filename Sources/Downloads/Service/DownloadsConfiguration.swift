@@ -16,6 +16,12 @@ public struct DownloadsConfiguration: Sendable {
     public var explicitSettings: Set<ServiceSettings.Name> = []
     /// Which destinations may be connected to.
     public var destinationGuard: DestinationGuard
+    /// Bytes that have to stay free on the disk: with fewer nothing new starts. 0: that does not matter.
+    public var minFree: Int64 = 0
+    /// Bytes that finished files and part files may take together: with more nothing new starts. 0 is no limit.
+    public var quota: Int64 = 0
+    /// For how long what has ended is kept.
+    public var retention = Retention()
     /// Longest wait for a connection.
     public var connectTimeout: Duration = .seconds(15)
     /// Longest wait for the head of a response once connected.

@@ -167,7 +167,12 @@ final class API: Application {
         case .search: return try search(request, &response)
         case .searchSources: return try searchSources(request, &response)
         case .searchLookup: return try lookUp(request)
-        case .downloads: return method == .post ? try add(request) : try list(request, &response)
+        case .downloads:
+            switch method {
+            case .post: return try add(request)
+            case .delete: return try removeAll(request)
+            default: return try list(request, &response)
+            }
         case .batch: return try addBatch(request)
         case .pauseAll: return try performOnAll(.pause, request)
         case .resumeAll: return try performOnAll(.resume, request)

@@ -46,7 +46,7 @@ struct CommandLineParserTests {
             "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000", "allow-destination": "10.0.0.0/8",
             "cors-origin": "https://a.example", "allowed-host": "pawl.example", "itunes-url": "http://127.0.0.1:1/i",
             "posts-url": "http://127.0.0.1:1/p", "rate-limit": "100", "drain-delay": "5", "ca-file": "/ca", "log-level": "debug",
-            "log-format": "json",
+            "log-format": "json", "min-free": "1G", "quota": "2T", "keep-completed": "30d", "keep-ended": "7d",
         ]
         for option in OptionTable.options(of: .serve) {
             let value = option.placeholder == nil ? "true" : try #require(values[option.name], "\(option.name)")

@@ -13,6 +13,7 @@ struct SQLiteRecordStoreTests {
         let scene = try StoreScene()
         var bare = sampleRecord(2, state: .completed)
         bare.entity = SavedEntity()
+        bare.download.endedAt = bare.download.updatedAt
         do {
             let store = try scene.open()
             #expect(try store.load().records.isEmpty)
