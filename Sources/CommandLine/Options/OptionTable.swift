@@ -38,7 +38,7 @@ enum OptionTable {
             "port", 0...65535, default: "8080", "port to bind; 0 picks a free one", commands: [.serve, .demo, .health], \.port),
         Option(
             "data-dir", "PATH", accepts: "a path", default: "./pawl-data, or ./pawl-demo of pawl demo",
-            "directory that holds everything the service keeps", commands: [.serve, .demo, .check]
+            "directory that holds everything the service keeps", commands: [.serve, .demo, .check, .backup]
         ) { invocation, value in
             guard isPath(value) else { return false }
             invocation.configuration.dataDirectory = value

@@ -35,7 +35,7 @@ struct SQLiteRecordStoreTests {
             let directory = try DataDirectory(path: scene.path)
             let connection = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
             let migrations = Array(StoreSchema.migrations.prefix(version))
-            try StoreSchema.prepare(connection, path: scene.path, migrations: migrations)
+            try StoreSchema.prepare(connection, path: scene.path + "/pawl.sqlite", migrations: migrations)
             // What the first release had to write.
             try connection.execute(
                 """
