@@ -31,7 +31,9 @@ public struct Configuration: Sendable {
     /// Whether special-use addresses may be downloaded from.
     public var allowsPrivate = false
     /// Destinations that may always be downloaded from.
-    public var allowedDestinations: [AllowedDestination] = []
+    public var allowedDestinations: [DestinationRule] = []
+    /// Destinations that must not be reached, whatever else allows them.
+    public var deniedDestinations: [DestinationRule] = []
     /// Browser origins that may call the API.
     public var corsOrigins: [AllowedOrigin] = []
     /// `Host` values that are accepted besides the loopback names and the bound address.
@@ -62,6 +64,6 @@ public struct Configuration: Sendable {
 
     /// Decides where downloads and searches may connect to.
     public var destinationGuard: DestinationGuard {
-        DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations)
+        DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations, denied: deniedDestinations)
     }
 }

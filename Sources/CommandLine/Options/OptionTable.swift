@@ -92,15 +92,25 @@ enum OptionTable {
             return true
         },
         .toggle(
-            "allow-private", "allow destinations on loopback, private, link-local and other special-use addresses",
+            "allow-private",
+            "allow destinations on loopback, private, link-local and other special-use addresses, this machine's own and its neighbours'",
             commands: [.serve, .demo, .get], \.allowsPrivate),
         Option(
             "allow-destination", "DESTINATION",
             accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
             "destination that is always allowed", isRepeatable: true, commands: [.serve, .demo, .get]
         ) { invocation, value in
-            guard let destination = try? AllowedDestination(parsing: value) else { return false }
+            guard let destination = try? DestinationRule(parsing: value) else { return false }
             invocation.configuration.allowedDestinations.append(destination)
+            return true
+        },
+        Option(
+            "deny-destination", "DESTINATION",
+            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
+            "destination that is never allowed, whatever allows it", isRepeatable: true, commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let destination = try? DestinationRule(parsing: value) else { return false }
+            invocation.configuration.deniedDestinations.append(destination)
             return true
         },
         Option(
