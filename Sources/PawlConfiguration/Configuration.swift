@@ -34,6 +34,10 @@ public struct Configuration: Sendable {
     public var allowedDestinations: [DestinationRule] = []
     /// Destinations that must not be reached, whatever else allows them.
     public var deniedDestinations: [DestinationRule] = []
+    /// What downloads, searches and webhooks are sent through.
+    public var proxy: Proxy?
+    /// Destinations that are asked directly, although there is a proxy.
+    public var directDestinations: [DestinationRule] = []
     /// Browser origins that may call the API.
     public var corsOrigins: [AllowedOrigin] = []
     /// `Host` values that are accepted besides the loopback names and the bound address.

@@ -114,6 +114,25 @@ enum OptionTable {
             return true
         },
         Option(
+            "proxy", "URL", accepts: "an http, https or socks5h URL of a proxy, optionally with user and password",
+            default: "none",
+            "proxy for downloads, searches and webhooks; no other variable of the environment names one", isSecret: true,
+            commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let proxy = Proxy(parsing: value) else { return false }
+            invocation.configuration.proxy = proxy
+            return true
+        },
+        Option(
+            "no-proxy", "DESTINATION",
+            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
+            "destination that is asked without the proxy", isRepeatable: true, commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let destination = try? DestinationRule(parsing: value) else { return false }
+            invocation.configuration.directDestinations.append(destination)
+            return true
+        },
+        Option(
             "cors-origin", "ORIGIN", accepts: "an origin such as https://example.org:8443, or * for all", default: "none",
             "browser origin that may call the API", isRepeatable: true
         ) { invocation, value in
