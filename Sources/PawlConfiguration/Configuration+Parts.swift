@@ -27,6 +27,7 @@ extension DownloadsConfiguration {
         maxPerHost = configuration.maxPerHost
         segments = configuration.segments
         speedLimit = configuration.speedLimit
+        speedSchedule = configuration.speedSchedule
         explicitSettings = configuration.explicitSettings
     }
 }

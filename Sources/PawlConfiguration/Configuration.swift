@@ -26,7 +26,9 @@ public struct Configuration: Sendable {
     public var segments = 4
     /// Bytes per second over all downloads; 0 is no limit.
     public var speedLimit: Int64 = 0
-    /// Which of the four above were given, rather than left at their defaults: only those win over what `PATCH /settings` kept.
+    /// Limits over all downloads for certain times of the week; `nil` if none was given, rather than what `PATCH /settings` kept.
+    public var speedSchedule: SpeedSchedule?
+    /// Which of the four numbers above were given, rather than left at their defaults: only those win over what `PATCH /settings` kept.
     public var explicitSettings: Set<ServiceSettings.Name> = []
     /// Whether special-use addresses may be downloaded from.
     public var allowsPrivate = false

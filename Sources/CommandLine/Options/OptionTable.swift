@@ -1,3 +1,4 @@
+internal import Downloads
 internal import HTTPClient
 internal import HTTPCore
 internal import PawlConfiguration
@@ -91,6 +92,19 @@ enum OptionTable {
             invocation.configuration.speedLimit = rate.bytesPerSecond
             return true
         },
+        Option(
+            "speed-schedule", "ENTRY", accepts: SpeedSchedule.Entry.accepted, default: "none",
+            "speed limit at certain local times, before --speed-limit; the first entry that covers the moment counts",
+            isRepeatable: true
+        ) { invocation, value in
+            let entries = invocation.configuration.speedSchedule?.entries ?? []
+            guard value.utf8.count <= SpeedSchedule.longestEntry, entries.count < SpeedSchedule.mostEntries,
+                let entry = try? SpeedSchedule.Entry(parsing: value)
+            else { return false }
+            invocation.configuration.speedSchedule = SpeedSchedule(entries + [entry])
+            return true
+        }
+        .separated(by: ";"),
         .toggle(
             "allow-private",
             "allow destinations on loopback, private, link-local and other special-use addresses, this machine's own and its neighbours'",
