@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -18,14 +19,6 @@
 
 int pawl_accept(int listener, struct sockaddr *address, socklen_t *length) {
     return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-}
-
-ssize_t pawl_receive(int socket, void *bytes, size_t count) {
-    return syscall(SYS_recvfrom, socket, bytes, count, 0, NULL, NULL);
-}
-
-ssize_t pawl_send(int socket, const void *bytes, size_t count, int flags) {
-    return syscall(SYS_sendto, socket, bytes, count, flags, NULL, 0);
 }
 
 int pawl_rename_exclusive(const char *from, const char *to) {
@@ -76,6 +69,10 @@ int pawl_open_cached_at(int directory, const char *name, int flags) {
 int pawl_lock_exclusive(int descriptor) { return flock(descriptor, LOCK_EX | LOCK_NB); }
 
 int pawl_unlock(int descriptor) { return flock(descriptor, LOCK_UN); }
+
+const uint8_t *pawl_find(const uint8_t *text, size_t length, const uint8_t *needle, size_t needle_length) {
+    return memmem(text, length, needle, needle_length);
+}
 
 void pawl_trim_heap(void) {
 #ifdef __GLIBC__

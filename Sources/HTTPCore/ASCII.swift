@@ -15,35 +15,29 @@ enum ASCII {
     static let backslash: UInt8 = 0x5C
 
     /// `A`–`Z` become `a`–`z`; every other byte stays.
-    @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
     /// SP or HTAB: what RFC 9110 §5.6.3 calls white space.
-    @inline(__always)
     static func isWhiteSpace(_ byte: UInt8) -> Bool {
         byte == space || byte == horizontalTab
     }
 
-    @inline(__always)
     static func isDigit(_ byte: UInt8) -> Bool {
         byte &- 0x30 < 10
     }
 
-    @inline(__always)
     static func isAlpha(_ byte: UInt8) -> Bool {
         (byte | 0x20) &- 0x61 < 26
     }
 
     /// C0 controls and DEL.
-    @inline(__always)
     static func isControl(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == 0x7F
     }
 
     /// The value of a hexadecimal digit, 0–15, or nil for any other byte.
-    @inline(__always)
     static func hexValue(_ byte: UInt8) -> UInt8? {
         if byte &- 0x30 < 10 { return byte &- 0x30 }
         let letter = (byte | 0x20) &- 0x61
@@ -51,7 +45,6 @@ enum ASCII {
     }
 
     /// The uppercase hexadecimal digit of the low four bits of `value`.
-    @inline(__always)
     static func hexDigit(_ value: UInt8) -> UInt8 {
         let low = value & 0x0F
         return low < 10 ? 0x30 &+ low : 0x37 &+ low

@@ -53,55 +53,6 @@ struct Authority {
     /// Whether the text between brackets is an IPv6 address (RFC 3986 §3.2.2, RFC 4291 §2.2); later literals and zones,
     /// which nobody serves, are not accepted.
     private static func isAddressLiteral(_ text: Span<UInt8>) -> Bool {
-        var groups = 0
-        var isCompressed = false
-        var index = 0
-        let end = text.count
-        guard text.count >= 2 else { return false }
-        if text[index] == ASCII.colon {
-            guard text[index + 1] == ASCII.colon else { return false }
-            isCompressed = true
-            index += 2
-        }
-        while index < end {
-            let start = index
-            while index < end, ASCII.hexValue(text[index]) != nil { index += 1 }
-            if index < end, text[index] == UInt8(ascii: ".") {
-                guard isDottedQuad(text.extracting(start...)) else { return false }
-                groups += 2
-                return isCompressed ? groups < 8 : groups == 8
-            }
-            guard index > start, index - start <= 4 else { return false }
-            groups += 1
-            guard index < end else { break }
-            guard text[index] == ASCII.colon else { return false }
-            index += 1
-            guard index < end else { return false }
-            if text[index] == ASCII.colon {
-                guard !isCompressed else { return false }
-                isCompressed = true
-                index += 1
-            }
-        }
-        return isCompressed ? groups < 8 : groups == 8
-    }
-
-    private static func isDottedQuad(_ text: Span<UInt8>) -> Bool {
-        var index = 0
-        for part in 0..<4 {
-            if part > 0 {
-                guard index < text.count, text[index] == UInt8(ascii: ".") else { return false }
-                index += 1
-            }
-            let start = index
-            var value = 0
-            while index < text.count, index - start < 3, ASCII.isDigit(text[index]) {
-                value = value * 10 + Int(text[index] &- 0x30)
-                index += 1
-            }
-            // Zeros in front make a number octal for some, and decimal for others.
-            guard index > start, value <= 255, index - start == 1 || text[start] != 0x30 else { return false }
-        }
-        return index == text.count
+        if case .v6 = IPAddress(parsing: String(fieldText: text)) { true } else { false }
     }
 }

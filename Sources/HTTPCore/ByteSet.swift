@@ -4,14 +4,12 @@ struct ByteSet: Sendable {
     let high: UInt64
     let containsObsoleteText: Bool
 
-    @inline(__always)
     init(low: UInt64, high: UInt64, containsObsoleteText: Bool = false) {
         self.low = low
         self.high = high
         self.containsObsoleteText = containsObsoleteText
     }
 
-    @inline(__always)
     func contains(_ byte: UInt8) -> Bool {
         let word = byte & 0x40 == 0 ? low : high
         // The shift takes the low six bits of the byte.

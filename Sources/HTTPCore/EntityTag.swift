@@ -43,18 +43,6 @@ public struct EntityTag: Sendable, Hashable {
         bytes.append(ASCII.doubleQuote)
     }
 
-    /// Whether a field's value is this tag alone, as ``encode(into:)`` spells it.
-    func isSpelled(_ value: Span<UInt8>) -> Bool {
-        let text = opaque.utf8.span
-        let start = isWeak ? 3 : 1
-        guard value.count == start + text.count + 1, value[start - 1] == ASCII.doubleQuote,
-            value[value.count - 1] == ASCII.doubleQuote,
-            !isWeak || (value[0] == UInt8(ascii: "W") && value[1] == ASCII.slash)
-        else { return false }
-        for index in text.indices where value[start + index] != text[index] { return false }
-        return true
-    }
-
     /// Whether both are strong and the same: RFC 9110 §8.8.3.2.
     public func stronglyMatches(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && weaklyMatches(other)
@@ -63,11 +51,7 @@ public struct EntityTag: Sendable, Hashable {
     /// Whether both are the same, weak or not: RFC 9110 §8.8.3.2.
     public func weaklyMatches(_ other: EntityTag) -> Bool {
         // Not by `==`, to which differently composed characters are the same.
-        let bytes = opaque.utf8.span
-        let others = other.opaque.utf8.span
-        guard bytes.count == others.count else { return false }
-        for index in bytes.indices where bytes[index] != others[index] { return false }
-        return true
+        opaque.utf8.elementsEqual(other.opaque.utf8)
     }
 }
 

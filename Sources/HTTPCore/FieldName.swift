@@ -22,15 +22,8 @@ public struct FieldName: Sendable {
         self = token
     }
 
-    /// The same as ``init(constant:)``, chosen where the context asks for a name that is not optional.
-    @_disfavoredOverload
-    public init(_ name: StaticString) {
-        self.init(constant: name)
-    }
-
-    /// A name that is known to be a token. Made anew wherever it is used, out of a literal that needs no reference count, a registered
-    /// one costs nothing to pass.
-    @inlinable init(token: String) {
+    /// A name that is known to be a token.
+    init(token: String) {
         canonical = token
     }
 

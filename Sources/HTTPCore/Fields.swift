@@ -101,14 +101,7 @@ public struct Fields: Sendable {
 
     /// Adds the fields of another section at the end.
     public mutating func append(contentsOf other: borrowing Fields) {
-        let offset = lines.count
-        lines.append(contentsOf: other.lines)
-        traits |= other.traits
-        for entry in other.entries {
-            entries.append(
-                Entry(
-                    nameStart: entry.nameStart + offset, nameEnd: entry.nameEnd + offset, valueEnd: entry.valueEnd + offset))
-        }
+        for index in other.entries.indices { copyLine(index, of: other) }
     }
 
     private mutating func beginLine(_ name: FieldName) -> Int {
@@ -119,8 +112,7 @@ public struct Fields: Sendable {
     }
 
     private mutating func endLine(_ name: FieldName, valueStart: Int) {
-        // Values with a control are not worth being fast for; to find that there is none is.
-        if lines.span.extracting(valueStart...).containsControl {
+        if lines[valueStart...].contains(where: ASCII.isControl) {
             for index in valueStart..<lines.count where ASCII.isControl(lines[index]) && lines[index] != ASCII.horizontalTab {
                 lines[index] = ASCII.space
             }

@@ -43,8 +43,6 @@ extension HTTPStatus {
     public static var internalServerError: HTTPStatus { HTTPStatus(500) }
     /// 501 Not Implemented.
     public static var notImplemented: HTTPStatus { HTTPStatus(501) }
-    /// 502 Bad Gateway.
-    public static var badGateway: HTTPStatus { HTTPStatus(502) }
     /// 503 Service Unavailable.
     public static var serviceUnavailable: HTTPStatus { HTTPStatus(503) }
     /// 505 HTTP Version Not Supported.

@@ -28,29 +28,12 @@ extension HTTPURL {
 
         /// The whole URL; the port only if it isn't the scheme's own.
         var text: String {
-            // Bytes rather than pieces of text: every order and every redirect makes one of these.
-            var text: [UInt8] = []
-            text.reserveCapacity(host.utf8.count + path.utf8.count + (query?.utf8.count ?? 0) + (userInfo?.utf8.count ?? 0) + 18)
-            text.append(contentsOf: scheme.utf8)
-            text.append(contentsOf: "://".utf8)
-            if let userInfo {
-                text.append(contentsOf: userInfo.utf8)
-                text.append(UInt8(ascii: "@"))
-            }
-            let isLiteral = host.utf8.contains(ASCII.colon)
-            if isLiteral { text.append(UInt8(ascii: "[")) }
-            text.append(contentsOf: host.utf8)
-            if isLiteral { text.append(UInt8(ascii: "]")) }
-            if let port, port != (scheme == "https" ? 443 : 80) {
-                text.append(ASCII.colon)
-                text.append(decimal: Int64(port))
-            }
-            text.append(contentsOf: path.utf8)
-            if let query {
-                text.append(ASCII.questionMark)
-                text.append(contentsOf: query.utf8)
-            }
-            return String(decoding: text, as: UTF8.self)
+            let host = host.utf8.contains(ASCII.colon) ? "[\(host)]" : host
+            var text = "\(scheme)://\(userInfo.map { "\($0)@" } ?? "")\(host)"
+            if let port, port != (scheme == "https" ? 443 : 80) { text += ":\(port)" }
+            text += path
+            if let query { text += "?\(query)" }
+            return text
         }
 
         /// The scheme in lowercase, if it is one of two and `://` follows.
@@ -79,20 +62,7 @@ extension HTTPURL {
         /// controls, backslashes and text that isn't UTF-8.
         static func text(_ bytes: ArraySlice<UInt8>, keeping kept: ByteSet, and other: UInt8? = nil) -> String? {
             guard isPrintable(bytes) else { return nil }
-            let isKept = bytes.allSatisfy { kept.contains($0) || $0 == ASCII.percent || $0 == other }
-            if isKept { return String(decoding: bytes, as: UTF8.self) }
-            var result: [UInt8] = []
-            result.reserveCapacity(bytes.count)
-            for byte in bytes {
-                if kept.contains(byte) || byte == ASCII.percent || byte == other {
-                    result.append(byte)
-                } else {
-                    result.append(ASCII.percent)
-                    result.append(ASCII.hexDigit(byte >> 4))
-                    result.append(ASCII.hexDigit(byte))
-                }
-            }
-            return String(decoding: result, as: UTF8.self)
+            return PercentEncoding.encode(bytes) { kept.contains($0) || $0 == ASCII.percent || $0 == other }
         }
 
         private static func isPrintable(_ bytes: ArraySlice<UInt8>) -> Bool {

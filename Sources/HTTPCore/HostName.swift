@@ -16,34 +16,12 @@ enum HostName {
         }
         guard isLabel(last) else { return false }
         guard last.allSatisfy(ASCII.isDigit) || last.prefix(2).equalsIgnoringCase("0x") else { return true }
-        return isAddress(name.split(separator: dot, omittingEmptySubsequences: false))
+        return IPAddress(parsingLeniently: String(fieldText: name)) != nil
     }
 
     private static func isLabel(_ label: ArraySlice<UInt8>) -> Bool {
         let hyphen = UInt8(ascii: "-")
         guard (1...63).contains(label.count), label.first != hyphen, label.last != hyphen else { return false }
         return label.allSatisfy { ASCII.isAlpha($0) || ASCII.isDigit($0) || $0 == hyphen || $0 == UInt8(ascii: "_") }
-    }
-
-    /// Whether the parts are an IPv4 address in one of the forms that inet_aton(3) reads, and so everything that connects:
-    /// one to four numbers, decimal, octal or hexadecimal, of which the last fills what is left of the four bytes.
-    private static func isAddress(_ parts: [ArraySlice<UInt8>]) -> Bool {
-        guard parts.count <= 4 else { return false }
-        for (index, part) in parts.enumerated() {
-            let bits = index < parts.count - 1 ? 8 : 8 * (5 - parts.count)
-            guard let value = number(part), value >> bits == 0 else { return false }
-        }
-        return true
-    }
-
-    private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
-        let isHexadecimal = text.prefix(2).equalsIgnoringCase("0x")
-        let base: UInt64 = isHexadecimal ? 16 : text.first == 0x30 ? 8 : 10
-        var value: UInt64 = 0
-        for byte in isHexadecimal ? text.dropFirst(2) : text {
-            guard let digit = ASCII.hexValue(byte), digit < base, value < 1 << 32 else { return nil }
-            value = value * base + UInt64(digit)
-        }
-        return value
     }
 }

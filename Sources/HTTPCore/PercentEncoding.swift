@@ -40,7 +40,7 @@ public enum PercentEncoding {
             if byte == ASCII.space {
                 result.append(UInt8(ascii: "+"))
             } else {
-                append(byte, keeping: .formText, to: &result)
+                append(byte, isKept: ByteSet.formText.contains(byte), to: &result)
             }
         }
         return String(decoding: result, as: UTF8.self)
@@ -52,14 +52,18 @@ public enum PercentEncoding {
     }
 
     static func encode(_ bytes: some Collection<UInt8>, keeping kept: ByteSet) -> String {
+        encode(bytes) { kept.contains($0) }
+    }
+
+    static func encode(_ bytes: some Collection<UInt8>, where isKept: (UInt8) -> Bool) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
-        for byte in bytes { append(byte, keeping: kept, to: &result) }
+        for byte in bytes { append(byte, isKept: isKept(byte), to: &result) }
         return String(decoding: result, as: UTF8.self)
     }
 
-    private static func append(_ byte: UInt8, keeping kept: ByteSet, to result: inout [UInt8]) {
-        if kept.contains(byte) {
+    private static func append(_ byte: UInt8, isKept: Bool, to result: inout [UInt8]) {
+        if isKept {
             result.append(byte)
         } else {
             result.append(ASCII.percent)

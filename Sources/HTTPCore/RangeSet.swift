@@ -2,11 +2,11 @@
 public enum RangeSet {
     /// What to do with a Range field.
     public enum Outcome: Sendable, Hashable {
-        /// Answer as if the field weren't there: another unit, not the syntax, or too many ranges.
+        /// Respond as if the field weren't there: another unit, not the syntax, or too many ranges.
         case ignore
-        /// Answer with these parts, one or more. None overlap or touch each other.
+        /// Respond with these parts, one or more. None overlap or touch each other.
         case satisfiable([ByteRange])
-        /// Answer 416: no range touches the representation.
+        /// Respond with 416: no range touches the representation.
         case unsatisfiable
     }
 

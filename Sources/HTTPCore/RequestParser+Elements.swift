@@ -31,7 +31,7 @@ extension RequestParser {
         guard position < end else { return }
         let byte = input[position]
         if byte == ASCII.space, position > mark {
-            head.method = HTTPMethod(token: input.extracting(mark..<position))
+            head.method = HTTPMethod(token: String(fieldText: input.extracting(mark..<position)))
             position += 1
             mark = position
             phase = .target

@@ -2,17 +2,20 @@
 public enum ResponseEncoder {
     /// Appends `HTTP/1.1 200 OK` CRLF. RFC 9110 §2.5: the version is the server's own, also when a 1.0 client asks.
     public static func encodeStatusLine(_ status: HTTPStatus, into bytes: inout [UInt8]) {
-        bytes.append(contentsOf: statusLines[status.code - 100])
+        bytes.append(contentsOf: "HTTP/1.1 ".utf8)
+        bytes.append(decimal: Int64(status.code))
+        // RFC 9112 §4: the space before the reason is sent even if there is no reason.
+        bytes.append(ASCII.space)
+        bytes.append(contentsOf: status.reason.utf8)
+        encodeHeadEnd(into: &bytes)
     }
 
     /// Appends the field line that gives the length of the body.
     public static func encodeContentLength(_ length: Int64, into bytes: inout [UInt8]) {
-        bytes.append(contentsOf: contentLength)
+        bytes.append(contentsOf: "Content-Length: ".utf8)
         bytes.append(decimal: length)
         encodeHeadEnd(into: &bytes)
     }
-
-    private static let contentLength = Array("Content-Length: ".utf8)
 
     /// Appends the empty line that ends a head.
     public static func encodeHeadEnd(into bytes: inout [UInt8]) {
@@ -22,29 +25,13 @@ public enum ResponseEncoder {
         }
     }
 
-    /// Appends the line before a chunk of `length` bytes, which must be followed by them and by
-    /// ``encodeChunkEnd(into:)``. A length of 0 or less appends nothing, for it would end the body.
-    public static func encodeChunkHeader(length: Int, into bytes: inout [UInt8]) {
-        guard length > 0 else { return }
-        var shift = (Int.bitWidth - 1 - length.leadingZeroBitCount) & ~3
-        while shift >= 0 {
-            bytes.append(ASCII.hexDigit(UInt8(truncatingIfNeeded: length >> shift)))
-            shift -= 4
-        }
-        encodeHeadEnd(into: &bytes)
-    }
-
-    /// Appends the line end behind a chunk's bytes.
-    public static func encodeChunkEnd(into bytes: inout [UInt8]) {
-        encodeHeadEnd(into: &bytes)
-    }
-
-    /// Appends one whole chunk; nothing for no bytes.
+    /// Appends one whole chunk; nothing for no bytes, for that would end the body.
     public static func encodeChunk(_ data: Span<UInt8>, into bytes: inout [UInt8]) {
         guard !data.isEmpty else { return }
-        encodeChunkHeader(length: data.count, into: &bytes)
+        bytes.append(contentsOf: String(data.count, radix: 16, uppercase: true).utf8)
+        encodeHeadEnd(into: &bytes)
         bytes.append(data)
-        encodeChunkEnd(into: &bytes)
+        encodeHeadEnd(into: &bytes)
     }
 
     /// Appends the last chunk and an empty trailer section: the end of a chunked body.
@@ -58,11 +45,5 @@ public enum ResponseEncoder {
     public static func encodeContinue(into bytes: inout [UInt8]) {
         encodeStatusLine(.continue, into: &bytes)
         encodeHeadEnd(into: &bytes)
-    }
-
-    /// The status-lines of HTTP/1.1 for 100–999.
-    private static let statusLines: [[UInt8]] = (100...999).map { code in
-        // RFC 9112 §4: the space before the reason is sent even if there is no reason.
-        Array("HTTP/1.1 \(code) \(HTTPStatus(code).reason)\r\n".utf8)
     }
 }

@@ -27,12 +27,6 @@ extension [UInt8] {
 
     /// Appends a number with at least `width` digits, zeros in front.
     mutating func append(decimal value: Int, width: Int) {
-        if width == 2, value >= 0, value < 100 {
-            // Most parts of dates.
-            append(0x30 &+ UInt8(truncatingIfNeeded: value / 10))
-            append(0x30 &+ UInt8(truncatingIfNeeded: value % 10))
-            return
-        }
         var divisor = 1
         for _ in 1..<Swift.max(width, 1) { divisor *= 10 }
         while value / divisor >= 10 { divisor *= 10 }
@@ -45,18 +39,10 @@ extension [UInt8] {
 
 extension Span<UInt8> {
     /// Where the bytes of `set` that begin at `start` end; at most `end`.
-    @inline(__always)
     func endOfRun(of set: ByteSet, from start: Int, to end: Int) -> Int {
         var index = start
         while index < end, set.contains(self[index]) { index += 1 }
         return index
-    }
-
-    /// Whether there is a control among the bytes, HTAB included. Looks at all of them, for that takes several at a time.
-    var containsControl: Bool {
-        var found: UInt8 = 0
-        for index in indices { found |= ASCII.isControl(self[index]) ? 1 : 0 }
-        return found != 0
     }
 
     /// Whether the bytes are `text`, ASCII letters compared without case.

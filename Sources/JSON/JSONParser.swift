@@ -38,10 +38,8 @@ struct JSONParser {
     }
 
     /// The byte at the position, or 0, which begins nothing in JSON, behind the end.
-    @inline(__always)
     private var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
-    @inline(__always)
     private mutating func skipWhiteSpace() {
         while position < bytes.count {
             switch bytes[position] {
@@ -151,20 +149,14 @@ extension JSONParser {
         let opening = position
         position += 1
         let start = position
-        // Checking what is ASCII anyway would cost more than all the rest.
-        var isASCII = true
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
-                let text = bytes[start..<position]
-                let string = isASCII ? String(decoding: text, as: UTF8.self) : String(validating: text, as: UTF8.self)
                 position += 1
-                guard let string else { throw error("A string that is not UTF-8", at: opening) }
-                return string
+                return try text(bytes.span.extracting(start..<position - 1), opening: opening)
             }
             if byte == UInt8(ascii: "\\") { return try parseEscapedString(opening: opening, plain: start..<position) }
             if byte < 0x20 { throw error("A control character in a string must be escaped") }
-            if byte >= 0x80 { isASCII = false }
             position += 1
         }
         throw error("")
@@ -178,10 +170,7 @@ extension JSONParser {
             position += 1
             switch byte {
             case UInt8(ascii: "\""):
-                guard let string = String(validating: unescaped, as: UTF8.self) else {
-                    throw error("A string that is not UTF-8", at: opening)
-                }
-                return string
+                return try text(unescaped.span, opening: opening)
             case UInt8(ascii: "\\"):
                 try parseEscape(into: &unescaped)
             case 0..<0x20:
@@ -191,6 +180,11 @@ extension JSONParser {
             }
         }
         throw error("")
+    }
+
+    private func text(_ bytes: Span<UInt8>, opening: Int) throws(JSONError) -> String {
+        guard let text = try? UTF8Span(validating: bytes) else { throw error("A string that is not UTF-8", at: opening) }
+        return String(copying: text)
     }
 
     private mutating func parseEscape(into unescaped: inout [UInt8]) throws(JSONError) {
@@ -251,83 +245,40 @@ extension JSONParser {
     /// Reads a number (RFC 8259 §6).
     private mutating func parseNumber() throws(JSONError) -> JSONValue {
         let start = position
-        let isNegative = current == UInt8(ascii: "-")
-        if isNegative { position += 1 }
-
-        // `significand` holds all digits read so far while they fit; a number whose digits do not is left to the library.
-        var significand: UInt64 = 0
-        var fits = true
+        if current == UInt8(ascii: "-") { position += 1 }
         let integerStart = position
-        readDigits(into: &significand, fits: &fits)
-        let integerDigits = position - integerStart
-        if integerDigits == 0 { throw error("Expected a digit") }
-        if integerDigits > 1, bytes[integerStart] == UInt8(ascii: "0") {
+        try skipDigits(orThrow: "Expected a digit")
+        if position - integerStart > 1, bytes[integerStart] == UInt8(ascii: "0") {
             throw error("A number must not begin with a zero", at: integerStart)
         }
-
-        var scale = 0
         var isInteger = true
         if current == UInt8(ascii: ".") {
             isInteger = false
             position += 1
-            let fractionStart = position
-            readDigits(into: &significand, fits: &fits)
-            if position == fractionStart { throw error("Expected a digit after the decimal point") }
-            scale = fractionStart - position
+            try skipDigits(orThrow: "Expected a digit after the decimal point")
         }
         if current | 0x20 == UInt8(ascii: "e") {
             isInteger = false
             position += 1
-            let isReduced = current == UInt8(ascii: "-")
-            if isReduced || current == UInt8(ascii: "+") { position += 1 }
-            let exponentStart = position
-            var exponent: UInt64 = 0
-            var exponentFits = true
-            readDigits(into: &exponent, fits: &exponentFits)
-            if position == exponentStart { throw error("Expected a digit in the exponent") }
-            if exponentFits, exponent < 1 << 30 {
-                scale += isReduced ? -Int(exponent) : Int(exponent)
-            } else {
-                fits = false
-            }
+            if current == UInt8(ascii: "-") || current == UInt8(ascii: "+") { position += 1 }
+            try skipDigits(orThrow: "Expected a digit in the exponent")
         }
         if position - start > JSONLimits.numberLength {
             throw error("A number longer than \(JSONLimits.numberLength) bytes", at: start)
         }
 
-        if isInteger, fits {
-            if !isNegative, let integer = Int64(exactly: significand) { return .integer(integer) }
-            if isNegative, significand <= Int64.min.magnitude { return .integer(Int64(truncatingIfNeeded: 0 &- significand)) }
-        }
-        // Both operands are exact here, so one rounding makes the nearest double (Clinger's fast path).
-        if fits, significand < 1 << 53, scale.magnitude <= 22 {
-            let power = Self.powersOfTen[Int(scale.magnitude)]
-            let magnitude = scale < 0 ? Double(significand) / power : Double(significand) * power
-            return .number(isNegative ? -magnitude : magnitude)
-        }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        if isInteger, let integer = Int64(text) { return .integer(integer) }
         guard let number = Double(text), number.isFinite else { throw error("A number too large for a double", at: start) }
         return .number(number)
     }
 
-    /// Passes over digits, and adds them to `value` while it fits.
-    @inline(__always)
-    private mutating func readDigits(into value: inout UInt64, fits: inout Bool) {
-        while position < bytes.count {
-            let digit = bytes[position] &- UInt8(ascii: "0")
-            if digit > 9 { return }
-            let (product, overflowed) = value.multipliedReportingOverflow(by: 10)
-            let (sum, carried) = product.addingReportingOverflow(UInt64(digit))
-            if overflowed || carried { fits = false }
-            value = sum
-            position += 1
-        }
+    /// Passes over digits, of which there must be one at least.
+    private mutating func skipDigits(orThrow reason: String) throws(JSONError) {
+        let start = position
+        while (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(current) { position += 1 }
+        if position == start { throw error(reason) }
     }
-
-    private static let powersOfTen: [Double] = [
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-    ]
 }
 
 /// The names of an object that is being read. A hash table pays only for large objects, and keeps those from costing

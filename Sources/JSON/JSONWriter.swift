@@ -2,22 +2,13 @@
 ///
 /// Whoever calls it sees to it that objects and arrays are ended and that each name is followed by one value.
 public struct JSONWriter: Sendable {
-    /// What has been written. Take it out and give it to ``init(reusing:)`` to keep its capacity.
-    public var bytes: [UInt8]
+    /// What has been written.
+    public var bytes: [UInt8] = []
     /// Whether the next name or value stands behind another one in the same array or object.
     private var needsComma = false
 
     /// A writer that has written nothing.
-    public init() {
-        bytes = []
-    }
-
-    /// A writer that has written nothing and uses the capacity of `bytes`, whose contents are dropped.
-    public init(reusing bytes: consuming [UInt8]) {
-        // Moved and not copied, so that the storage has one owner and is kept.
-        self.bytes = consume bytes
-        if !self.bytes.isEmpty { self.bytes.removeAll(keepingCapacity: true) }
-    }
+    public init() {}
 
     /// Writes `{`.
     public mutating func beginObject() {
@@ -39,24 +30,7 @@ public struct JSONWriter: Sendable {
         end(UInt8(ascii: "]"))
     }
 
-    /// Writes a member's name that needs no escaping.
-    public mutating func name(_ name: StaticString) {
-        let separates = needsComma
-        bytes.append(addingCapacity: name.utf8CodeUnitCount + 4) { output in
-            if separates { output.append(UInt8(ascii: ",")) }
-            output.append(UInt8(ascii: "\""))
-            // The only way to the bytes of a `StaticString`; they are the program's own constants.
-            name.withUTF8Buffer { text in
-                for index in 0..<text.count { output.append(unsafe text[index]) }
-            }
-            output.append(UInt8(ascii: "\""))
-            output.append(UInt8(ascii: ":"))
-        }
-        needsComma = false
-    }
-
     /// Writes a member's name, escaped where needed.
-    @_disfavoredOverload
     public mutating func name(_ name: String) {
         separate()
         appendQuoted(name)
@@ -154,73 +128,75 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    @inline(__always)
     private mutating func separate() {
         if needsComma { bytes.append(UInt8(ascii: ",")) }
     }
 }
 
 extension JSONWriter {
-    /// Writes a member: its name, which needs no escaping, and a string or `null`.
-    public mutating func member(_ name: StaticString, _ string: String?) {
+    /// Writes a member: its name, and a string or `null`.
+    public mutating func member(_ name: String, _ string: String?) {
         self.name(name)
         if let string { value(string) } else { null() }
     }
 
-    /// Writes a member: its name, which needs no escaping, and an integer or `null`.
-    public mutating func member(_ name: StaticString, _ integer: Int?) {
+    /// Writes a member: its name, and an integer or `null`.
+    public mutating func member(_ name: String, _ integer: Int?) {
         self.name(name)
         if let integer { value(integer) } else { null() }
     }
 
-    /// Writes a member: its name, which needs no escaping, and an integer or `null`.
-    public mutating func member(_ name: StaticString, _ integer: Int64?) {
+    /// Writes a member: its name, and an integer or `null`.
+    public mutating func member(_ name: String, _ integer: Int64?) {
         self.name(name)
         if let integer { value(integer) } else { null() }
     }
 
-    /// Writes a member: its name, which needs no escaping, and a number or `null`.
-    public mutating func member(_ name: StaticString, _ number: Double?) {
+    /// Writes a member: its name, and a number or `null`.
+    public mutating func member(_ name: String, _ number: Double?) {
         self.name(name)
         if let number { value(number) } else { null() }
     }
 
-    /// Writes a member: its name, which needs no escaping, and a truth value or `null`.
-    public mutating func member(_ name: StaticString, _ bool: Bool?) {
+    /// Writes a member: its name, and a truth value or `null`.
+    public mutating func member(_ name: String, _ bool: Bool?) {
         self.name(name)
         if let bool { value(bool) } else { null() }
     }
 
-    /// Writes a member: its name, which needs no escaping, and a whole value or `null`.
-    public mutating func member(_ name: StaticString, _ value: JSONValue?) {
+    /// Writes a member: its name, and a whole value or `null`.
+    public mutating func member(_ name: String, _ value: JSONValue?) {
         self.name(name)
         if let value { self.value(value) } else { null() }
     }
 }
 
 extension JSONWriter {
-    /// Appends the string as it is and looks at the bytes afterwards: most strings need no escaping, and a copy followed by
-    /// one pass without branches is faster than deciding byte by byte.
     private mutating func appendQuoted(_ string: String) {
-        bytes.append(UInt8(ascii: "\""))
-        let start = bytes.count
-        bytes.append(contentsOf: string.utf8)
+        let text = string.utf8.span
         var needsEscaping = false
-        for byte in bytes[start...] { needsEscaping = Self.mustBeEscaped(byte) || needsEscaping }
-        if needsEscaping { escape(from: start) }
-        bytes.append(UInt8(ascii: "\""))
+        bytes.append(addingCapacity: text.count + 2) { output in
+            output.append(UInt8(ascii: "\""))
+            for index in text.indices {
+                output.append(text[index])
+                if Self.mustBeEscaped(text[index]) { needsEscaping = true }
+            }
+            output.append(UInt8(ascii: "\""))
+        }
+        if needsEscaping {
+            bytes.removeLast(text.count + 2)
+            appendEscaped(string)
+        }
     }
 
     /// RFC 8259 §7: quotation mark, reverse solidus and the control characters.
-    @inline(__always)
     private static func mustBeEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    private mutating func escape(from start: Int) {
-        let plain = Array(bytes[start...])
-        bytes.removeSubrange(start...)
-        for byte in plain {
+    private mutating func appendEscaped(_ string: String) {
+        bytes.append(UInt8(ascii: "\""))
+        for byte in string.utf8 {
             guard Self.mustBeEscaped(byte) else {
                 bytes.append(byte)
                 continue
@@ -240,6 +216,7 @@ extension JSONWriter {
             default: bytes.append(byte)
             }
         }
+        bytes.append(UInt8(ascii: "\""))
     }
 
     private mutating func appendDigits(of integer: Int64) {

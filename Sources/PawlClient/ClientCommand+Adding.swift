@@ -20,7 +20,7 @@ extension ClientCommand {
         }
         let bodies = try bodies(operands)
         guard bodies.count == 1 || invocation.client.filename == nil && invocation.checksum == nil else {
-            throw .local("--output and --checksum are of one download, and these are \(bodies.count)")
+            throw .usage("--output and --checksum are of one download, and these are \(bodies.count)")
         }
         var status = ExitStatus.done
         for (item, sent) in zip(try await service.add(bodies.map(\.json)), bodies) {
@@ -87,7 +87,7 @@ extension ClientCommand {
         }
         let response = try await service.send("GET", "search", query: query)
         guard let results = response["results"]?.array else {
-            throw .notPawl(server: service.name, reason: "its answer to a search has no results")
+            throw .notPawl(server: service.name, reason: "its response to a search has no results")
         }
         if let warning = SearchMemory.keep(response, memoryPath) { Self.writeError(warning) }
         if invocation.writesJSON {

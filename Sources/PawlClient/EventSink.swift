@@ -67,7 +67,7 @@ final class EventSink: TransferSink {
             case .success:
                 do throws(RemoteError) {
                     _ = try service.json(of: state.refusal, status: state.status)
-                    state.end = .notPawl(server: service.name, reason: "it answers \(state.status) where events should be")
+                    state.end = .notPawl(server: service.name, reason: "it responds with \(state.status) where events should be")
                 } catch {
                     state.end = error
                 }

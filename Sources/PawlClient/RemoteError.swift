@@ -10,6 +10,8 @@ enum RemoteError: Error, Sendable, Equatable {
     case unauthorized(server: String, hasToken: Bool)
     /// A problem (RFC 9457), by the contract's code.
     case problem(code: String, detail: String)
+    /// The command line, or what it refers to, is wrong, as shows before anything is sent.
+    case usage(String)
     /// Something is wrong on this side.
     case local(String)
 
@@ -19,12 +21,12 @@ enum RemoteError: Error, Sendable, Equatable {
         case .unreachable(let server, let reason):
             "no service at \(server): \(reason); 'pawl serve' starts one, --server or PAWL_SERVER names another"
         case .notPawl(let server, let reason):
-            "what answers at \(server) is no Pawl service: \(reason); --server or PAWL_SERVER names another"
+            "what responds at \(server) is no Pawl service: \(reason); --server or PAWL_SERVER names another"
         case .unauthorized(let server, true): "\(server) refuses the token that it was given"
         case .unauthorized(let server, false):
             "\(server) wants a token: give it by PAWL_TOKEN, --token-file PATH or --token TOKEN"
         case .problem(_, let detail): detail
-        case .local(let reason): reason
+        case .usage(let reason), .local(let reason): reason
         }
     }
 
@@ -33,6 +35,7 @@ enum RemoteError: Error, Sendable, Equatable {
         switch self {
         case .unreachable, .notPawl: .unreachable
         case .unauthorized: .unauthorized
+        case .usage: .usage
         case .problem, .local: .failed
         }
     }

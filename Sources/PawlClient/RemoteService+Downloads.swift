@@ -59,7 +59,7 @@ extension RemoteService {
             let body = JSONValue.object([JSONMember(name: "downloads", value: .array(batch))])
             let response = try await send("POST", "downloads/batch", body: body)
             guard let items = response["items"]?.array, items.count == batch.count else {
-                throw .notPawl(server: name, reason: "its answer to a batch has other items")
+                throw .notPawl(server: name, reason: "its response to a batch has other items")
             }
             results += items
         }

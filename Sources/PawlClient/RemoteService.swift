@@ -38,7 +38,7 @@ struct RemoteService: Sendable {
         do throws(StartError) {
             try configuration.resolveToken()
         } catch {
-            throw .local(error.description)
+            throw .usage(error.description)
         }
         authorization = configuration.token?.authorization
         var settings = ClientConfiguration()
@@ -48,7 +48,8 @@ struct RemoteService: Sendable {
         do throws(ClientError) {
             client = try HTTPClient(configuration: settings)
         } catch {
-            throw .local(error.message)
+            // Without a CA file, nothing that the user gave is to blame.
+            throw settings.caFile == nil ? .local(error.message) : .usage(error.message)
         }
     }
 
@@ -94,7 +95,7 @@ struct RemoteService: Sendable {
         if (200...299).contains(status), let value { return value }
         if status == 401 { throw .unauthorized(server: name, hasToken: authorization != nil) }
         guard let code = value?["code"]?.string, let detail = value?["detail"]?.string, status >= 400 else {
-            throw .notPawl(server: name, reason: "it answers \(status)\(value == nil ? " without JSON" : "")")
+            throw .notPawl(server: name, reason: "it responds with \(status)\(value == nil ? " without JSON" : "")")
         }
         throw .problem(code: code, detail: detail)
     }

@@ -76,15 +76,15 @@ struct SearchMemory: Sendable, Equatable {
     /// - Throws: one line that says which is not to be had.
     static func results(_ numbers: ClosedRange<Int>, of memory: SearchMemory?) throws(RemoteError) -> [Result] {
         guard let memory else {
-            throw .local("no search is kept to take result \(numbers.lowerBound) from: run pawl search WORD first")
+            throw .usage("no search is kept to take result \(numbers.lowerBound) from: run pawl search WORD first")
         }
         guard numbers.upperBound <= memory.results.count else {
-            throw .local(
+            throw .usage(
                 "the last search, for '\(memory.term)', has \(memory.results.count) results: there is no \(numbers.upperBound)")
         }
         let chosen = Array(memory.results[(numbers.lowerBound - 1)..<numbers.upperBound])
         if let result = chosen.first(where: { !$0.isDownloadable }) {
-            throw .local("'\(result.name)' of the last search has nothing to download")
+            throw .usage("'\(result.name)' of the last search has nothing to download")
         }
         return chosen
     }

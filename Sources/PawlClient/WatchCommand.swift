@@ -214,7 +214,7 @@ struct WatchCommand: Sendable {
     /// The reason alone: the screen names the service already.
     private static func short(_ error: RemoteError) -> String {
         switch error {
-        case .unreachable(_, let reason), .notPawl(_, let reason), .local(let reason): reason
+        case .unreachable(_, let reason), .notPawl(_, let reason), .usage(let reason), .local(let reason): reason
         case .unauthorized, .problem: error.message
         }
     }

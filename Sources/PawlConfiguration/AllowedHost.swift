@@ -1,4 +1,4 @@
-internal import HTTPClient
+internal import HTTPCore
 
 /// A `Host` value that is accepted: a host, `*.suffix`, or `*` for all. Ports are not compared: what a web page can point at us
 /// by rebinding its name (DNS rebinding) is the name, and a mapped port is nobody's danger.
@@ -25,9 +25,10 @@ public struct AllowedHost: Sendable, Hashable {
             return
         }
         let isSuffix = text.hasPrefix("*.")
-        guard let name = Self.name(ofAuthority: isSuffix ? String(text.dropFirst(2)) : text), !name.isEmpty,
-            name.utf8.allSatisfy(Self.isHostCharacter)
+        guard let bytes = Self.name(ofAuthority: Array(text.lowercased().utf8)[(isSuffix ? 2 : 0)...]), !bytes.isEmpty,
+            bytes.allSatisfy(Self.isHostCharacter)
         else { return nil }
+        let name = String(decoding: bytes, as: UTF8.self)
         pattern = isSuffix ? .suffix("." + name) : .name(name)
     }
 
@@ -44,43 +45,46 @@ public struct AllowedHost: Sendable, Hashable {
         return hosts
     }
 
-    /// The bytes of a pattern that is one name or IPv4 address; nil for the others.
-    public var plainName: [UInt8]? {
-        guard case .name(let name) = pattern, !name.isEmpty, !name.utf8.contains(UInt8(ascii: ":")) else { return nil }
-        return Array(name.utf8)
-    }
-
     /// Whether the pattern covers a host as ``name(ofAuthority:)`` gives it.
-    public func allows(_ name: String) -> Bool {
+    public func allows(_ name: ArraySlice<UInt8>) -> Bool {
         switch pattern {
         case .any: true
-        case .name(let allowed): name == allowed
-        case .suffix(let suffix): name.hasSuffix(suffix) && name.utf8.count > suffix.utf8.count
-        case .anyAddress: IPAddress(parsing: name) != nil
+        case .name(let allowed): Self.isSame(name, allowed)
+        case .suffix(let suffix): name.count > suffix.utf8.count && Self.isSame(name.suffix(suffix.utf8.count), suffix)
+        case .anyAddress: IPAddress(parsing: String(decoding: name, as: UTF8.self)) != nil
         }
     }
 
-    /// The host of `host[:port]` in lower case, without brackets and trailing dot; `nil` if it is malformed.
-    public static func name(ofAuthority authority: String) -> String? {
-        var name: Substring
-        if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { return nil }
-            name = authority[authority.index(after: authority.startIndex)..<end]
-            let rest = authority[authority.index(after: end)...]
+    /// Whether the bytes are `text`, which is in lower case, their ASCII letters compared without case.
+    private static func isSame(_ bytes: ArraySlice<UInt8>, _ text: String) -> Bool {
+        let (bytes, text) = (bytes.span, text.utf8.span)
+        guard bytes.count == text.count else { return false }
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if (byte &- 0x41 < 26 ? byte | 0x20 : byte) != text[index] { return false }
+        }
+        return true
+    }
+
+    /// The host of `host[:port]`, without brackets and trailing dot; `nil` if it is malformed.
+    public static func name(ofAuthority authority: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let separator = UInt8(ascii: ":")
+        var name = authority
+        if authority.first == UInt8(ascii: "[") {
+            guard let end = authority.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            name = authority[..<end].dropFirst()
+            let rest = authority[(end + 1)...]
             guard rest.isEmpty || isPort(rest) else { return nil }
-        } else if let colon = authority.firstIndex(of: ":"), authority.lastIndex(of: ":") == colon {
+        } else if let colon = authority.firstIndex(of: separator), authority.lastIndex(of: separator) == colon {
             name = authority[..<colon]
             guard isPort(authority[colon...]) else { return nil }
-        } else {
-            name = authority[...]
         }
-        if name.hasSuffix(".") { name.removeLast() }
-        return name.lowercased()
+        if name.last == UInt8(ascii: ".") { name.removeLast() }
+        return name
     }
 
-    private static func isPort(_ text: Substring) -> Bool {
-        text.hasPrefix(":") && text.dropFirst().utf8.count <= 5
-            && text.dropFirst().utf8.allSatisfy { (0x30...0x39).contains($0) }
+    private static func isPort(_ text: ArraySlice<UInt8>) -> Bool {
+        text.first == UInt8(ascii: ":") && text.count <= 6 && text.dropFirst().allSatisfy { (0x30...0x39).contains($0) }
     }
 
     private static func isHostCharacter(_ byte: UInt8) -> Bool {

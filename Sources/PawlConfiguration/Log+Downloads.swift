@@ -27,8 +27,8 @@ extension Log {
         }
     }
 
-    private func values(of download: Download) -> [(name: StaticString, value: Value)] {
-        var values: [(name: StaticString, value: Value)] = [
+    private func values(of download: Download) -> [(name: String, value: Value)] {
+        var values: [(name: String, value: Value)] = [
             ("id", .text(download.id.description)),
             ("url", .text(Self.withoutSecrets(download.url))),
             ("bytesReceived", .integer(download.bytesReceived)),

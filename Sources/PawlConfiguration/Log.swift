@@ -42,7 +42,7 @@ public struct Log: Sendable {
     }
 
     /// Writes a line.
-    public func write(_ level: LogLevel, _ message: String, _ values: [(name: StaticString, value: Value)] = []) {
+    public func write(_ level: LogLevel, _ message: String, _ values: [(name: String, value: Value)] = []) {
         guard writes(level) else { return }
         switch format {
         case .text: sink(textLine(level, message, values))
@@ -55,7 +55,7 @@ public struct Log: Sendable {
         write(level, message, [])
     }
 
-    private func textLine(_ level: LogLevel, _ message: String, _ values: [(name: StaticString, value: Value)]) -> [UInt8] {
+    private func textLine(_ level: LogLevel, _ message: String, _ values: [(name: String, value: Value)]) -> [UInt8] {
         var line: [UInt8] = []
         now().encode(into: &line)
         let name = level.rawValue
@@ -70,7 +70,7 @@ public struct Log: Sendable {
         return line
     }
 
-    private func jsonLine(_ level: LogLevel, _ message: String, _ values: [(name: StaticString, value: Value)]) -> [UInt8] {
+    private func jsonLine(_ level: LogLevel, _ message: String, _ values: [(name: String, value: Value)]) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginObject()
         writer.member("time", now().description)

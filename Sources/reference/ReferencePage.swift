@@ -21,7 +21,7 @@ struct ReferencePage {
         let description: String
     }
 
-    /// One status that a request can be answered with.
+    /// One status that a response can have.
     struct Response: Sendable, Equatable {
         /// `default` stands for all others.
         let status: String
@@ -129,7 +129,7 @@ struct ReferencePage {
         if let body = operation.body {
             text += "<p>Body: \(body.description.isEmpty ? body.kind : Self.marked(body.description))</p>\n"
         }
-        text += "<details><summary>Answers</summary>\n<table>\n"
+        text += "<details><summary>Responses</summary>\n<table>\n"
         for response in operation.responses {
             text += "<tr><th scope=\"row\"><code>\(response.status)</code></th><td>\(Self.marked(response.description))"
             if let body = response.body { text += " <small><code>\(body.name)</code>: \(body.kind)</small>" }

@@ -161,12 +161,13 @@ struct OperationTests {
         for round in 0..<30 {
             var batch = (0..<names.count).map { names[($0 * 3 + round) % names.count] }
             if round % 2 == 0 { batch.reverse() }
-            let orders = batch.map { #"{"trackId":"\#($0)","paused":true}"# } + [#"{"url":"http://127.0.0.1:9/a","paused":true}"#]
+            let requests =
+                batch.map { #"{"trackId":"\#($0)","paused":true}"# } + [#"{"url":"http://127.0.0.1:9/a","paused":true}"#]
             let answer = try pawl.client.send(
-                "POST", "/downloads/batch", json: #"{"downloads":[\#(orders.joined(separator: ","))]}"#)
+                "POST", "/downloads/batch", json: #"{"downloads":[\#(requests.joined(separator: ","))]}"#)
             #expect(answer.status == 200)
             let items = try JSONValue(parsing: answer.body)["items"]?.array ?? []
-            #expect(items.count == orders.count)
+            #expect(items.count == requests.count)
             for (name, item) in zip(batch, items) {
                 let status = try #require(item["status"]?.integer)
                 #expect(statuses[name, default: [404, 503]].contains(Int(status)), "\(name): \(status)")
@@ -184,7 +185,7 @@ struct OperationTests {
         let url = try origin(pawl) + "/entity?size=50000&seed=3"
         let id = try #require(try pawl.post("/downloads", #"{"url":"\#(url)","filename":"a.bin"}"#)["id"]?.string)
         _ = try pawl.follow(id) { $0["state"]?.string == "completed" }
-        #expect(try run("check").status == 1, "a service has the directory")
+        #expect(try run("check").status == 5, "a service has the directory")
         #expect(pawl.terminate() == 0)
         let sound = try run("check")
         #expect(sound.status == 0)
@@ -199,7 +200,7 @@ struct OperationTests {
         #expect(found.output.contains("\(id): files/a.bin has the SHA-256 "))
         #expect(try run("check", "--repair").status == 0)
         #expect(try run("check").status == 0)
-        #expect(try run("check", "--data-dir", directory.path + "/nowhere").status == 1)
+        #expect(try run("check", "--data-dir", directory.path + "/nowhere").status == 5)
 
         pawl = try demo()
         #expect(try pawl.get("/downloads/\(id)")["error"]?["code"]?.string == "checksum-mismatch")

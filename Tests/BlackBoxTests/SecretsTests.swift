@@ -51,8 +51,8 @@ struct SecretsTests {
         ] {
             let withUser = #"{"url":"http://user:password-s3cret@\#(origin)\#(path)","headers":{"Cookie":"cookie-s3cret"}}"#
             let withFields = #"{"url":"http://\#(origin)\#(path)",\#(members)}"#
-            for order in [withUser, withFields] {
-                ids.append(try #require(try send("POST", "/downloads", order)["id"]?.string))
+            for body in [withUser, withFields] {
+                ids.append(try #require(try send("POST", "/downloads", body)["id"]?.string))
             }
         }
         for id in ids {

@@ -1,3 +1,4 @@
+import HTTPCore
 import Testing
 
 @testable import HTTPClient
@@ -19,27 +20,27 @@ struct DestinationGuardTests {
             "example.org/", "example.org\\@127.0.0.1", "a:b", "user@host", "[::1", "::1]", "example%2eorg%00",
         ])
     func forbiddenHostsAreRefused(host: String) {
-        guard case .forbidden = DestinationGuard().judge(host: host, port: 80) else {
+        guard case .forbidden = DestinationGuard().evaluate(host: host, port: 80) else {
             Issue.record("\(host) is not refused")
             return
         }
     }
 
     @Test(
-        "A name is judged by its addresses",
+        "A name is decided by its addresses",
         arguments: [
             "example.org", "EXAMPLE.org.", "a-b_c.example", "xn--bcher-kva.example", "bücher.example", "intranet", "1a.example",
             "mylocalhost",
         ])
     func nameDependsOnAddresses(host: String) {
-        #expect(DestinationGuard().judge(host: host, port: 80) == .dependsOnAddress)
+        #expect(DestinationGuard().evaluate(host: host, port: 80) == .dependsOnAddress)
     }
 
     @Test(
         "A public address may be reached",
         arguments: ["8.8.8.8", "2606:4700:4700::1111", "[2606:4700:4700::1111]", "0x08080808", "134744072"])
     func publicAddressIsAllowed(host: String) {
-        #expect(DestinationGuard().judge(host: host, port: 80) == .allowed)
+        #expect(DestinationGuard().evaluate(host: host, port: 80) == .allowed)
     }
 
     @Test(
@@ -47,8 +48,8 @@ struct DestinationGuardTests {
         arguments: ["127.0.0.1", "localhost", "::1", "10.0.0.1", "fe80::1", "printer.local"])
     func permissiveGuardAllowsAll(host: String) throws {
         let permissive = DestinationGuard(allowsPrivate: true)
-        #expect(permissive.judge(host: host, port: 80) == .allowed)
-        #expect(permissive.judge(.v4(0x7f00_0001), port: 80, forHost: host) == .allowed)
+        #expect(permissive.evaluate(host: host, port: 80) == .allowed)
+        #expect(permissive.evaluate(.v4(0x7f00_0001), port: 80, forHost: host) == .allowed)
     }
 
     @Test(
@@ -88,8 +89,8 @@ struct DestinationGuardTests {
     {
         let destinationGuard = DestinationGuard(allowsPrivate: false, allowed: [try DestinationRule(parsing: rule)])
         let address = try #require(IPAddress(parsing: text))
-        let byHost = destinationGuard.judge(host: host, port: port)
-        let byAddress = destinationGuard.judge(address, port: port, forHost: host)
+        let byHost = destinationGuard.evaluate(host: host, port: port)
+        let byAddress = destinationGuard.evaluate(address, port: port, forHost: host)
         #expect((byAddress == .allowed) == isAllowed)
         if isAllowed { #expect(byHost == .allowed || byHost == .dependsOnAddress) } else { #expect(byHost != .allowed) }
     }
@@ -114,36 +115,36 @@ struct DestinationGuardTests {
         ])
     func nearDestinationsAreRefused(host: String, use: String) throws {
         let near = DestinationGuard { Self.publicNetwork }
-        guard case .forbidden(let reason) = near.judge(host: host, port: 80) else {
+        guard case .forbidden(let reason) = near.evaluate(host: host, port: 80) else {
             Issue.record("\(host) is not refused")
             return
         }
         #expect(reason.contains(use))
         let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
         let address = try #require(IPAddress(parsingLeniently: bare))
-        guard case .forbidden = near.judge(address, port: 80, forHost: "a.example") else {
+        guard case .forbidden = near.evaluate(address, port: 80, forHost: "a.example") else {
             Issue.record("\(address) is not refused")
             return
         }
         // Who allows it gets it.
-        #expect(DestinationGuard(allowsPrivate: true) { Self.publicNetwork }.judge(host: host, port: 80) == .allowed)
+        #expect(DestinationGuard(allowsPrivate: true) { Self.publicNetwork }.evaluate(host: host, port: 80) == .allowed)
         let rules = ["93.184.215.0/24", "::/0", "a.example"]
         let allowing = DestinationGuard(allowed: try rules.map { try DestinationRule(parsing: $0) }) { Self.publicNetwork }
-        #expect(allowing.judge(address, port: 80, forHost: "a.example") == .allowed)
+        #expect(allowing.evaluate(address, port: 80, forHost: "a.example") == .allowed)
     }
 
     @Test(
-        "What is not near is judged as ever",
+        "What is not near is checked as ever",
         arguments: ["93.184.214.255", "93.184.216.34", "2606:2800:21f:1::7", "2606:2800:220::7", "8.8.8.8", "64:ff9b::8.8.8.8"])
     func farDestinationsAreAllowed(host: String) {
-        #expect(DestinationGuard { Self.publicNetwork }.judge(host: host, port: 80) == .allowed)
+        #expect(DestinationGuard { Self.publicNetwork }.evaluate(host: host, port: 80) == .allowed)
     }
 
     @Test("Where the system does not tell its addresses, none is taken for another machine's")
     func unknownNetworkAllowsNothing() throws {
         let blind = DestinationGuard(allowed: [try DestinationRule(parsing: "8.8.4.0/24")]) { nil }
-        #expect(blind.judge(host: "8.8.8.8", port: 80) != .allowed)
-        #expect(blind.judge(host: "8.8.4.4", port: 80) == .allowed)
+        #expect(blind.evaluate(host: "8.8.8.8", port: 80) != .allowed)
+        #expect(blind.evaluate(host: "8.8.4.4", port: 80) == .allowed)
     }
 
     @Test(
@@ -153,7 +154,7 @@ struct DestinationGuardTests {
             "metadata.tencentyun.com", "localhost.localdomain", "ip6-localhost", "ip6-loopback",
         ])
     func knownNamesAreRefused(host: String) {
-        guard case .forbidden = DestinationGuard().judge(host: host, port: 80) else {
+        guard case .forbidden = DestinationGuard().evaluate(host: host, port: 80) else {
             Issue.record("\(host) is not refused")
             return
         }
@@ -182,33 +183,33 @@ struct DestinationGuardTests {
             DestinationGuard(allowsPrivate: true, denied: denied), DestinationGuard(allowed: everything, denied: denied),
             DestinationGuard(allowsPrivate: true, denied: denied).allowing(everything), DestinationGuard(denied: denied),
         ] {
-            guard case .forbidden = guarding.judge(address, port: port, forHost: host) else {
+            guard case .forbidden = guarding.evaluate(address, port: port, forHost: host) else {
                 Issue.record("\(address) for \(host) is not refused")
                 return
             }
             // A name whose address only its resolution tells is not refused before.
             let isNamed = host != "nas.example" || rule.contains("example")
-            if isNamed, host != "dns.example", case .allowed = guarding.judge(host: host, port: port) {
+            if isNamed, host != "dns.example", case .allowed = guarding.evaluate(host: host, port: port) {
                 Issue.record("\(host) is not refused")
             }
         }
     }
 
     @Test(
-        "What is not denied is judged as ever",
+        "What is not denied is checked as ever",
         arguments: [
             ("10.0.0.5:80", "nas.example", 81, "10.0.0.5"), ("10.0.0.5", "nas.example", 80, "10.0.0.6"),
             ("*.example", "example", 80, "8.8.8.8"), ("nas.example", "other.example", 80, "10.0.0.5"),
         ])
     func othersAreNotDenied(rule: String, host: String, port: Int, text: String) throws {
         let guarding = DestinationGuard(allowsPrivate: true, denied: [try DestinationRule(parsing: rule)])
-        #expect(guarding.judge(host: host, port: port) == .allowed)
-        #expect(guarding.judge(try #require(IPAddress(parsing: text)), port: port, forHost: host) == .allowed)
+        #expect(guarding.evaluate(host: host, port: port) == .allowed)
+        #expect(guarding.evaluate(try #require(IPAddress(parsing: text)), port: port, forHost: host) == .allowed)
     }
 
     @Test("A refusal names host, address and reason")
     func refusalNamesItsReason() {
-        let verdict = DestinationGuard().judge(.v4(0x0a00_0001), port: 80, forHost: "nas.example")
+        let verdict = DestinationGuard().evaluate(.v4(0x0a00_0001), port: 80, forHost: "nas.example")
         #expect(verdict == .forbidden("nas.example at 10.0.0.1 (private use)"))
     }
 

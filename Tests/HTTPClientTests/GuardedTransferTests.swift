@@ -32,7 +32,7 @@ struct GuardedTransferTests {
         #expect(origin.connectionCount == 0)
     }
 
-    @Test("A name is judged by the address it has at the moment", .enabled(if: localName != nil, "no such name in /etc/hosts"))
+    @Test("A name is checked by the address it has at the moment", .enabled(if: localName != nil, "no such name in /etc/hosts"))
     func currentAddressCounts() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         // Allowed by its name on another port only: the address decides here, when the connection is made.

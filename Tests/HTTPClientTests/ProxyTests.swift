@@ -72,7 +72,7 @@ struct ProxyTests {
         return try HTTPClient(configuration: configuration)
     }
 
-    @Test("Requests go through the proxy, which resolves names; the guard judges what they say", arguments: ["http", "socks5h"])
+    @Test("Requests go through the proxy, which resolves names; the guard checks what they say", arguments: ["http", "socks5h"])
     func requestsGoThroughProxy(scheme: String) async throws {
         let proxy = try RelayProxy()
         let origin = try ScriptedOrigin { request in
@@ -120,8 +120,8 @@ struct ProxyTests {
         #expect(origin.requests.count == 1)
     }
 
-    @Test("What is asked directly is judged by its address")
-    func directRequestIsJudgedByAddress() async throws {
+    @Test("What is asked directly is checked by its address")
+    func directRequestIsCheckedByAddress() async throws {
         let proxy = try RelayProxy()
         let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
         let client = try client("http", proxy, direct: ["127.0.0.0/8"])

@@ -5,9 +5,9 @@ import Testing
 
 @Suite struct ConnectionStateTests {
     private let start = Moment.now
-    private let limits = ConnectionLimits(ServerLimits())
+    private let limits = ServerLimits()
 
-    private func at(_ seconds: Double) -> Moment { start + Moment.Span(.seconds(seconds)) }
+    private func at(_ seconds: Double) -> Moment { start + .seconds(seconds) }
 
     private func fresh() -> ConnectionState { ConnectionState(now: start, limits: limits) }
 
@@ -243,9 +243,8 @@ import Testing
     @Test("lingering has a bound in bytes")
     func lingeringHasABoundIn() {
         var state = state(in: .lingering)
-        var settings = ServerLimits()
-        settings.lingerBytes = 100
-        let limits = ConnectionLimits(settings)
+        var limits = ServerLimits()
+        limits.lingerBytes = 100
         let goesOn = (state.drained(99, limits: limits), state.drained(1, limits: limits))
         #expect(goesOn == (true, false))
     }

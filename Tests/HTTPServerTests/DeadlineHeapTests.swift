@@ -9,14 +9,14 @@ import Testing
         var heap = DeadlineHeap<Int>()
         var generator = SystemRandomNumberGenerator()
         let delays = (0..<500).shuffled(using: &generator)
-        for delay in delays { heap.insert(start + Moment.Span(.milliseconds(delay)), delay) }
+        for delay in delays { heap.insert(start + .milliseconds(delay), delay) }
         #expect(heap.earliest == start)
         var popped: [Int] = []
-        while let entry = heap.popDue(start + Moment.Span(.milliseconds(249))) { popped.append(entry.owner) }
+        while let entry = heap.popDue(start + .milliseconds(249)) { popped.append(entry.owner) }
         #expect(popped == Array(0..<250))
         #expect(heap.count == 250)
-        #expect(heap.popDue(start + Moment.Span(.milliseconds(249)))?.owner == nil)
-        while let entry = heap.popDue(start + Moment.Span(.seconds(1))) { popped.append(entry.owner) }
+        #expect(heap.popDue(start + .milliseconds(249))?.owner == nil)
+        while let entry = heap.popDue(start + .seconds(1)) { popped.append(entry.owner) }
         #expect(popped == Array(0..<500))
         #expect(heap.earliest == nil)
     }

@@ -58,7 +58,7 @@ import Testing
             + [(name: .date, value: "never"), (name: .contentLength, value: "7")]
         try await withServer(defaultFields: fields) { request, response in
             response.status = HTTPStatus(status)
-            if request.head.target.path == "/own" { response.fields.append(FieldName("X-ONE"), "own") }
+            if request.head.target.path == "/own" { response.fields.append(FieldName(constant: "X-ONE"), "own") }
             return .ready
         } client: { port in
             let client = try TestConnection(port)

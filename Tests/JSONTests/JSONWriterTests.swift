@@ -95,17 +95,6 @@ import Testing
         #expect(text(writer) == "null")
     }
 
-    @Test("A reused buffer keeps its capacity and nothing else")
-    func reuses() {
-        var bytes = [UInt8](repeating: 0x20, count: 10_000)
-        let capacity = bytes.capacity
-        var writer = JSONWriter(reusing: bytes)
-        bytes = []
-        writer.value(1)
-        #expect(text(writer) == "1")
-        #expect(writer.bytes.capacity >= capacity)
-    }
-
     private func text(_ writer: JSONWriter) -> String {
         String(decoding: writer.bytes, as: UTF8.self)
     }

@@ -58,13 +58,13 @@ struct RemoteServiceTests {
         try await withService { server, origin in
             let service = try client(server)
             defer { service.close() }
-            let order = JSONValue.object([
+            let item = JSONValue.object([
                 JSONMember(name: "url", value: .string(origin + "/entity?size=10")),
                 JSONMember(name: "paused", value: .bool(true)),
             ])
-            let answers = try await service.add([order, order, .object([])])
-            #expect(answers.map { $0["status"]?.integer } == [201, 200, 400])
-            let id = try #require(answers[0]["download"]?["id"]?.string)
+            let responses = try await service.add([item, item, .object([])])
+            #expect(responses.map { $0["status"]?.integer } == [201, 200, 400])
+            let id = try #require(responses[0]["download"]?["id"]?.string)
             #expect(try await service.resolve([String(id.prefix(9)).lowercased(), id]) == [.one(id), .one(id)])
             #expect(try await service.perform("cancel", on: id)["state"]?.string == "cancelled")
             let illegal = await failure { () throws(RemoteError) in _ = try await service.perform("pause", on: id) }
@@ -82,13 +82,13 @@ struct RemoteServiceTests {
         try await withService { server, origin in
             let service = try client(server)
             defer { service.close() }
-            let orders = (0..<450).map { number in
+            let items = (0..<450).map { number in
                 JSONValue.object([
                     JSONMember(name: "url", value: .string(origin + "/entity?size=1&seed=\(number)")),
                     JSONMember(name: "paused", value: .bool(true)),
                 ])
             }
-            #expect(try await service.add(orders).count == 450)
+            #expect(try await service.add(items).count == 450)
             for limit in [1, 200, 201, 450, 1000] {
                 let listing = try await service.list(limit: limit)
                 #expect(listing.items.count == min(limit, 450))
@@ -151,8 +151,8 @@ struct RemoteServiceTests {
                 for event in news.events { model.take(event) }
                 if model.connection == .live, !isAdded {
                     isAdded = true
-                    let order = [JSONMember(name: "url", value: .string(origin + "/entity?size=1000"))]
-                    _ = try await service.add([.object(order)])
+                    let item = [JSONMember(name: "url", value: .string(origin + "/entity?size=1000"))]
+                    _ = try await service.add([.object(item)])
                 }
                 if model.rows.contains(where: { $0.status.state == .completed }) { break }
             }
@@ -160,7 +160,7 @@ struct RemoteServiceTests {
         }
     }
 
-    @Test("orders go in pieces that a request can hold")
+    @Test("requests go in pieces that a request can hold")
     func batches() {
         let small = JSONValue.object([JSONMember(name: "url", value: .string("http://a.example/"))])
         let large = JSONValue.object([JSONMember(name: "url", value: .string(String(repeating: "x", count: 300_000)))])

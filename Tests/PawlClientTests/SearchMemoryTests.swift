@@ -1,3 +1,4 @@
+import CommandLine
 import JSON
 import TestSupport
 import Testing
@@ -27,6 +28,7 @@ struct SearchMemoryTests {
             #expect(results.map(\.id) == ["itunes:1", "itunes:2"])
         } catch {
             #expect(complaint.map(error.message.contains) == true, "\(error.message)")
+            #expect(error.status == .usage)
         }
     }
 
@@ -46,15 +48,15 @@ struct SearchMemoryTests {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/state/pawl/search.json"
         #expect(SearchMemory.read(path) == nil)
-        let answer = try JSONValue(
+        let response = try JSONValue(
             parsing: Array(
                 #"{"term":"t","results":[{"id":"a:1","name":"N","downloadUrl":"http://a.example/"},{"id":"a:2","name":"M","downloadUrl":null}]}"#
                     .utf8))
-        #expect(SearchMemory.keep(answer, path) == nil)
+        #expect(SearchMemory.keep(response, path) == nil)
         let memory = try #require(SearchMemory.read(path))
         #expect(memory.term == "t")
         #expect(memory.results.map(\.isDownloadable) == [true, false])
-        #expect(SearchMemory.keep(answer, nil) != nil)
-        #expect(SearchMemory.keep(answer, "/dev/null/pawl/search.json") != nil)
+        #expect(SearchMemory.keep(response, nil) != nil)
+        #expect(SearchMemory.keep(response, "/dev/null/pawl/search.json") != nil)
     }
 }

@@ -19,7 +19,6 @@ import tempfile
 import threading
 import time
 import urllib.error
-import urllib.parse
 import urllib.request
 
 import disk
@@ -38,26 +37,6 @@ SHELF = "/dev/shm" if os.path.isdir("/dev/shm") and shutil.disk_usage("/dev/shm"
 
 class Broken(Exception):
     """The run itself did not go as it has to, power loss or not."""
-
-
-class Origin:
-    def __init__(self, port=0):
-        here = pathlib.Path(__file__).resolve().parent
-        self.process = subprocess.Popen([sys.executable, here / "origin.py", str(port)], stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
-
-    def url(self, size, name):
-        return f"http://127.0.0.1:{self.port}/file/{size}/{name}"
-
-    def set(self, **members):
-        query = urllib.parse.urlencode(members)
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/control?{query}", timeout=PATIENCE):
-            pass
-
-    def close(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdout.close()
 
 
 class Service:
@@ -106,7 +85,7 @@ class Recording:
     def __init__(self, binary, directory):
         self.binary, self.directory = binary, directory
         self.root = os.path.realpath(tempfile.mkdtemp(prefix="pawl-power-", dir=SHELF))
-        self.origin = Origin()
+        self.origin = origin.Origin()
         self.service, self.lives = None, 0
         self.steps, self.downloads, self.repeats = [], {}, []
 
@@ -116,7 +95,7 @@ class Recording:
             self.scenario()
             tree = digests(self.root)
         finally:
-            self.origin.close()
+            self.origin.kill()
             if self.service and self.service.process.poll() is None:
                 self.service.stop()
             shutil.rmtree(self.root)

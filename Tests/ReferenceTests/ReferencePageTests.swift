@@ -44,7 +44,7 @@ struct ReferencePageTests {
             search.parameters.contains { $0.name == "limit" && $0.kind == "query: integer, 1 to 200, by default <code>50</code>" }
         )
         let add = try #require(operations.first { $0.path == "/downloads" && $0.method == "POST" })
-        #expect(add.body?.kind == "<a href=\"#DownloadOrder\">DownloadOrder</a>")
+        #expect(add.body?.kind == "<a href=\"#DownloadRequest\">DownloadRequest</a>")
         #expect(add.responses.first { $0.status == "201" }?.body?.kind == "<a href=\"#Download\">Download</a>")
     }
 

@@ -31,8 +31,8 @@ def wait(condition, what, limit=PATIENCE):
 
 def fetch(url):
     """The bytes of a URL."""
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-        return answer.read()
+    with urllib.request.urlopen(url, timeout=PATIENCE) as response:
+        return response.read()
 
 
 class Service:
@@ -78,18 +78,18 @@ class Service:
         self.__init__(*self.flags, token=self.token)
 
     def call(self, method, path, body=None):
-        """Sends a request as any client would; returns the answer's JSON."""
+        """Sends a request as any client would; returns the response's JSON."""
         headers = {"Content-Type": "application/json"} if body is not None else {}
         if self.token:
             headers["Authorization"] = "Bearer " + self.token
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, headers, method=method)
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-            text = answer.read()
+        with urllib.request.urlopen(request, timeout=PATIENCE) as response:
+            text = response.read()
         return json.loads(text) if text else None
 
-    def add(self, url, **order):
-        return self.call("POST", "/downloads", {"url": url, **order})
+    def add(self, url, **members):
+        return self.call("POST", "/downloads", {"url": url, **members})
 
     def downloads(self, query=""):
         return self.call("GET", "/downloads?limit=200" + query)["items"]
@@ -103,6 +103,6 @@ class Service:
     @property
     def upstream(self):
         """The address of the demo's own origin."""
-        answer = self.call("GET", "/search?term=prelude&limit=1")
-        parts = urllib.parse.urlsplit(answer["results"][0]["downloadUrl"])
+        response = self.call("GET", "/search?term=prelude&limit=1")
+        parts = urllib.parse.urlsplit(response["results"][0]["downloadUrl"])
         return f"{parts.scheme}://{parts.netloc}"

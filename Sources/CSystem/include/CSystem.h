@@ -10,15 +10,9 @@
 #include <sys/types.h>
 
 #include "digest.h"
-#include "search.h"
 
 // accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC; -1 and errno on failure.
 int pawl_accept(int listener, struct sockaddr *address, socklen_t *length);
-
-// recv(2) without flags, and send(2). libc's are cancellation points: in a process of several threads each call costs four locked
-// instructions for what nobody here uses.
-ssize_t pawl_receive(int socket, void *bytes, size_t count);
-ssize_t pawl_send(int socket, const void *bytes, size_t count, int flags);
 
 // renameat2(2) with RENAME_NOREPLACE on paths relative to the current directory: EEXIST if `to` exists.
 int pawl_rename_exclusive(const char *from, const char *to);
@@ -65,6 +59,9 @@ int pawl_is_cached(int descriptor, int64_t offset);
 
 // ioctl(2) SIOCOUTQ: bytes written to a TCP socket that the peer has not acknowledged.
 int pawl_unacknowledged(int descriptor, int *count);
+
+// memmem(3): where `needle` begins in `text` for the first time; NULL: nowhere.
+const uint8_t *pawl_find(const uint8_t *text, size_t length, const uint8_t *needle, size_t needle_length);
 
 // malloc_trim(3), where the C library has it: gives whole free pages of every arena back to the system.
 void pawl_trim_heap(void);

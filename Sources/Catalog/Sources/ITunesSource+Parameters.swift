@@ -15,7 +15,7 @@ extension ITunesSource {
                 name: "country", summary: "The store, as an ISO 3166-1 alpha-2 code.", accepted: .countries(CountryCodes.all),
                 standard: "US"),
             SearchParameter(
-                name: "lang", summary: "The language of the answer.", accepted: .values(["en_us", "ja_jp"]), standard: "en_us"),
+                name: "lang", summary: "The language of the response.", accepted: .values(["en_us", "ja_jp"]), standard: "en_us"),
             SearchParameter(
                 name: "explicit", summary: "Whether explicit content is wanted.", accepted: .values(["Yes", "No"]),
                 standard: "Yes"),

@@ -6,19 +6,22 @@ internal import Terminal
 /// `pawl check`: compares the records of a data directory with its files, and repairs what can be repaired.
 public enum CheckCommand {
     /// Writes what is wrong to standard output, a line each, and a summary. Returns the process's exit status: 0 if
-    /// everything is as it should be, or is by now, 1 if not.
+    /// everything is as it should be, or is by now, 1 if not, 5 if no fault was found but not
+    /// everything could be looked at.
     public static func run(_ invocation: Invocation) -> Int32 {
         let repairs = invocation.repairs
+        var hasFault = false
         do throws(DownloadsStartError) {
             let check = try DirectoryCheck(path: invocation.configuration.dataDirectory)
             let report = try check.run(repairing: repairs) { fault in
+                hasFault = true
                 StandardStreams.writeOutput(line(for: fault, repairs) + "\n")
             }
             StandardStreams.writeOutput(summary(of: report, repairs) + "\n")
             return (report.faults.count == report.repaired ? ExitStatus.done : .failed).rawValue
         } catch {
             StandardStreams.writeError("pawl: \(error)\n")
-            return ExitStatus.failed.rawValue
+            return (hasFault ? ExitStatus.failed : .unchecked).rawValue
         }
     }
 

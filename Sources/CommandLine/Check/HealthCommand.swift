@@ -22,7 +22,7 @@ public enum HealthCommand {
         do throws(ClientError) {
             let status = try await client.fetch(request, bodyLimit: 4096).head.status
             if status == .ok { return 0 }
-            StandardStreams.writeError("pawl: \(url) answered \(status)\n")
+            StandardStreams.writeError("pawl: \(url) responded with \(status)\n")
         } catch {
             StandardStreams.writeError("pawl: \(url): \(error.message)\n")
         }

@@ -92,9 +92,8 @@ public enum Help {
 
     /// The exit statuses that these commands have.
     static func statuses(of commands: [CommandName]) -> [String] {
-        let areClients = !CommandName.clients.isDisjoint(with: commands)
         var lines: [String] = []
-        for status in ExitStatus.allCases where areClients || status.rawValue < ExitStatus.unreachable.rawValue {
+        for status in ExitStatus.allCases where status.isOf(commands) {
             lines += entry("  \(padded(String(status.rawValue), 9))", status.meaning)
         }
         return lines + entry("  " + padded(ExitStatus.signals.status, 9), ExitStatus.signals.meaning)

@@ -1,4 +1,4 @@
-internal import HTTPClient
+internal import HTTPCore
 internal import PawlConfiguration
 
 /// Reads a command line and an environment. Pure: no file is opened, nothing is printed.

@@ -114,10 +114,11 @@ enum CommandTable {
             .check, "compare the records of a data directory with its files, and repair what is wrong",
             description: [
                 "No service may have the directory meanwhile. Finished files are compared by length and SHA-256. Each fault is a line"
-                    + " on standard output, and makes the exit status 1 unless it is repaired. With --repair, a damaged file is kept"
-                    + " under damaged/ and its download has failed, so that it can be tried again."
+                    + " on standard output, and makes the exit status 1 unless it is repaired; it is 5 if none was found, but not"
+                    + " everything could be looked at. With --repair, a damaged file is kept under damaged/ and its download has"
+                    + " failed, so that it can be tried again."
             ]),
-        Command(.health, "exit with 0 if the service on this machine answers, with 1 otherwise"),
+        Command(.health, "exit with 0 if the service on this machine responds, with 1 otherwise"),
         Command(
             .completions, "write a script that completes command lines", shells.joined(separator: "|"), .oneOf(shells),
             examples: [

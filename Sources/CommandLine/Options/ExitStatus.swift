@@ -10,15 +10,27 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
     case unreachable = 3
     /// The service refuses the token, or wants one.
     case unauthorized = 4
+    /// `pawl check` found no fault, but could not look at everything.
+    case unchecked = 5
 
     /// What help says of it.
     var meaning: String {
         switch self {
         case .done: "everything that was asked for is done"
-        case .failed: "a download failed, or the service refused a request; standard error says which, and why"
+        case .failed: "a download failed, the service refused a request, or a check found a fault; the output says which, and why"
         case .usage: "the command line, a variable or a list of URLs is wrong; nothing was done"
-        case .unreachable: "there is no service at --server, or what answers there is none"
+        case .unreachable: "there is no service at --server, or what responds there is none"
         case .unauthorized: "the service wants a token, or refuses the one it was given"
+        case .unchecked: "pawl check could not look: a service uses the directory, there is none, or it cannot be read"
+        }
+    }
+
+    /// Whether one of these commands can end with it.
+    func isOf(_ commands: [CommandName]) -> Bool {
+        switch self {
+        case .done, .failed, .usage: true
+        case .unreachable, .unauthorized: !CommandName.clients.isDisjoint(with: commands)
+        case .unchecked: commands.contains(.check)
         }
     }
 

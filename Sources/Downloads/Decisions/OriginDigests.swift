@@ -7,8 +7,8 @@ enum OriginDigests {
     /// a file is not refused for a field that nobody has to send.
     static func strongest(_ fields: Fields) -> Checksum? {
         var found: [Checksum] = []
-        if let name = FieldName("Repr-Digest"), let text = fields.combined(name) { found += members(text, isStructured: true) }
-        if let name = FieldName("Digest"), let text = fields.combined(name) { found += members(text, isStructured: false) }
+        if let text = fields.combined(FieldName(constant: "Repr-Digest")) { found += members(text, isStructured: true) }
+        if let text = fields.combined(FieldName(constant: "Digest")) { found += members(text, isStructured: false) }
         return found.first { $0.algorithm == .sha256 } ?? found.first { $0.algorithm == .sha512 }
     }
 

@@ -61,18 +61,18 @@ extension RetryPolicy {
         case .connectionFailed, .timedOut, .transferBroken: true
         case .httpStatus: httpStatus.map(retriesStatus) ?? false
         // The partial bytes are kept, so that a command can resume them; but a full disk, a wrong certificate or a forbidden
-        // destination do not mend themselves, and an entity that keeps changing would be fetched for ever.
+        // destination do not repair themselves, and an entity that keeps changing would be fetched for ever.
         case .destinationForbidden, .checksumMismatch, .mediaTypeMismatch, .insufficientStorage, .tooManyRedirects,
             .unsupportedEncoding, .tlsFailure, .entityChanged, .ioError:
             false
         }
     }
 
-    /// Whether an answer with that status is worth asking again.
+    /// Whether a response with that status is worth asking again.
     static func retriesStatus(_ status: Int) -> Bool {
         switch status {
         // 408 Request Timeout, 425 Too Early, 429 Too Many Requests, and the server errors that are about a moment;
-        // 522 and 524 are a widespread cache's words for an origin that does not answer.
+        // 522 and 524 are a widespread cache's words for an origin that does not respond.
         case 408, 425, 429, 500, 502, 503, 504, 522, 524: true
         default: false
         }

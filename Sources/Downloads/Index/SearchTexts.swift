@@ -45,17 +45,7 @@ struct SearchTexts: Sendable {
     }
 
     fileprivate static func append(_ text: String, to bytes: inout [UInt8]) {
-        // Nearly all URLs and names are ASCII, for which no new string has to be made.
-        let span = text.utf8.span
-        var all: UInt8 = 0
-        for index in span.indices { all |= span[index] }
-        if all < 0x80 {
-            bytes.append(addingCapacity: span.count) { output in
-                for index in span.indices { output.append(span[index] &- 0x41 < 26 ? span[index] | 0x20 : span[index]) }
-            }
-        } else {
-            bytes.append(contentsOf: text.lowercased().utf8)
-        }
+        bytes.append(contentsOf: text.lowercased().utf8)
     }
 }
 
@@ -109,7 +99,8 @@ private struct Chunk: Sendable {
                 guard let start = text.baseAddress, let wanted = needle.baseAddress else { return }
                 var index = 0
                 var from = 0
-                while case let position = unsafe pawl_find(start, text.count, from, wanted, needle.count), position >= 0 {
+                while let place = unsafe pawl_find(start + from, text.count - from, wanted, needle.count) {
+                    let position = unsafe place - start
                     while end(of: index) <= position { index += 1 }
                     found(starts[index].member)
                     from = end(of: index)

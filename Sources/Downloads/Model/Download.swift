@@ -16,7 +16,7 @@ public struct Download: Sendable {
     public var mediaType: String?
     /// Where it is in its life.
     public var state: DownloadState
-    /// Whether it can go on from the bytes it has after a break; `nil` until the origin has answered.
+    /// Whether it can go on from the bytes it has after a break; `nil` until the origin has responded.
     public var resumable: Bool?
     /// Whether it transfers, but nothing has come for a while.
     public var stalled = false
@@ -83,7 +83,7 @@ extension Download {
 // MARK: - What few downloads have
 
 extension Download {
-    /// A download as it was ordered.
+    /// A download as it was requested.
     init(_ new: NewDownload, id: DownloadID) {
         self.init(id: id, url: new.url.string, state: new.startsPaused ? .paused : .queued, createdAt: id.createdAt)
         filename = new.filename

@@ -6,7 +6,7 @@ public struct DownloadFailure: Error, Sendable, Equatable {
     public var message: String
     /// Whether the same request may succeed at another time, so that it is tried again by itself.
     public var retryable: Bool
-    /// The status the origin answered with, if it answered.
+    /// The status the origin responded with, if it responded.
     public var httpStatus: Int?
 
     /// A failure that is retried or not as `RetryPolicy` says, unless told.
@@ -22,7 +22,7 @@ public struct DownloadFailure: Error, Sendable, Equatable {
 public enum FailureCode: String, Sendable, CaseIterable {
     /// The destination guard refuses the host, an address of it, or a redirect's target.
     case destinationForbidden = "destination-forbidden"
-    /// The origin answered with a status that is of no use.
+    /// The origin responded with a status that is of no use.
     case httpStatus = "http-status"
     /// The bytes are not those the checksum promises.
     case checksumMismatch = "checksum-mismatch"

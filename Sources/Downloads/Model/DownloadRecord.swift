@@ -28,7 +28,7 @@ extension DownloadRecord {
         }
     }
 
-    /// The representation that the partial bytes belong to; `nil` before the first answer.
+    /// The representation that the partial bytes belong to; `nil` before the first response.
     var entity: SavedEntity? {
         get { particulars?.value.entity }
         set { change { $0.entity = newValue } }

@@ -71,7 +71,7 @@ public struct NewDownload: Sendable {
 
 /// What to do with a URL that has a live or completed download already. The raw values are those of the API.
 public enum DuplicatePolicy: String, Sendable, CaseIterable {
-    /// Answer with the one there is.
+    /// Respond with the one there is.
     case returnExisting = "return"
     /// Refuse.
     case reject

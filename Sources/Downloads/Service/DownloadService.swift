@@ -257,14 +257,14 @@ extension DownloadService {
 
     /// Waits until nothing is under way that decides whether one of these is a duplicate: the first download of its URL is being made
     /// durable, or a finished file is being looked at.
-    private func prepare(_ orders: [NewDownload]) async throws(DownloadError) {
+    private func prepare(_ requests: [NewDownload]) async throws(DownloadError) {
         guard !isShuttingDown else { throw .shuttingDown }
         guard !store.isCongested else { throw .overloaded }
-        while let order = orders.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
-            await withCheckedContinuation { pendingURLs[order.url.string]?.append($0) }
+        while let request = requests.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
+            await withCheckedContinuation { pendingURLs[request.url.string]?.append($0) }
         }
-        for order in orders where order.onDuplicate != .new {
-            for download in index.downloads(ofURL: order.url.string) where download.state == .completed {
+        for request in requests where request.onDuplicate != .new {
+            for download in index.downloads(ofURL: request.url.string) where download.state == .completed {
                 _ = try? await currentFile(of: download.id)
             }
         }
@@ -277,7 +277,7 @@ extension DownloadService {
         var first: [String: Download] = [:]
     }
 
-    /// Decides what becomes of an order, and drafts the download if it is a new one.
+    /// Decides what becomes of a request, and drafts the download if it is a new one.
     private func plan(_ new: NewDownload, _ drafts: inout Drafts) throws(DownloadError) -> Addition {
         try check(new.url)
         for url in new.mirrors { try check(url, role: "the mirror") }
@@ -334,7 +334,7 @@ extension DownloadService {
     /// Refuses a destination that is known to be forbidden without asking a name server.
     /// - Parameter role: what it would be, if it isn't the URL of the download itself.
     private func check(_ url: HTTPURL, role: String? = nil) throws(DownloadError) {
-        if case .forbidden(let reason) = configuration.destinationGuard.judge(host: url.host, port: url.port) {
+        if case .forbidden(let reason) = configuration.destinationGuard.evaluate(host: url.host, port: url.port) {
             throw .destinationForbidden(role.map { "\($0) \(reason)" } ?? reason)
         }
     }

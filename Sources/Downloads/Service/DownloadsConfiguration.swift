@@ -20,7 +20,7 @@ public struct DownloadsConfiguration: Sendable {
     public var destinationGuard: DestinationGuard
     /// Longest wait for a connection.
     public var connectTimeout: Duration = .seconds(15)
-    /// Longest wait for the head of an answer once connected.
+    /// Longest wait for the head of a response once connected.
     public var headTimeout: Duration = .seconds(60)
     /// A transfer under 1 byte/s for this long counts as stalled, and reconnects.
     public var stallTimeout: Duration = .seconds(30)

@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// A block of addresses that share a prefix (CIDR, RFC 4632): all addresses of `base`'s family whose first `length` bits are
 /// those of `base`.
 struct AddressBlock: Sendable, Hashable {

@@ -1,7 +1,9 @@
+public import HTTPCore
+
 /// Decides where transfers may go: everywhere on the public Internet, but not into the private network that the service stands in.
 ///
 /// A URL that somebody else chose must not reach this machine, its neighbours, the local network or a cloud's metadata service
-/// (server-side request forgery). Two checks are needed: of the host as it is written, for an early and clear answer, and of each
+/// (server-side request forgery). Two checks are needed: of the host as it is written, for an early and clear refusal, and of each
 /// address that is actually connected to. The second one is decisive, because a name can resolve to anything, and to something else
 /// the next time.
 public struct DestinationGuard: Sendable {
@@ -48,7 +50,7 @@ public struct DestinationGuard: Sendable {
 
     /// Checks a host as it stands in a URL, without resolving it: literals in every spelling, names of this machine and of metadata
     /// services, and rules.
-    public func judge(host: String, port: Int) -> Verdict {
+    public func evaluate(host: String, port: Int) -> Verdict {
         if allowsPrivate, denied.isEmpty { return .allowed }
         let name = HostSpelling.normalize(host)
         let address = IPAddress(parsingLeniently: name)
@@ -57,7 +59,7 @@ public struct DestinationGuard: Sendable {
             return .forbidden("\(host) (denied by --deny-destination)")
         }
         if allowsPrivate || allowed.contains(where: { $0.covers(host: name, port: port) }) { return .allowed }
-        if let address { return judge(address, port: port, forHost: name) }
+        if let address { return evaluate(address, port: port, forHost: name) }
         if let known { return .forbidden("\(host) (\(known.use))") }
         if IPAddress.looksNumeric(name) { return .forbidden("\(host), which is not a valid IPv4 address") }
         if let problem = HostSpelling.problem(name) { return .forbidden("\(host), which \(problem)") }
@@ -65,7 +67,7 @@ public struct DestinationGuard: Sendable {
     }
 
     /// Checks an address that a connection for `host` is about to use, or uses.
-    public func judge(_ address: IPAddress, port: Int, forHost host: String) -> Verdict {
+    public func evaluate(_ address: IPAddress, port: Int, forHost host: String) -> Verdict {
         if allowsPrivate, denied.isEmpty { return .allowed }
         let name = HostSpelling.normalize(host)
         let text = address.description

@@ -1,9 +1,10 @@
+import HTTPCore
+
 /// The ways a host can be spelled so that one reader sees an address where another sees a name.
 enum HostSpelling {
     /// The host in the one spelling in which it is checked: percent-decoded, in lower case, without brackets and without the
     /// trailing dot of an absolute name, and with digits and dots of other scripts as ASCII, the way IDNA maps them (UTS #46).
     static func normalize(_ host: String) -> String {
-        if isNormal(host) { return host }
         var name = ""
         for scalar in percentDecoded(host).unicodeScalars {
             switch scalar.value {
@@ -20,18 +21,6 @@ enum HostSpelling {
         if name.hasPrefix("["), name.hasSuffix("]"), name.utf8.count >= 2 { name = String(name.dropFirst().dropLast()) }
         if name.hasSuffix(".") { name.removeLast() }
         return name
-    }
-
-    /// Whether nothing about the host can be spelled otherwise, as with nearly all.
-    private static func isNormal(_ host: String) -> Bool {
-        let dot = UInt8(ascii: ".")
-        return host.utf8.last != dot
-            && host.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), dot: true
-                default: false
-                }
-            }
     }
 
     /// What makes a normalised name unusable as a host, if anything: read on after the host.
@@ -72,7 +61,7 @@ enum HostSpelling {
         "ip6-loopback",
     ]
 
-    // Where a name is resolved by a proxy, this is all that there is to judge it by; the clouds' documents are named beside the
+    // Where a name is resolved by a proxy, this is all that there is to check it by; the clouds' documents are named beside the
     // addresses, in IPAddress+SpecialUse.swift.
     private static let metadataNames: [String: IPAddress] = [
         "metadata.google.internal": .v4(0xa9fe_a9fe), "metadata.goog": .v4(0xa9fe_a9fe),

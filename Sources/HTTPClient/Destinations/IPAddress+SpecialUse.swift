@@ -1,3 +1,5 @@
+public import HTTPCore
+
 extension IPAddress {
     /// What the address is reserved for, such as `loopback` or `private use`; nil for an address of the public Internet.
     ///

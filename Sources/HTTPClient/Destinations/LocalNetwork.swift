@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// Where this machine stands: its own addresses, and the prefixes whose other addresses are its neighbours, reached on the link without
 /// a router.
 ///

@@ -1,3 +1,4 @@
+import HTTPCore
 import System
 
 /// Knows where this machine stands, as of a few seconds ago. Any thread may ask.

@@ -74,9 +74,7 @@ struct RedirectPolicy: Sendable {
         if let scheme = scheme(of: location), scheme != "http", scheme != "https" {
             return .failure(.unsupportedScheme(status: status.code, "\(scheme): in a redirect from \(base.origin)"))
         }
-        // Spaces are common in Location, and every client takes them for %20.
-        let reference = location.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "%20")
-        guard let url = base.resolving(reference) else {
+        guard let url = base.resolving(location) else {
             return .failure(.invalidRedirect(status: status.code, "\(base.origin) leads to something that is not a URL"))
         }
         return .success(url.withoutUserInfo)

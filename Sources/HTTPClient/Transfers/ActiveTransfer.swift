@@ -76,13 +76,13 @@ final class ActiveTransfer {
 
     /// Checks an address before it is connected to.
     func admits(_ address: IPAddress?) -> Bool {
-        // The address is the proxy's, which the operator chose; where the proxy goes, only the URL tells, and that was judged before.
+        // The address is the proxy's, which the operator chose; where the proxy goes, only the URL tells, and that was checked before.
         guard let destinationGuard = transfer.request.guarding, proxy == nil else { return true }
         guard let address else {
             refusal = refusal ?? "\(hop.url.host) at an address of an unknown family"
             return false
         }
-        switch destinationGuard.judge(address, port: hop.url.port, forHost: hop.url.host) {
+        switch destinationGuard.evaluate(address, port: hop.url.port, forHost: hop.url.host) {
         case .allowed:
             hasAdmittedAddress = true
             return true

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import HTTPCore
 
 /// The functions that libcurl calls, on the thread that drives it. Each is given the ``ActiveTransfer`` as its context, which
 /// its driver keeps alive as long as libcurl knows it.

@@ -154,7 +154,7 @@ final class TransferDriver {
     /// Gives a transfer's current hop to libcurl, if its destination may be allowed.
     private func beginHop(_ running: ActiveTransfer) {
         let url = running.hop.url
-        if case .forbidden(let reason) = running.transfer.request.guarding?.judge(host: url.host, port: url.port) {
+        if case .forbidden(let reason) = running.transfer.request.guarding?.evaluate(host: url.host, port: url.port) {
             return finish(running, .failure(.destinationForbidden(reason, status: running.hop.redirectStatus)))
         }
         if let error = running.configure(configuration) { return finish(running, .failure(error)) }

@@ -1,6 +1,6 @@
 /// What responds to requests. One value serves all connections, from every event loop at once.
 public protocol Application: Sendable {
-    /// Answers one request, whose body is whole and within ``ServerLimits/body``.
+    /// Responds to one request, whose body is whole and within ``ServerLimits/body``.
     ///
     /// Called on an event loop's thread, so it must not block: what has to wait goes into ``Handling/later(_:)``. `response`
     /// comes empty (200, no fields, no body) and keeps the storage of earlier responses, so filling it usually allocates nothing.

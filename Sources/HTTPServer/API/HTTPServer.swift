@@ -74,10 +74,11 @@ public final class HTTPServer: Sendable {
                 loops: max(configuration.eventLoops, 1), connectionLimit: configuration.limits.connections)
             do throws(SystemError) {
                 for (index, member) in group.members.enumerated() {
-                    let setup = LoopSetup(
-                        group: group, member: member, listener: listener, application: application,
-                        configuration: configuration)
-                    try setup.start(name: "http-\(index)")
+                    try Thread.start(name: "http-\(index)") {
+                        EventLoop.run(
+                            group: group, member: member, listener: listener, application: application,
+                            configuration: configuration)
+                    }
                 }
             } catch {
                 for member in group.members { member.mailbox.post(.stop(deadline: .now)) }

@@ -1,7 +1,7 @@
 public import HTTPCore
 
 extension Response {
-    /// Answers with a file, as the request's conditional fields and its Range ask: 200, 206 (one part, or several as
+    /// Responds with a file, as the request's conditional fields and its Range ask: 200, 206 (one part, or several as
     /// `multipart/byteranges`), 304, 412 or 416. RFC 9110 §13 and §14.
     ///
     /// Sets status, body and `ETag`, `Last-Modified`, `Accept-Ranges`, `Content-Type`, `Content-Range`; other fields stay. A 412

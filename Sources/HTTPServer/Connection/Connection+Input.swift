@@ -66,7 +66,7 @@ extension Connection {
 
     /// Works on bytes in order, as many requests as they hold and the output has room for. Returns how many are done with.
     private mutating func consume(_ bytes: Span<UInt8>, _ loop: inout LoopContext) -> Int {
-        takePartialRequest(&loop)
+        if partialRequest != nil, let request = partialRequest.take() { loop.request = request }
         var position = 0
         while position < bytes.count, pendingOutput < loop.limits.outputBuffer {
             let rest = bytes.extracting(position..<bytes.count)
@@ -84,7 +84,8 @@ extension Connection {
     }
 
     private mutating func consumeHead(_ bytes: Span<UInt8>, _ loop: inout LoopContext) -> Int {
-        takeParser(&loop)
+        // `take()` moves what is large, even if it is nil.
+        if parser != nil, let own = parser.take() { loop.parser = own }
         switch loop.parser.parse(bytes) {
         case .complete(let consumed):
             // The parser gets the last request's head to fill; what it says about a head that fails early must not be old.
@@ -96,25 +97,13 @@ extension Connection {
             if loop.parser.started { state.headBegan(loop.now, limits: loop.limits) }
             needsMoreInput = true
             parser = loop.parser
-            loop.parser = RequestParser(limits: loop.parserLimits)
+            loop.parser = RequestParser(limits: loop.limits.parser)
         case .failed(let error):
             parser = loop.parser
-            loop.parser = RequestParser(limits: loop.parserLimits)
+            loop.parser = RequestParser(limits: loop.limits.parser)
             refusePartialRequest(Refusal(status: error.status, detail: error.detail), &loop)
         }
         return 0
-    }
-
-    // Both are large and nearly always nil, and `take()` moves them whatever they are.
-
-    private mutating func takeParser(_ loop: inout LoopContext) {
-        guard parser != nil, let own = parser.take() else { return }
-        loop.parser = own
-    }
-
-    private mutating func takePartialRequest(_ loop: inout LoopContext) {
-        guard partialRequest != nil, let request = partialRequest.take() else { return }
-        loop.request = request
     }
 
     /// `loop.request.head` is complete.
@@ -128,7 +117,7 @@ extension Connection {
         case .readBody(let sendsContinue):
             switch loop.request.head.framing {
             case .length(let length): bodyRemaining = length
-            case .chunked, .none: decoder = ChunkedDecoder(limits: loop.parserLimits)
+            case .chunked, .none: decoder = ChunkedDecoder(limits: loop.limits.parser)
             }
             if sendsContinue { appendContinue(&loop) }
         }

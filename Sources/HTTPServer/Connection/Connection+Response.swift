@@ -37,7 +37,7 @@ extension Connection {
         turn(&loop)
     }
 
-    /// Answers `loop.request`, of which less than all may be known, in the application's place, and closes when the client has got
+    /// Responds to `loop.request`, of which less than all may be known, in the application's place, and closes when the client has got
     /// it. `readsAll`: there is no more of the request to come.
     mutating func refuse(_ refusal: Refusal, readsAll: Bool = false, _ loop: inout LoopContext) {
         state.refused(readsAll: readsAll)
@@ -106,7 +106,7 @@ extension Connection {
             output.append(contentsOf: body)
             _ = state.responseBegan(isSending: false, isOpenEnded: false)
         case .parts(let parts):
-            source = .parts(PartsSource(parts, begun: loop.now))
+            source = .parts(PartsSource(parts))
             _ = state.responseBegan(isSending: true, isOpenEnded: false)
         case .stream(let stream, let length):
             guard state.responseBegan(isSending: true, isOpenEnded: length == nil) else {

@@ -45,7 +45,7 @@ struct ConnectionState {
     private var drainedBytes: Int64 = 0
 
     /// A connection that was just accepted.
-    init(now: Moment, limits: borrowing ConnectionLimits) {
+    init(now: Moment, limits: borrowing ServerLimits) {
         phaseDeadline = now + limits.headTimeout
     }
 
@@ -77,7 +77,7 @@ extension ConnectionState {
     }
 
     /// The first byte of a head is there, but not all of it.
-    mutating func headBegan(_ now: Moment, limits: borrowing ConnectionLimits) {
+    mutating func headBegan(_ now: Moment, limits: borrowing ServerLimits) {
         guard phase == .awaiting else { return }
         phase = .head
         // On a new connection the time has run since it was accepted.
@@ -86,7 +86,7 @@ extension ConnectionState {
 
     /// A head is complete. `bodyHasBegun`: bytes of its body are there already.
     mutating func headCompleted(
-        _ head: borrowing RequestHead, bodyHasBegun: Bool, now: Moment, limits: borrowing ConnectionLimits
+        _ head: borrowing RequestHead, bodyHasBegun: Bool, now: Moment, limits: borrowing ServerLimits
     ) -> HeadStep {
         closesAfterResponse = !head.keepsAlive || isStopping
         phaseDeadline = nil
@@ -128,7 +128,7 @@ extension ConnectionState {
 
 extension ConnectionState {
     /// The response will come from a task.
-    mutating func handlingBegan(_ now: Moment, limits: borrowing ConnectionLimits) {
+    mutating func handlingBegan(_ now: Moment, limits: borrowing ServerLimits) {
         if peerHasEnded { phaseDeadline = now + limits.halfCloseGrace }
     }
 
@@ -172,7 +172,7 @@ extension ConnectionState {
     ///
     /// TCP doesn't say whether it has left or only has no more to send. What has an end is sent to its end; a stream
     /// without one stops, and a task has ``ServerLimits/halfCloseGrace`` to finish.
-    mutating func peerEnded(_ now: Moment, limits: borrowing ConnectionLimits) -> PeerEndAction {
+    mutating func peerEnded(_ now: Moment, limits: borrowing ServerLimits) -> PeerEndAction {
         guard !peerHasEnded else { return .goOn }
         peerHasEnded = true
         switch phase {
@@ -201,7 +201,7 @@ extension ConnectionState {
     }
 
     /// Input was read and dropped after the output ended; false when it has been enough.
-    mutating func drained(_ count: Int, limits: borrowing ConnectionLimits) -> Bool {
+    mutating func drained(_ count: Int, limits: borrowing ServerLimits) -> Bool {
         drainedBytes += Int64(count)
         return drainedBytes < limits.lingerBytes
     }
@@ -218,7 +218,7 @@ extension ConnectionState {
     /// the last time; `hasUnreadInput`: closing now would be a reset.
     mutating func paused(
         isPending: Bool, hasProgressed: Bool, hasUnreadInput: Bool, now: Moment,
-        limits: borrowing ConnectionLimits
+        limits: borrowing ServerLimits
     ) -> Pause {
         if !isPending {
             outputDeadline = nil
@@ -226,7 +226,7 @@ extension ConnectionState {
         } else if hasProgressed || outputDeadline == nil {
             outputDeadline = now + limits.writeTimeout
             // What was written just now is still on its way: it is taken, if at all, in this moment, and not when the time is over.
-            outputLook = now + limits.writeTimeout.divided(by: 60)
+            outputLook = now + limits.writeTimeout / 60
         }
         guard !isPending else { return .wait }
         switch phase {
@@ -254,11 +254,11 @@ extension ConnectionState {
 
     /// It was looked. The time of a client begins with the first look, and anew when it is seen to have taken some, up to a sixth of the
     /// limit after it has. `taken` is true of the first look, too, which has nothing to compare with.
-    mutating func outputWasSeen(taken: Bool, _ now: Moment, limits: borrowing ConnectionLimits) {
+    mutating func outputWasSeen(taken: Bool, _ now: Moment, limits: borrowing ServerLimits) {
         guard let outputDeadline else { return }
         let deadline = taken ? now + limits.writeTimeout : outputDeadline
         self.outputDeadline = deadline
-        outputLook = min(deadline, now + limits.writeTimeout.divided(by: 6))
+        outputLook = min(deadline, now + limits.writeTimeout / 6)
     }
 
     mutating func close() {
@@ -282,14 +282,14 @@ extension ConnectionState {
     }
 
     /// Looks at the deadlines; may be called at any time.
-    mutating func expired(_ now: Moment, limits: borrowing ConnectionLimits) -> Expiry {
+    mutating func expired(_ now: Moment, limits: borrowing ServerLimits) -> Expiry {
         if let outputDeadline, outputDeadline <= now { return .reset }
         guard let phaseDeadline, phaseDeadline <= now else { return .nothing }
         switch phase {
         case .head: return .refuse(.requestTimeout)
         case .body:
             if isStopping { return .close }
-            let required = Double(limits.bodyRate) * limits.bodyRateWindow.seconds
+            let required = Double(limits.bodyRate) * (limits.bodyRateWindow / .seconds(1))
             guard Double(windowBytes) >= required else { return .refuse(.requestTimeout) }
             windowBytes = 0
             self.phaseDeadline = now + limits.bodyRateWindow
@@ -303,7 +303,7 @@ extension ConnectionState {
 
     /// The server is shutting down: what is under way is the last. A connection ends at once if nothing is owed to its client:
     /// between requests, and in the middle of a head. A body that is still coming has ``ServerLimits/stopGrace``.
-    mutating func stop(_ now: Moment, limits: borrowing ConnectionLimits) {
+    mutating func stop(_ now: Moment, limits: borrowing ServerLimits) {
         isStopping = true
         closesAfterResponse = true
         switch phase {

@@ -25,9 +25,25 @@ struct EventLoop: ~Copyable {
     /// Connections accepted in a round, before those there are have their turn.
     private static let acceptsPerRound = 32
     /// Without a deadline the loop looks at its clock now and then all the same.
-    private static let longestWait = Moment.Span(.seconds(60))
+    private static let longestWait: Duration = .seconds(60)
 
-    init(
+    /// Makes a loop and runs it on the calling thread. Descriptors that it needs and can't have end it at once.
+    static func run(
+        group: LoopGroup, member: LoopGroup.Member, listener: Listener, application: any Application,
+        configuration: ServerConfiguration
+    ) {
+        do throws(SystemError) {
+            var loop = try EventLoop(
+                group: group, member: member, listener: listener, application: application, configuration: configuration)
+            loop.run()
+        } catch {
+            listener.leave()
+            for message in member.mailbox.close() { message.discard() }
+            group.ended()
+        }
+    }
+
+    private init(
         group: LoopGroup, member: LoopGroup.Member, listener: Listener, application: any Application,
         configuration: ServerConfiguration
     ) throws(SystemError) {
@@ -36,15 +52,14 @@ struct EventLoop: ~Copyable {
         self.listener = listener
         limits = configuration.limits
         context = LoopContext(
-            application: application, configuration: configuration, mailbox: member.mailbox, bodyStorage: group.bodyStorage,
-            unlimitedSockets: group.unlimitedSockets)
+            application: application, configuration: configuration, mailbox: member.mailbox, bodyStorage: group.bodyStorage)
         poller = Poller(member.poller)
         try poller.add(wakeup: member.mailbox.wakeup.descriptor, token: Self.wakeupToken)
         try poller.add(listener: listener.descriptor, token: Self.listenerToken)
     }
 
     /// Serves until a stop has been asked for and the last connection is gone.
-    mutating func run() {
+    private mutating func run() {
         while !isOver {
             let count = poller.wait(for: timeout)
             context.tick()
@@ -62,8 +77,8 @@ struct EventLoop: ~Copyable {
 
     private var isOver: Bool { stopDeadline != nil && connections.count == 0 }
 
-    private var timeout: Moment.Span {
-        guard queue.isEmpty else { return Moment.Span(nanoseconds: 0) }
+    private var timeout: Duration {
+        guard queue.isEmpty else { return .zero }
         var earliest = deadlines.earliest ?? context.now + Self.longestWait
         if let acceptsAgain { earliest = min(earliest, acceptsAgain) }
         if let stopDeadline { earliest = min(earliest, stopDeadline) }
@@ -197,7 +212,7 @@ extension EventLoop {
     /// No descriptor or memory is left, and the listener would report that again and again.
     private mutating func pauseAccepting(_ listener: Listener) {
         poller.remove(listener.descriptor)
-        acceptsAgain = context.now + Moment.Span(limits.acceptPause)
+        acceptsAgain = context.now + limits.acceptPause
     }
 
     private mutating func resumeAccepting() {
@@ -206,7 +221,7 @@ extension EventLoop {
         do {
             try poller.add(listener: listener.descriptor, token: Self.listenerToken)
         } catch {
-            acceptsAgain = context.now + Moment.Span(limits.acceptPause)
+            acceptsAgain = context.now + limits.acceptPause
         }
     }
 }

@@ -3,13 +3,10 @@ internal import HTTPCore
 /// What the connections of one loop share: storage that is used again by each in turn, and what every response says.
 struct LoopContext: ~Copyable {
     let application: any Application
-    let limits: ConnectionLimits
-    let parserLimits: ParserLimits
+    let limits: ServerLimits
     let mailbox: Mailbox
     /// What bodies that are arriving take, on all loops.
     let bodyStorage: SharedBudget
-    /// Connections, of all loops, for which the kernel takes as much as it sees fit.
-    let unlimitedSockets: SharedBudget
     let translation = MomentTranslation()
     private let serverName: String?
     private let defaultFields: [(name: FieldName, value: String)]
@@ -29,8 +26,6 @@ struct LoopContext: ~Copyable {
     var response = Response()
     var identifiers = IdentifierSource()
 
-    /// The beginning of nearly every response: the status line of a 200, and the common fields.
-    private var usualHead: [UInt8] = []
     /// The fields that every response has: Date, Server, X-Content-Type-Options, the default ones, and the beginning of X-Request-Id's line.
     private var commonFields: [UInt8] = []
     /// The same without those that are only defaults.
@@ -41,18 +36,15 @@ struct LoopContext: ~Copyable {
     private static let readSize = 64 * 1024
 
     init(
-        application: any Application, configuration: ServerConfiguration, mailbox: Mailbox, bodyStorage: SharedBudget,
-        unlimitedSockets: SharedBudget
+        application: any Application, configuration: ServerConfiguration, mailbox: Mailbox, bodyStorage: SharedBudget
     ) {
         self.application = application
-        limits = ConnectionLimits(configuration.limits)
-        parserLimits = configuration.limits.parser
+        limits = configuration.limits
         serverName = configuration.serverName
-        defaultFields = configuration.defaultFields.filter { !Fields($0.name, $0.value).contains(Connection.reservedNames) }
+        defaultFields = configuration.defaultFields.filter { !Connection.reservedNames.names.contains($0.name) }
         defaultNames = FieldNameSet(defaultFields.map(\.name))
         self.mailbox = mailbox
         self.bodyStorage = bodyStorage
-        self.unlimitedSockets = unlimitedSockets
         now = .now
         readBuffer = Array(repeating: 0, count: Self.readSize)
         parser = RequestParser(limits: configuration.limits.parser)
@@ -72,9 +64,6 @@ struct LoopContext: ~Copyable {
         Self.write(fields, into: &fieldsWithoutDefaults)
         for (name, value) in defaultFields { fields.append(name, value) }
         Self.write(fields, into: &commonFields)
-        usualHead.removeAll(keepingCapacity: true)
-        ResponseEncoder.encodeStatusLine(.ok, into: &usualHead)
-        usualHead.append(contentsOf: commonFields)
     }
 
     private static func write(_ fields: Fields, into lines: inout [UInt8]) {
@@ -85,14 +74,11 @@ struct LoopContext: ~Copyable {
 
     /// Appends the head of a response up to the value of X-Request-Id. `fields` are the response's own, which follow.
     func beginHead(_ status: HTTPStatus, _ fields: inout Fields, into output: inout [UInt8]) {
+        ResponseEncoder.encodeStatusLine(status, into: &output)
         if fields.contains(defaultNames) {
             for (name, value) in defaultFields where !fields.contains(name) { fields.append(name, value) }
-            ResponseEncoder.encodeStatusLine(status, into: &output)
             output.append(contentsOf: fieldsWithoutDefaults)
-        } else if status == .ok {
-            output.append(contentsOf: usualHead)
         } else {
-            ResponseEncoder.encodeStatusLine(status, into: &output)
             output.append(contentsOf: commonFields)
         }
     }

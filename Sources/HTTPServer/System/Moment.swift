@@ -18,40 +18,14 @@ struct Moment: Comparable, Sendable {
 
     static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Far times stand for "never", so the sum stops at the last one.
-    static func + (moment: Moment, span: Span) -> Moment {
-        let (sum, overflow) = moment.nanoseconds.addingReportingOverflow(span.nanoseconds)
-        return Moment(nanoseconds: overflow ? .max : sum)
+    /// Far times stand for "never": a sum beyond the first or the last moment is that one.
+    static func + (moment: Moment, duration: Duration) -> Moment {
+        Moment(nanoseconds: Int64(clamping: Int128(moment.nanoseconds) + duration.attoseconds / 1_000_000_000))
     }
 
     /// How long it is from this moment to a later one; negative if that is earlier.
-    func distance(to later: Moment) -> Span {
-        Span(nanoseconds: later.nanoseconds &- nanoseconds)
-    }
-
-    /// A length of time as a plain number.
-    struct Span: Comparable, Sendable {
-        let nanoseconds: Int64
-
-        init(nanoseconds: Int64) {
-            self.nanoseconds = nanoseconds
-        }
-
-        /// That length; more than 292 years are as good as forever.
-        init(_ duration: Duration) {
-            let (seconds, attoseconds) = duration.components
-            let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-            let (sum, carry) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-            nanoseconds = overflow || carry ? (seconds < 0 ? .min : .max) : sum
-        }
-
-        static func < (left: Span, right: Span) -> Bool { left.nanoseconds < right.nanoseconds }
-
-        /// A part of it.
-        func divided(by divisor: Int64) -> Span { Span(nanoseconds: nanoseconds / divisor) }
-
-        /// In seconds, for rates.
-        var seconds: Double { Double(nanoseconds) / 1e9 }
+    func distance(to later: Moment) -> Duration {
+        .nanoseconds(later.nanoseconds &- nanoseconds)
     }
 }
 
@@ -62,10 +36,10 @@ final class MomentTranslation: Sendable {
     private let moment = Moment.now
 
     func instant(of moment: Moment) -> ContinuousClock.Instant {
-        instant + .nanoseconds(self.moment.distance(to: moment).nanoseconds)
+        instant + self.moment.distance(to: moment)
     }
 
     func moment(of instant: ContinuousClock.Instant) -> Moment {
-        moment + Moment.Span(self.instant.duration(to: instant))
+        moment + self.instant.duration(to: instant)
     }
 }

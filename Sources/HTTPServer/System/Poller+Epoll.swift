@@ -77,7 +77,7 @@ internal import System
     }
 
     /// Waits for at most `timeout` and returns how many events there are.
-    mutating func wait(for timeout: Moment.Span) -> Int {
+    mutating func wait(for timeout: Duration) -> Int {
         let count = unsafe epoll_wait(descriptor, &events, Int32(events.count), Self.milliseconds(timeout))
         return max(Int(count), 0)
     }
@@ -89,9 +89,8 @@ internal import System
     }
 
     /// Rounded up, so that what waits for a time isn't woken just before it, again and again.
-    private static func milliseconds(_ span: Moment.Span) -> Int32 {
-        guard span.nanoseconds > 0 else { return 0 }
-        guard span.nanoseconds < 3_600_000_000_000 else { return 3_600_000 }
-        return Int32((span.nanoseconds + 999_999) / 1_000_000)
+    private static func milliseconds(_ duration: Duration) -> Int32 {
+        let whole = Int32(clamping: (duration.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        return min(max(whole, 0), 3_600_000)
     }
 }

@@ -39,7 +39,7 @@ struct Socket: ~Copyable {
         unsafe buffer.withUnsafeMutableBytes { bytes in
             guard offset < bytes.count, let base = bytes.baseAddress else { return .wouldBlock }
             while true {
-                let count = unsafe pawl_receive(descriptor, base + offset, bytes.count - offset)
+                let count = unsafe recv(descriptor, base + offset, bytes.count - offset, 0)
                 if count > 0 { return .moved(count) }
                 if count == 0 { return .ended }
                 if let outcome = Self.outcome(of: errno) { return outcome }
@@ -53,7 +53,7 @@ struct Socket: ~Copyable {
             guard let base = bytes.baseAddress, !range.isEmpty, range.upperBound <= bytes.count else { return .wouldBlock }
             let flags = Int32(MSG_NOSIGNAL) | (more ? Int32(MSG_MORE) : 0)
             while true {
-                let count = unsafe pawl_send(descriptor, base + range.lowerBound, range.count, flags)
+                let count = unsafe Glibc.send(descriptor, base + range.lowerBound, range.count, flags)
                 if count >= 0 { return .moved(count) }
                 if let outcome = Self.outcome(of: errno) { return outcome }
             }
@@ -75,18 +75,6 @@ struct Socket: ~Copyable {
     var unacknowledged: Int? {
         var count: Int32 = 0
         return unsafe pawl_unacknowledged(descriptor, &count) == 0 ? Int(count) : nil
-    }
-
-    /// Bounds what the kernel takes for the client beyond what is on its way to it, in bytes; nil: it takes what it sees fit.
-    func limitUnsent(to limit: Int?) {
-        Self.limitUnsent(of: descriptor, to: limit)
-    }
-
-    /// The same, of a connection or of all that a listener will accept.
-    static func limitUnsent(of descriptor: Int32, to limit: Int?) {
-        // 0 is the system's own limit, which is none unless somebody has set it.
-        var limit = limit.map { Int32(clamping: max($0, 1)) } ?? 0
-        _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &limit, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Sends a FIN: nothing more is written.

@@ -23,7 +23,7 @@ enum ProblemPage {
             <body>
             <main>
             <h1>\(code.title)</h1>
-            <p><code>\(code.rawValue)</code>, answered with status \(code.status.code).</p>
+            <p><code>\(code.rawValue)</code>, the response has status \(code.status.code).</p>
             <p>\(code.meaning)</p>
             <p>The whole API is told in <a href="/docs">/docs</a>.</p>
             </main>

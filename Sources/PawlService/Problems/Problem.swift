@@ -45,26 +45,12 @@ struct Problem: Error, Sendable, Equatable {
 
     /// Makes `response` say so. Fields that are already there stay.
     func fill(_ response: inout Response) {
-        response.status = status
-        response.content = .bytes
+        response.fill(status) { encode(into: &$0) }
         response.fields.set(.contentType, "application/problem+json")
         response.fields.set(.cacheControl, "no-store")
         if let retryAfter { response.fields.set(.retryAfter, String(retryAfter)) }
         if let allow { response.fields.set(.allow, allow) }
         // RFC 9110 §11.6.1: a 401 says how to authenticate.
         if code == .unauthorized { response.fields.set(.wwwAuthenticate, "Bearer realm=\"pawl\"") }
-        var writer = JSONWriter(reusing: response.body.emptied())
-        encode(into: &writer)
-        response.body = writer.bytes
-    }
-}
-
-extension [UInt8] {
-    /// Takes the array out, without its elements but with its capacity.
-    mutating func emptied() -> [UInt8] {
-        var taken: [UInt8] = []
-        swap(&taken, &self)
-        taken.removeAll(keepingCapacity: true)
-        return taken
     }
 }

@@ -17,7 +17,7 @@ extension ProblemCode {
         case .notComplete: "The file can be read once its download is completed. The member state tells where it is."
         case .duplicate:
             "The URL is being, or has been, downloaded, and the request asked with onDuplicate: reject to be told. The member id names that download."
-        case .searchSuperseded: "A newer search of the same session replaced this one. Its answer is the one to wait for."
+        case .searchSuperseded: "A newer search of the same session replaced this one. Its response is the one to wait for."
         case .preconditionFailed:
             "It is not, or no longer, what If-Match, If-None-Match or If-Unmodified-Since names. Read it anew."
         case .payloadTooLarge: "A body has at most 1 MiB. A batch that is larger has to be sent in parts."
@@ -28,7 +28,7 @@ extension ProblemCode {
         case .idempotencyMismatch: "The Idempotency-Key was used for a request with another body. A new request takes a new key."
         case .rateLimited: "Too many requests came from this client. Retry-After tells when to come again."
         case .headTooLarge: "The head of a request has at most 80 KiB and 100 fields."
-        case .internalError: "The service failed. Its log has a line about it, with the X-Request-Id of the answer."
+        case .internalError: "The service failed. Its log has a line about it, with the X-Request-Id of the response."
         case .notImplemented:
             "The request asks for something that HTTP knows and this service does not, such as a transfer coding."
         case .upstreamRejected: "The search source answered with an error, or not with what it promises."

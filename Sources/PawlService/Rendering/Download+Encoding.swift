@@ -68,7 +68,7 @@ extension Download {
         writer.endObject()
     }
 
-    private static let links: [(name: StaticString, ending: String)] = [("self", ""), ("file", "/file"), ("events", "/events")]
+    private static let links: [(name: String, ending: String)] = [("self", ""), ("file", "/file"), ("events", "/events")]
 
     /// Enough digits to draw, few enough to read. Never rounds up to the end: 1 means that it is done.
     private static func rounded(_ value: Double, places: Double) -> Double {
@@ -79,7 +79,7 @@ extension Download {
 
 extension JSONWriter {
     /// Writes a member: its name, and a time or `null`.
-    fileprivate mutating func member(_ name: StaticString, _ time: Timestamp?) {
+    fileprivate mutating func member(_ name: String, _ time: Timestamp?) {
         self.name(name)
         if let time { plain { time.encode(into: &$0) } } else { null() }
     }

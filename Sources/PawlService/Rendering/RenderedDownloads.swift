@@ -3,14 +3,14 @@ internal import HTTPCore
 internal import JSON
 
 /// Versions of downloads as JSON, as they were written last: about 2,000 of them, in 2 MiB at most. Whoever shows one takes it from here:
-/// answers, lists, long polls and event streams.
+/// responses, lists, long polls and event streams.
 final class RenderedDownloads: Sendable {
     /// A resource and its validator.
     struct Rendering: Sendable {
         /// The JSON object.
         let bytes: [UInt8]
         let etag: EntityTag
-        /// The field that says so.
+        /// The fields of a response that shows it.
         let fields: Fields
     }
 
@@ -37,6 +37,8 @@ final class RenderedDownloads: Sendable {
         let bytes = download.encoded
         let etag = ContentTag.of(bytes)
         var fields = Fields()
+        fields.append(.cacheControl, "no-cache")
+        fields.append(.contentType, "application/json")
         fields.append(.etag, etag)
         let rendering = Rendering(bytes: bytes, etag: etag, fields: fields)
         if let version { cache.keep(rendering, version, cost: bytes.count + Self.overhead) }

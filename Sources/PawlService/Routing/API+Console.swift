@@ -34,7 +34,7 @@ extension API {
         response.fields.append(.contentSecurityPolicy, policy)
         response.fields.append(.xFrameOptions, "DENY")
         response.fields.append(.referrerPolicy, "no-referrer")
-        // Asked again each time, and answered with 304: a page never runs with the scripts of another version.
+        // Asked again each time, with 304 as the response: a page never runs with the scripts of another version.
         response.fields.append(.cacheControl, "no-cache")
         response.body = file.bytes
         response.validate(for: request)

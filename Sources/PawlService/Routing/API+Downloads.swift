@@ -29,37 +29,30 @@ extension API {
         guard let text = try reader.value("cursor") else { return nil }
         guard let id = DownloadID(text) else {
             throw Problem(
-                .invalidRequest, "the query parameter 'cursor' is '\(text)'; it takes the nextCursor of an earlier answer")
+                .invalidRequest, "the query parameter 'cursor' is '\(text)'; it takes the nextCursor of an earlier response")
         }
         return id
     }
 
-    private static let shownFields = {
-        var fields = Fields(.cacheControl, "no-cache")
-        fields.append(.contentType, "application/json")
-        return fields
-    }()
-
     /// `GET /downloads/{id}`.
     func show(_ id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
-        if request.head.target.rawQuery != nil {
-            let seconds = try QueryReader.read(request.head.target) { reader throws(Problem) in
-                try reader.integer("wait", in: 0...Self.longestWait)
-            }
-            // Without what the client knows there is nothing to wait for.
-            if let seconds, seconds > 0, request.head.fields.contains(.ifNoneMatch) {
-                return waitForChange(of: id, atMost: seconds, request)
-            }
+        let seconds = try QueryReader.read(request.head.target) { reader throws(Problem) in
+            try reader.integer("wait", in: 0...Self.longestWait)
         }
-        guard let rendering = rendered.rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
-        response.fields.append(contentsOf: Self.shownFields)
-        response.body.append(contentsOf: rendering.bytes)
-        if Preconditions.areAsked(by: request.head.fields) {
-            response.validate(for: request, etag: rendering.etag)
-        } else {
-            response.fields.append(contentsOf: rendering.fields)
+        // Without what the client knows there is nothing to wait for.
+        if let seconds, seconds > 0, request.head.fields.contains(.ifNoneMatch) {
+            return waitForChange(of: id, atMost: seconds, request)
         }
+        try fill(&response, withDownload: id, for: request)
         return .ready
+    }
+
+    /// Shows a download as it stands now.
+    func fill(_ response: inout Response, withDownload id: DownloadID, for request: borrowing Request) throws(Problem) {
+        guard let rendering = rendered.rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
+        response.fields.append(contentsOf: rendering.fields)
+        response.body.append(contentsOf: rendering.bytes)
+        if Preconditions.areAsked(by: request.head.fields) { response.validate(for: request, etag: rendering.etag) }
     }
 
     /// `POST /downloads`.
@@ -93,9 +86,9 @@ extension API {
         switch request.source {
         case .url(let url): return request.download(of: url)
         case .track(let id):
-            let answer: SearchResponse
+            let found: SearchResponse
             do throws(CatalogError) {
-                answer = try await catalog.lookup(id)
+                found = try await catalog.lookup(id)
             } catch {
                 // The catalogue knows the parameter of /search/lookup; here it is a member that is wrong.
                 if case .invalidRequest = error {
@@ -103,13 +96,13 @@ extension API {
                 }
                 throw Problem(error)
             }
-            guard let item = answer.items.first else {
+            guard let item = found.items.first else {
                 throw Problem(.notFound, "the source has no item '\(id)'")
             }
             guard let text = item.downloadUrl, let url = HTTPURL(text) else {
                 throw Problem(.invalidRequest, "'\(request.prefix)trackId' is '\(id)', which has nothing to download")
             }
-            return request.download(of: url, track: answer.encodedItem(), named: item.name)
+            return request.download(of: url, track: found.encodedItem(), named: item.name)
         }
     }
 

@@ -16,7 +16,7 @@ extension API {
         let after = request.head.fields[.lastEventID].flatMap { EventID(parsing: $0) }
         response.fields.append(.contentType, "text/event-stream")
         response.forbidStoring()
-        // nginx and others hold answers back unless told not to.
+        // nginx and others hold responses back unless told not to.
         response.fields.append(.xAccelBuffering, "no")
         response.content = .stream(
             DownloadEventStream(

@@ -64,7 +64,7 @@ extension API {
             text.sample("pawl_http_requests_total", labels, Double(count))
         }
         text.family(
-            "pawl_http_request_duration_seconds", .histogram, "Time from a request's end to its answer's beginning, by route.")
+            "pawl_http_request_duration_seconds", .histogram, "Time from a request's end to its response's beginning, by route.")
         for (endpoint, histogram) in figures.durations.sorted(by: { $0.key.label < $1.key.label }) {
             text.histogram("pawl_http_request_duration_seconds", [("route", endpoint.label)], histogram)
         }

@@ -18,32 +18,32 @@ extension API {
         } catch {
             throw Problem(.invalidRequest, "the query cannot be read")
         }
-        if let answer = catalog.cached(query) {
-            fill(&response, with: answer, of: query, for: request)
+        if let found = catalog.cached(query) {
+            fill(&response, with: found, of: query, for: request)
             return .ready
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let answer = try await Problem.rethrowing(catalog: await catalog.search(query))
+            let found = try await Problem.rethrowing(catalog: await catalog.search(query))
             var response = Response()
-            fill(&response, with: answer, of: query, for: request)
+            fill(&response, with: found, of: query, for: request)
             return response
         }
     }
 
     private func fill(
-        _ response: inout Response, with answer: SearchResponse, of query: SearchQuery, for request: borrowing Request
+        _ response: inout Response, with found: SearchResponse, of query: SearchQuery, for request: borrowing Request
     ) {
         // The state of a download in it changes before the rest does: to be kept, but asked again.
-        let left = answer.freshness(at: .now).components.seconds
+        let left = found.freshness(at: .now).components.seconds
         response.fields.append(.cacheControl, "private, max-age=\(left)")
-        response.fill { writer in encode(answer, includesRaw: query.includesRaw, into: &writer) }
+        response.fill { writer in encode(found, includesRaw: query.includesRaw, into: &writer) }
         response.validate(for: request)
     }
 
-    private func encode(_ answer: SearchResponse, includesRaw: Bool, into writer: inout JSONWriter) {
+    private func encode(_ found: SearchResponse, includesRaw: Bool, into writer: inout JSONWriter) {
         let index = index
-        answer.encode(into: &writer, includesRaw: includesRaw) { url in
+        found.encode(into: &writer, includesRaw: includesRaw) { url in
             // Downloads are known by the normalised spelling.
             let reference = index.reference(toURL: url) ?? HTTPURL(url).flatMap { index.reference(toURL: $0.string) }
             return reference.map { (id: $0.id.description, state: $0.state.rawValue) }
@@ -68,10 +68,10 @@ extension API {
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
-            let answer = try await Problem.rethrowing(catalog: await catalog.lookup(id))
+            let found = try await Problem.rethrowing(catalog: await catalog.lookup(id))
             var response = Response()
             response.fields.append(.cacheControl, "private, no-cache")
-            response.fill { writer in encode(answer, includesRaw: includesRaw, into: &writer) }
+            response.fill { writer in encode(found, includesRaw: includesRaw, into: &writer) }
             response.validate(for: request)
             return response
         }

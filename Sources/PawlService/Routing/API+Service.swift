@@ -8,16 +8,11 @@ internal import PawlConfiguration
 extension API {
     /// `GET /healthz`: the process lives.
     func health(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
-        response.fields.append(contentsOf: Self.healthFields)
-        response.body.append(contentsOf: Self.healthBody)
+        response.forbidStoring()
+        response.fill { $0.raw(Self.healthBody) }
         return .ready
     }
 
-    private static let healthFields = {
-        var fields = Fields(.cacheControl, "no-store")
-        fields.append(.contentType, "application/json")
-        return fields
-    }()
     private static let healthBody = Array(#"{"status":"ok"}"#.utf8)
 
     /// `GET /readyz`: requests are welcome, and what they promise can be kept.

@@ -22,11 +22,8 @@ extension API {
             defer { subscription.cancel() }
             var iterator = wakes.makeAsyncIterator()
             while true {
-                guard let rendering = rendered.rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
                 var response = Response()
-                response.fields.append(.cacheControl, "no-cache")
-                response.fill { $0.raw(rendering.bytes) }
-                response.validate(for: request, etag: rendering.etag)
+                try fill(&response, withDownload: id, for: request)
                 let now = ContinuousClock.now
                 // A service that stops keeps nobody.
                 if response.status != .notModified || now >= deadline || Task.isCancelled || !condition.isReady {

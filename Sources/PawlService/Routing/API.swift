@@ -4,6 +4,7 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 internal import PawlConfiguration
+internal import System
 
 /// The service's HTTP interface: finds the endpoint of a request, checks that the client may use it, and responds.
 ///
@@ -48,7 +49,7 @@ final class API: Application {
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         let match = router.match(request.head.target)
         let pending = Pending(
-            endpoint: match.number, begun: Stopwatch(),
+            endpoint: match.number, begun: SystemTime.sinceStart,
             origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
             entry: log.writes(.debug) ? RequestLogEntry(request) : nil)
         do throws(Problem) {
@@ -80,7 +81,7 @@ final class API: Application {
     private struct Pending: Sendable {
         /// The endpoint's place among all.
         let endpoint: Int?
-        let begun: Stopwatch
+        let begun: Int64
         let origin: String?
         let entry: RequestLogEntry?
     }
@@ -88,7 +89,7 @@ final class API: Application {
     /// What every response gets, early or late.
     private func finish(_ pending: Pending, _ response: inout Response) {
         crossOrigin.decorate(&response.fields, forOrigin: pending.origin)
-        let nanoseconds = pending.begun.nanoseconds
+        let nanoseconds = SystemTime.sinceStart &- pending.begun
         metrics.record(pending.endpoint, response.status, nanoseconds: nanoseconds)
         pending.entry?.write(to: log, response.status, took: .nanoseconds(nanoseconds))
     }
@@ -211,7 +212,10 @@ extension Response {
         self.status = status
         content = .bytes
         fields.append(contentsOf: Self.jsonFields)
-        var writer = JSONWriter(reusing: body.emptied())
+        var writer = JSONWriter()
+        // The storage of earlier bodies.
+        swap(&writer.bytes, &body)
+        writer.bytes.removeAll(keepingCapacity: true)
         encode(&writer)
         body = writer.bytes
     }

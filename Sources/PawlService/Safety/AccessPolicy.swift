@@ -8,15 +8,12 @@ struct AccessPolicy: Sendable {
     /// What stands for the token where a field cannot be sent.
     let tickets = Tickets()
     private let hosts: [AllowedHost]
-    /// Those of them that are whole names or IPv4 addresses, as bytes.
-    private let plainHosts: [[UInt8]]
     private let limits: RateLimits
     /// `nil` if none is required.
     private let token: Locked<AccessToken>?
 
     init(_ configuration: Configuration) {
         hosts = AllowedHost.defaults(boundTo: configuration.host) + configuration.allowedHosts
-        plainHosts = hosts.compactMap(\.plainName)
         limits = RateLimits(requestsPerSecond: configuration.rateLimit)
         token = configuration.token.map { Locked($0) }
     }
@@ -25,24 +22,11 @@ struct AccessPolicy: Sendable {
     func checkHost(_ fields: borrowing Fields) throws(Problem) {
         // Only HTTP/1.0 may leave it out (RFC 9112 §3.2), and no browser does.
         guard let sent = fields.bytes(.host) else { return }
-        // Nearly every request names the host as itself or with a port behind it.
-        if plainHosts.contains(where: { Self.names($0, sent) }) { return }
-        let authority = String(decoding: sent, as: UTF8.self)
-        guard let name = AllowedHost.name(ofAuthority: authority), hosts.contains(where: { $0.allows(name) }) else {
+        guard let name = AllowedHost.name(ofAuthority: sent), hosts.contains(where: { $0.allows(name) }) else {
+            let authority = String(decoding: sent, as: UTF8.self)
             throw Problem(
                 .hostNotAllowed, "the Host '\(authority)' is not one this service answers to; --allowed-host adds one")
         }
-    }
-
-    /// Whether a Host field is that name in lower case, with or without a port.
-    private static func names(_ host: [UInt8], _ sent: ArraySlice<UInt8>) -> Bool {
-        guard sent.count >= host.count else { return false }
-        let bytes = sent.span
-        for index in host.indices where bytes[index] != host[index] { return false }
-        guard bytes.count > host.count else { return true }
-        guard bytes[host.count] == UInt8(ascii: ":"), bytes.count <= host.count + 6 else { return false }
-        for index in host.count + 1..<bytes.count where !(0x30...0x39).contains(bytes[index]) { return false }
-        return true
     }
 
     /// Refuses a client that sends more requests than it may.

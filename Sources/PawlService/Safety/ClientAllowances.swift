@@ -1,4 +1,4 @@
-internal import HTTPClient
+internal import HTTPCore
 
 /// An allowance for each client that has used some of its own, in bounded memory.
 struct ClientAllowances: Sendable {
@@ -24,7 +24,8 @@ struct ClientAllowances: Sendable {
 
     /// How long it takes until the client's allowance has one; `nil` if it has.
     func wait(_ host: String, now: ContinuousClock.Instant) -> Duration? {
-        buckets[Self.client(host)]?.wait(size, now: now)
+        // Nearly nobody ever has to wait.
+        buckets.isEmpty ? nil : buckets[Self.client(host)]?.wait(size, now: now)
     }
 
     /// Drops the clients that have their whole allowance, and if those are none, half of all: memory is bounded whatever comes.

@@ -1,5 +1,4 @@
 internal import HTTPServer
-internal import Synchronization
 internal import System
 
 /// Limits for each client: of wrong tokens always, of requests only if the user sets one.
@@ -8,8 +7,6 @@ final class RateLimits: Sendable {
     static let guesses = TokenBucket.Size(burst: 10, perSecond: 1.0 / 6)
 
     private let failures = Locked(ClientAllowances(guesses))
-    /// Whether anybody ever sent a wrong token: most services never look further.
-    private let hasFailures = Atomic<Bool>(false)
     private let requests: Locked<ClientAllowances>?
 
     /// - Parameter requestsPerSecond: from one client, with twice as many at once; 0 is no limit.
@@ -31,7 +28,6 @@ final class RateLimits: Sendable {
 
     /// Refuses a client that sent too many wrong tokens, before it learns whether this one is right.
     func checkGuesses(of peer: borrowing SocketAddress) throws(Problem) {
-        guard hasFailures.load(ordering: .relaxed) else { return }
         let host = peer.host
         guard let wait = failures.withLock({ $0.wait(host, now: .now) }) else { return }
         throw Problem(.rateLimited, "too many wrong tokens from this address", waiting: wait)
@@ -39,7 +35,6 @@ final class RateLimits: Sendable {
 
     /// Counts a wrong token.
     func recordWrongGuess(of peer: borrowing SocketAddress) {
-        hasFailures.store(true, ordering: .relaxed)
         let host = peer.host
         _ = failures.withLock { $0.take(host, now: .now) }
     }

@@ -87,7 +87,7 @@ public final class Service: Sendable {
         }
     }
 
-    /// Turns `/readyz` to 503, and goes on answering: what balances the load sends no more, and nothing that was sent is lost.
+    /// Turns `/readyz` to 503, and goes on responding: what balances the load sends no more, and nothing that was sent is lost.
     public func retire() {
         condition.isReady = false
     }

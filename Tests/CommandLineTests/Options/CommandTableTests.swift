@@ -61,6 +61,9 @@ struct CommandTableTests {
         }
         #expect(!Help.text(for: .get).contains("the service wants a token"))
         #expect(Help.text(for: .list).contains("the service wants a token"))
+        #expect(!Help.text(for: .list).contains("pawl check could not look"))
+        #expect(Help.text(for: .check).contains("pawl check could not look"))
+        #expect(!Help.text(for: .check).contains("the service wants a token"))
     }
 
     @Test("no line of help is too long for a page", arguments: [nil] + CommandName.allCases)

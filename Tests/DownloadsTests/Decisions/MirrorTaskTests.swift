@@ -55,7 +55,7 @@ struct MirrorTaskTests {
     }
 
     @Test(
-        "a failure of this machine is nobody else's to mend", arguments: [FailureCode.ioError, .insufficientStorage],
+        "a failure of this machine is nobody else's to repair", arguments: [FailureCode.ioError, .insufficientStorage],
         [true, false])
     func failureOfThisMachineStays(_ code: FailureCode, _ hasBytes: Bool) {
         let progress = Progress(hasBytes: hasBytes, total: 100, isProven: true, isLastAttempt: true)

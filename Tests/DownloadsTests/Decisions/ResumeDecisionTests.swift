@@ -526,7 +526,7 @@ struct ResumeDecisionTests {
         fields.append(.contentEncoding, "identity")
         fields.append(.contentEncoding, "gzip")
         fields.append(.retryAfter, "7")
-        fields.append(FieldName("Repr-Digest"), "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")
+        fields.append(FieldName(constant: "Repr-Digest"), "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")
         let head = OriginResponse(status: .partialContent, fields: fields, contentLength: 60)
         #expect(head.status == 206)
         #expect(

@@ -141,7 +141,7 @@ struct DigestFieldTests {
     }
 
     /// The record of a small file is told of its entity when there are bytes of it to count on, or at its end.
-    @Test("a file that was published is not judged by what was said of the version before it")
+    @Test("a file that was published is not compared with what was said of the version before it")
     func publishedBeforeTheRecordSaidSo() async throws {
         let origin = try ScriptedOrigin { _ in
             let digest = ("Repr-Digest", "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:")

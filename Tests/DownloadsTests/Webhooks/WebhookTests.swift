@@ -75,7 +75,7 @@ struct WebhookTests {
         let other = try #require(HTTPURL(receiver.url("/other")))
         _ = try await fixture.add("size=10&seed=107") { $0.webhook = other }
         _ = try await receiver.requests(atLeast: 4)
-        // The message is given up once its answer is judged.
+        // The message is given up once its response is evaluated.
         while try await !pending(fixture).isEmpty {}
         #expect(receiver.requests.count == 4)
         await fixture.service.shutdown()

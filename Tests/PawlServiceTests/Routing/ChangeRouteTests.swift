@@ -69,7 +69,7 @@ struct ChangeRouteTests {
         }
     }
 
-    @Test("conditions are judged against the download as it is")
+    @Test("conditions are evaluated against the download as it is")
     func conditions() async throws {
         try await RunningService.with { running in
             let id = try await running.add("/entity?size=10", #","paused":true"#)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Downloads over HTTP", .timeLimit(.minutes(3)))
 struct DownloadRouteTests {
-    @Test("an order is answered with 201, its place, and the resource; and the file is the origin's, byte for byte")
+    @Test("a request is answered with 201, its place, and the resource; and the file is the origin's, byte for byte")
     func lifecycle() async throws {
         try await RunningService.with { running in
             let url = running.upstreamURL + "/entity?size=100000&seed=7"
@@ -38,7 +38,7 @@ struct DownloadRouteTests {
         }
     }
 
-    @Test("a second order of a URL is answered as it asks: with the first, with 409, or with another download")
+    @Test("a second request of a URL is answered as it asks: with the first, with 409, or with another download")
     func duplicates() async throws {
         try await RunningService.with { running in
             let body = { (policy: String) in
@@ -203,7 +203,7 @@ struct DownloadRouteTests {
             let gone = try await running.send("GET", "/downloads/\(id)").json
             try FileManager.default.removeItem(atPath: place)
             #expect(try await running.send("GET", path).status == 404)
-            // An order for it is no longer answered with what cannot be had.
+            // A request for it is no longer answered with what cannot be had.
             let url = try #require(gone["url"]?.string)
             let again = try await running.send("POST", "/downloads", json: #"{"url":"\#(url)"}"#)
             #expect(again.status == 201)

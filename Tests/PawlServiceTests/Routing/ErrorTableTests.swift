@@ -101,7 +101,7 @@ struct ErrorTableTests {
             json("an unknown member beside the URL", #"{"url":"http://a.example/","nonsense":1}"#, mention: "nonsense") {
                 $0.endpoint == .downloads && $0.takesBody
             },
-            json("an unknown member beside the orders", #"{"downloads":[],"nonsense":1}"#, mention: "nonsense") {
+            json("an unknown member beside the downloads", #"{"downloads":[],"nonsense":1}"#, mention: "nonsense") {
                 $0.endpoint == .batch
             },
             json("no member that it needs", "{}") { $0.takesBody && $0.method == "POST" },

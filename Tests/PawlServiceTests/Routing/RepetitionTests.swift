@@ -36,18 +36,18 @@ struct RepetitionTests {
         }
     }
 
-    @Test("a repeated batch is told as the first was, whatever became of its downloads; so is an order that runs at once")
+    @Test("a repeated batch is told as the first was, whatever became of its downloads; so is a request that runs at once")
     func batches() async throws {
         try await RunningService.with { running in
             let url = running.upstreamURL + "/entity?size=10"
-            let orders: [(path: String, body: String)] = [
+            let requests: [(path: String, body: String)] = [
                 ("/downloads", #"{"url":"\#(url)","onDuplicate":"new"}"#),
                 (
                     "/downloads/batch",
                     #"{"downloads":[{"url":"\#(url)1"},{"url":"nonsense"},{"url":"\#(url)1"},{"url":"\#(url)"}]}"#
                 ),
             ]
-            for (path, body) in orders {
+            for (path, body) in requests {
                 let key = [("Idempotency-Key", path)]
                 let first = try await running.send("POST", path, json: body, fields: key)
                 for item in try await running.send("GET", "/downloads").json["items"]?.array ?? [] {

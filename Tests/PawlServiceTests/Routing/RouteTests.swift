@@ -93,8 +93,8 @@ struct RouteTests {
         }
     }
 
-    @Test("an order that is not right is refused, and what is wrong with it is named")
-    func orders() async throws {
+    @Test("a request to download that is not right is refused, and what is wrong with it is named")
+    func badRequests() async throws {
         try await RunningService.with { running in
             let cases: [(body: String, status: Int, mentions: [String])] = [
                 ("", 400, ["no body"]),

@@ -53,8 +53,8 @@ struct SearchRouteTests {
             #expect(answer.json["results"]?.array?.first?["raw"]?.members?.isEmpty == false)
             let unknown = try await running.send("GET", "/search/lookup?id=itunes:1")
             #expect(unknown.status == 404)
-            let order = try await running.send("POST", "/downloads", json: #"{"trackId":"itunes:1"}"#)
-            #expect(order.status == 404)
+            let refused = try await running.send("POST", "/downloads", json: #"{"trackId":"itunes:1"}"#)
+            #expect(refused.status == 404)
             #expect(try await running.send("POST", "/downloads", json: #"{"trackId":"nonsense"}"#).status == 400)
         }
     }

@@ -141,7 +141,7 @@ struct AccessRouteTests {
     }
 
     @Test(
-        "what a page's form can send is no order",
+        "what a page's form can send is no request to download",
         arguments: ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "text/json", nil])
     func forms(mediaType: String?) async throws {
         try await RunningService.with { running in
@@ -224,9 +224,9 @@ struct AccessRouteTests {
             #expect(made["cache-control"] == "no-store")
             #expect(made.json["expiresInSeconds"]?.integer == 300)
             let ticket = try #require(made.json["ticket"]?.string)
-            let order = Array(#"{"url":"\#(running.upstreamURL)/entity?size=9"}"#.utf8)
+            let request = Array(#"{"url":"\#(running.upstreamURL)/entity?size=9"}"#.utf8)
             let added = try await running.send(
-                "POST", "/downloads", fields: [authorized, ("Content-Type", "application/json")], body: order)
+                "POST", "/downloads", fields: [authorized, ("Content-Type", "application/json")], body: request)
             let id = try #require(added.json["id"]?.string)
             try await running.blocking { client in
                 let reader = try EventReader(client, "/downloads/\(id)/events?ticket=\(ticket)")
@@ -245,7 +245,7 @@ struct AccessRouteTests {
             ] {
                 #expect(try await running.send(method, target).status == 401, "\(method) \(target)")
             }
-            // A wrong token is not mended by a right ticket.
+            // A wrong token is not made good by a right ticket.
             let wrong = try await running.send(
                 "GET", "/downloads/events?ticket=\(ticket)", fields: [("Authorization", "Bearer no")])
             #expect(wrong.status == 401)
@@ -296,7 +296,7 @@ struct AccessRouteTests {
         }
     }
 
-    @Test("header values of an order appear in no answer")
+    @Test("header values of a request appear in no response")
     func secrets() async throws {
         try await RunningService.with { running in
             let id = try await running.add(

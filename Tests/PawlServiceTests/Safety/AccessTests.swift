@@ -51,6 +51,7 @@ struct AccessTests {
         arguments: [("10.0.0.1:8080", true), ("[2001:db8::1]", true), ("pawl.example", false), ("localhost", true)])
     func unspecified(authority: String, isOurs: Bool) {
         #expect(allows(authority, bound: "0.0.0.0", []) == isOurs)
+        #expect(allows(authority, bound: "::", []) == isOurs)
     }
 
     @Test(

@@ -27,7 +27,7 @@ struct NetworkOutTests {
             #expect(try await origin.requests(atLeast: 2).map(\.method) == ["GET", "POST"])
             let hosts = Set(proxy.requests.map { $0.target.prefix { $0 != ":" } })
             #expect(hosts == ["itunes.test", "origin.test", "hook.test"])
-            // What is said without a name is judged as ever.
+            // What is said without a name is checked as ever.
             for host in ["127.0.0.1", "10.0.0.1", "[::ffff:7f00:1]", "localhost"] {
                 let answer = try await running.send("POST", "/downloads", json: #"{"url":"http://\#(host):\#(origin.port)/"}"#)
                 #expect(answer.code == "destination-forbidden", "\(host)")

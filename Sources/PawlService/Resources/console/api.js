@@ -30,10 +30,10 @@ export async function call(method, path, body, signal) {
 	const content = body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
 	const response = await send(path, { method, signal, ...content });
 	// What is not JSON comes from a proxy: then the status has to do.
-	const answer = /json/.test(response.headers.get("Content-Type")) ? await response.json() : {};
-	if (response.ok) return answer;
-	const message = answer.detail || answer.title || `The service answered with status ${response.status}.`;
-	throw Object.assign(new Error(message), { code: answer.code });
+	const json = /json/.test(response.headers.get("Content-Type")) ? await response.json() : {};
+	if (response.ok) return json;
+	const message = json.detail || json.title || `The service responded with status ${response.status}.`;
+	throw Object.assign(new Error(message), { code: json.code });
 }
 
 /** An address that the browser can load by itself: it would not send the token, so a ticket stands for that. */

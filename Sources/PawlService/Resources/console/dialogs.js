@@ -7,7 +7,7 @@ import * as format from "./format.js";
 import { store } from "./store.js";
 
 /** What the fields that details and adding share say, as members of a request. */
-const orderIn = ({ labels, priority, speedLimit }) => ({
+const settingsIn = ({ labels, priority, speedLimit }) => ({
 	labels: labels.value.split(",").map((label) => label.trim()).filter(Boolean),
 	priority: Number(priority.value),
 	speedLimit: Math.round(speedLimit.value * 1e6),
@@ -19,9 +19,9 @@ let shown;
 /** Of the finished file. */
 let head;
 let drawnFacts;
-$("facts").after(stamp("order").element);
+$("facts").after(stamp("choices").element);
 const details = wireDialog("details", "Save changes", "Close", async () => {
-	store.put(await call("PATCH", shown.links.self, orderIn(details.fields)));
+	store.put(await call("PATCH", shown.links.self, settingsIn(details.fields)));
 });
 
 store.addEventListener("change", ({ detail }) => {
@@ -101,17 +101,17 @@ function factsOf(download) {
 
 // --- Adding: typed, pasted or dropped, one address or a list
 
-$("add-options").after(stamp("order").element);
+$("add-options").after(stamp("choices").element);
 const add = wireDialog("add", "Download", "Close", async () => {
 	const { links, paused, checksum, headers } = add.fields;
 	const addresses = links.value.split(/\s+/).filter(Boolean);
-	const order = { ...orderIn(add.fields), paused: paused.checked, headers: headersIn(headers.value) };
-	if (checksum.value) order.checksum = checksum.value.trim().replace(/^(?=\w+$)/, "sha-256:");
+	const request = { ...settingsIn(add.fields), paused: paused.checked, headers: headersIn(headers.value) };
+	if (checksum.value) request.checksum = checksum.value.trim().replace(/^(?=\w+$)/, "sha-256:");
 	const refused = [];
 	// The service takes more in a request, but not more than 1 MiB.
 	for (let start = 0; start < addresses.length; start += 250) {
 		const batch = addresses.slice(start, start + 250);
-		const { items } = await call("POST", "/downloads/batch", { downloads: batch.map((url) => ({ ...order, url })) });
+		const { items } = await call("POST", "/downloads/batch", { downloads: batch.map((url) => ({ ...request, url })) });
 		items.forEach(({ download, problem }, index) => {
 			if (download) store.put(download);
 			else refused.push([batch[index], problem.detail]);

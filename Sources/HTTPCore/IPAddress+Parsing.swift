@@ -36,9 +36,9 @@ extension IPAddress {
     ///
     /// This is the check of the URL standard (<https://url.spec.whatwg.org/#ends-in-a-number-checker>): such a host is an
     /// address or nothing.
-    static func looksNumeric(_ host: some StringProtocol) -> Bool {
+    public static func looksNumeric(_ host: some StringProtocol) -> Bool {
         let last = Array(host.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last ?? []
-        if !last.isEmpty, last.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) { return true }
+        if !last.isEmpty, last.allSatisfy(ASCII.isDigit) { return true }
         return number(last) != nil
     }
 
@@ -59,19 +59,10 @@ extension IPAddress {
         guard !digits.isEmpty else { return nil }
         var value: UInt64 = 0
         for byte in digits {
-            guard let digit = digit(byte), digit < radix, value < 1 << 40 else { return nil }
-            value = value * radix + digit
+            guard let digit = ASCII.hexValue(byte), digit < radix, value < 1 << 40 else { return nil }
+            value = value * radix + UInt64(digit)
         }
         return value
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt64? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
-        default: nil
-        }
     }
 
     private static func parseV4(_ bytes: ArraySlice<UInt8>) -> UInt32? {
@@ -82,8 +73,8 @@ extension IPAddress {
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
             var octet: UInt32 = 0
             for byte in part {
-                guard let digit = digit(byte), digit < 10 else { return nil }
-                octet = octet * 10 + UInt32(digit)
+                guard ASCII.isDigit(byte) else { return nil }
+                octet = octet * 10 + UInt32(byte &- 0x30)
             }
             guard octet <= 255 else { return nil }
             bits = bits << 8 | octet
@@ -125,7 +116,7 @@ extension IPAddress {
             guard (1...4).contains(part.count) else { return nil }
             var group: UInt16 = 0
             for byte in part {
-                guard let digit = digit(byte) else { return nil }
+                guard let digit = ASCII.hexValue(byte) else { return nil }
                 group = group << 4 | UInt16(digit)
             }
             groups.append(group)

@@ -6,7 +6,7 @@ public enum IPAddress: Sendable, Hashable {
     case v6(UInt128)
 
     /// The address of 4 or 16 bytes in network order; nil for another number of them.
-    init?(networkOrder bytes: [UInt8]) {
+    public init?(networkOrder bytes: [UInt8]) {
         switch bytes.count {
         case 4: self = .v4(bytes.reduce(0) { $0 << 8 | UInt32($1) })
         case 16: self = .v6(bytes.reduce(0) { $0 << 8 | UInt128($1) })
@@ -15,7 +15,7 @@ public enum IPAddress: Sendable, Hashable {
     }
 
     /// How many bits it has.
-    var width: Int {
+    public var width: Int {
         switch self {
         case .v4: 32
         case .v6: 128
