@@ -26,7 +26,9 @@ public struct Configuration: Sendable {
     public var segments = 4
     /// Bytes per second over all downloads; 0 is no limit.
     public var speedLimit: Int64 = 0
-    /// Which of the four above were given, rather than left at their defaults: only those win over what `PATCH /settings` kept.
+    /// Limits over all downloads for certain times of the week; `nil` if none was given, rather than what `PATCH /settings` kept.
+    public var speedSchedule: SpeedSchedule?
+    /// Which of the four numbers above were given, rather than left at their defaults: only those win over what `PATCH /settings` kept.
     public var explicitSettings: Set<ServiceSettings.Name> = []
     /// Bytes that have to stay free on the disk for anything new to start; 0: that does not matter.
     public var minFree: Int64 = 0
@@ -37,7 +39,13 @@ public struct Configuration: Sendable {
     /// Whether special-use addresses may be downloaded from.
     public var allowsPrivate = false
     /// Destinations that may always be downloaded from.
-    public var allowedDestinations: [AllowedDestination] = []
+    public var allowedDestinations: [DestinationRule] = []
+    /// Destinations that must not be reached, whatever else allows them.
+    public var deniedDestinations: [DestinationRule] = []
+    /// What downloads, searches and webhooks are sent through.
+    public var proxy: Proxy?
+    /// Destinations that are asked directly, although there is a proxy.
+    public var directDestinations: [DestinationRule] = []
     /// Browser origins that may call the API.
     public var corsOrigins: [AllowedOrigin] = []
     /// `Host` values that are accepted besides the loopback names and the bound address.
@@ -68,6 +76,6 @@ public struct Configuration: Sendable {
 
     /// Decides where downloads and searches may connect to.
     public var destinationGuard: DestinationGuard {
-        DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations)
+        DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations, denied: deniedDestinations)
     }
 }

@@ -57,6 +57,31 @@ struct OperationTests {
         #expect(messages == ["download is queued", "download is downloading", "download is completed"], "\(messages)")
     }
 
+    @Test("only --proxy and PAWL_PROXY name a proxy, and nothing but --no-proxy an exception")
+    func environmentNamesNoProxy() throws {
+        let closed = try ClosedPort()
+        let nowhere = "http://127.0.0.1:\(closed.number)"
+        let direct = try demo(environment: [
+            "http_proxy": nowhere, "https_proxy": nowhere, "all_proxy": nowhere, "HTTP_PROXY": nowhere, "ALL_PROXY": nowhere,
+        ])
+        let url = try origin(direct) + "/entity?size=1000"
+        let id = try #require(try direct.post("/downloads", #"{"url":"\#(url)"}"#)["id"]?.string)
+        _ = try direct.follow(id) { $0["state"]?.string == "completed" }
+        #expect(direct.terminate() == 0)
+
+        let proxy = try RelayProxy(credentials: ("user", "s3cret"))
+        let environment = ["PAWL_PROXY": "http://user:s3cret@127.0.0.1:\(proxy.port)", "no_proxy": "*", "NO_PROXY": "*"]
+        let proxied = try demo(environment: environment)
+        let upstream = try origin(proxied)
+        #expect(proxy.requests.map { "http://" + $0.target }.contains(upstream))
+        #expect(proxied.terminate() == 0)
+
+        let before = proxy.requests.count
+        let excepted = try demo(["--no-proxy", "127.0.0.0/8"], environment: environment)
+        _ = try origin(excepted)
+        #expect(proxy.requests.count == before)
+    }
+
     @Test("SIGHUP has the token file read again")
     func reload() throws {
         let file = directory.path + "/token"

@@ -110,7 +110,7 @@ public enum CommandLineParser {
                 try set(option, text, calling: name, in: &invocation)
                 continue
             }
-            for part in text.split(separator: ",") {
+            for part in text.split(separator: option.separator) {
                 let value = part.trimmed
                 if !value.isEmpty { try set(option, value, calling: name, in: &invocation) }
             }

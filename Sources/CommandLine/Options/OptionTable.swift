@@ -100,16 +100,58 @@ enum OptionTable {
         .span("keep-ended", "for how long those of failed and cancelled ones are kept", \.retention.ended),
         .toggle(
             "delete-expired-files", "remove finished files with records that --keep-completed removes", \.retention.deletesFiles),
+        Option(
+            "speed-schedule", "ENTRY", accepts: SpeedSchedule.Entry.accepted, default: "none",
+            "speed limit at certain local times, before --speed-limit; the first entry that covers the moment counts",
+            isRepeatable: true
+        ) { invocation, value in
+            let entries = invocation.configuration.speedSchedule?.entries ?? []
+            guard value.utf8.count <= SpeedSchedule.longestEntry, entries.count < SpeedSchedule.mostEntries,
+                let entry = try? SpeedSchedule.Entry(parsing: value)
+            else { return false }
+            invocation.configuration.speedSchedule = SpeedSchedule(entries + [entry])
+            return true
+        }
+        .separated(by: ";"),
         .toggle(
-            "allow-private", "allow destinations on loopback, private, link-local and other special-use addresses",
+            "allow-private",
+            "allow destinations on loopback, private, link-local and other special-use addresses, this machine's own and its neighbours'",
             commands: [.serve, .demo, .get], \.allowsPrivate),
         Option(
             "allow-destination", "DESTINATION",
             accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
             "destination that is always allowed", isRepeatable: true, commands: [.serve, .demo, .get]
         ) { invocation, value in
-            guard let destination = try? AllowedDestination(parsing: value) else { return false }
+            guard let destination = try? DestinationRule(parsing: value) else { return false }
             invocation.configuration.allowedDestinations.append(destination)
+            return true
+        },
+        Option(
+            "deny-destination", "DESTINATION",
+            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
+            "destination that is never allowed, whatever allows it", isRepeatable: true, commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let destination = try? DestinationRule(parsing: value) else { return false }
+            invocation.configuration.deniedDestinations.append(destination)
+            return true
+        },
+        Option(
+            "proxy", "URL", accepts: "an http, https or socks5h URL of a proxy, optionally with user and password",
+            default: "none",
+            "proxy for downloads, searches and webhooks; no other variable of the environment names one", isSecret: true,
+            commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let proxy = Proxy(parsing: value) else { return false }
+            invocation.configuration.proxy = proxy
+            return true
+        },
+        Option(
+            "no-proxy", "DESTINATION",
+            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
+            "destination that is asked without the proxy", isRepeatable: true, commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let destination = try? DestinationRule(parsing: value) else { return false }
+            invocation.configuration.directDestinations.append(destination)
             return true
         },
         Option(

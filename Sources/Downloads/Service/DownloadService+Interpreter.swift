@@ -75,6 +75,8 @@ extension DownloadService {
         case machine(DownloadID, DownloadMachine.Timer)
         /// Somebody has waited long enough for an answer.
         case answer(DownloadMachine.Waiter)
+        /// A minute has begun: another limit may hold.
+        case speedSchedule
     }
 
     /// Changes that several commands bring about, which are made durable as one.
@@ -663,6 +665,7 @@ extension DownloadService {
             switch key {
             case .machine(let id, let timer): send(.timer(timer), to: id)
             case .answer(let waiter): answer(waiter, .failure(.overloaded))
+            case .speedSchedule: limitSpeed()
             }
         }
         setAlarm()

@@ -118,7 +118,8 @@ public actor DownloadService {
         }
         var configuration = configuration
         var (settings, changes) = configuration.settings.merged(
-            withKept: contents.settings, explicit: configuration.explicitSettings)
+            withKept: contents.settings, explicit: configuration.explicitSettings,
+            isScheduleExplicit: configuration.speedSchedule != nil)
         configuration.settings = settings
         for record in contents.idempotencyRecords {
             changes += idempotency.remember(record, now: .now()).map(StoreChange.forget)
@@ -137,7 +138,7 @@ public actor DownloadService {
         index = publisher.index
         events = publisher.hub
         probe = StoreProbe(store)
-        speedLimiter = SpeedLimiter(bytesPerSecond: configuration.speedLimit)
+        speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimitNow)
         webhooks = webhookSender.map { [store] in
             WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, log: log)
         }
@@ -162,6 +163,7 @@ public actor DownloadService {
     public func start() {
         guard !isStarted, !isShuttingDown else { return }
         isStarted = true
+        limitSpeed()
         for id in entries.keys.sorted() { send(.admitted, to: id) }
         schedule()
         Task { [webhooks, leftDeliveries] in await webhooks?.start(with: leftDeliveries) }
@@ -204,6 +206,9 @@ public actor DownloadService {
     public nonisolated func storeComplaint() async -> String? {
         await probe.complaint()
     }
+
+    /// What limits all downloads at the moment, by the schedule or without one, in bytes per second; 0 is no limit.
+    public nonisolated var speedLimitInForce: Int64 { speedLimiter.bytesPerSecond }
 
     /// The settings as they are now.
     public var settings: ServiceSettings { configuration.settings }
@@ -608,11 +613,13 @@ extension DownloadService {
     /// share the new speed limit. Lowering the numbers of downloads and connections stops none; it takes effect as they end.
     /// - Parameters:
     ///   - values: the new values by name, each in its range.
+    ///   - speedSchedule: the new schedule; nil leaves it as it is.
     ///   - isExpected: whether the settings, as they stand, are those that are meant to be changed.
     /// - Returns: all settings afterwards.
     /// - Throws: `preconditionFailed` or `storeFailed`, and nothing is changed then.
     public func change(
-        _ values: [ServiceSettings.Name: Int64], if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
+        _ values: [ServiceSettings.Name: Int64], speedSchedule: SpeedSchedule? = nil,
+        if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
     ) async throws(DownloadError) -> ServiceSettings {
         // One after another, so that what was expected still holds when the change is made.
         while isChangingSettings { await withCheckedContinuation { settingsWaiters.append($0) } }
@@ -624,18 +631,31 @@ extension DownloadService {
             for waiter in settingsWaiters { waiter.resume() }
             settingsWaiters = []
         }
+        var changes = values.map { StoreChange.set(name: $0.key.rawValue, value: String($0.value)) }
+        if let speedSchedule { changes.append(.set(name: ServiceSettings.scheduleName, value: speedSchedule.keptText)) }
         do throws(StoreError) {
-            try await store.submit(values.map { .set(name: $0.key.rawValue, value: String($0.value)) }).wait()
+            try await store.submit(changes).wait()
         } catch {
             throw DownloadError(error)
         }
         var settings = configuration.settings
         for (name, value) in values { settings[name] = value }
+        if let speedSchedule { settings.speedSchedule = speedSchedule }
         configuration.settings = settings
         queue.limits = DownloadQueue.Limits(maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost)
-        speedLimiter.setLimit(bytesPerSecond: settings.speedLimit)
+        limitSpeed()
         schedule()
         return settings
+    }
+
+    /// Has the limit of this moment hold, and looks again when the next minute begins if there is a schedule: its entries begin and end with
+    /// minutes, and a clock that is set is noticed within one.
+    func limitSpeed() {
+        let settings = configuration.settings
+        speedLimiter.setLimit(bytesPerSecond: settings.speedLimitNow)
+        guard !settings.speedSchedule.entries.isEmpty, !isShuttingDown else { return }
+        let millisecond = (Timestamp.now().millisecondsSinceEpoch % 60_000 + 60_000) % 60_000
+        setTimer(.speedSchedule, at: .now + .milliseconds(60_000 - millisecond))
     }
 }
 
@@ -718,5 +738,13 @@ extension DownloadCommand {
         case (.retry, .failed), (.retry, .cancelled): true
         default: false
         }
+    }
+}
+
+extension ServiceSettings {
+    /// What limits all downloads now, by the local time of the process.
+    fileprivate var speedLimitNow: Int64 {
+        let now = Timestamp.now()
+        return speedLimit(at: now, offset: SystemTime.localOffset(secondsSinceEpoch: now.millisecondsSinceEpoch / 1000))
     }
 }

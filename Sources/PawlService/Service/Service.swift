@@ -60,9 +60,7 @@ public final class Service: Sendable {
             throw StartError(error.description)
         }
         let condition = ServiceCondition(dataDirectory: configuration.dataDirectory, started: .now)
-        let catalog = Catalog(
-            configuration: CatalogConfiguration(
-                itunesURL: configuration.itunesURL, postsURL: configuration.postsURL), client: client)
+        let catalog = Catalog(configuration: CatalogConfiguration(configuration), client: client)
         var settings = ServerConfiguration()
         settings.host = configuration.host
         settings.port = configuration.port
@@ -113,5 +111,14 @@ public final class Service: Sendable {
         await downloads.shutdown()
         client.shutdown()
         heapTrimmer.stop()
+    }
+}
+
+extension CatalogConfiguration {
+    /// What of the configuration is about searches. The operator chose where the sources are; where they redirect to is checked.
+    fileprivate init(_ configuration: Configuration) {
+        self.init(itunesURL: configuration.itunesURL, postsURL: configuration.postsURL)
+        destinationGuard = configuration.destinationGuard.allowing(
+            [DestinationRule(configuration.itunesURL), DestinationRule(configuration.postsURL)])
     }
 }

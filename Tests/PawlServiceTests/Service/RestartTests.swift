@@ -149,7 +149,7 @@ struct RestartTests {
     func webhooks(isOfEarlierRelease: Bool) async throws {
         let isUp = Waiter(false)
         let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 204 : 503)] }
-        let allowed = try AllowedDestination(parsing: "127.0.0.1:\(receiver.port)")
+        let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")
         var resource: [UInt8] = []
         try await RunningService.with(directory: directory) {
             $0.webhookSecret = "key"
@@ -197,7 +197,7 @@ struct RestartTests {
     @Test("without a secret there is no signature")
     func unsigned() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(204)] }
-        let allowed = try AllowedDestination(parsing: "127.0.0.1:\(receiver.port)")
+        let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")
         try await RunningService.with(directory: directory) {
             $0.allowedDestinations.append(allowed)
         } _: { running in

@@ -37,7 +37,7 @@ final class RunningService: Sendable {
         configuration.port = 0
         configuration.dataDirectory = directory.path
         let base = try #require(URL(string: upstreamURL))
-        configuration.allowedDestinations = [try AllowedDestination(parsing: "127.0.0.1:\(try #require(base.port))")]
+        configuration.allowedDestinations = [try DestinationRule(parsing: "127.0.0.1:\(try #require(base.port))")]
         configuration.itunesURL = try #require(HTTPURL(upstreamURL + upstreamPath))
         configuration.postsURL = try #require(HTTPURL(upstreamURL + upstreamPath))
         configure(&configuration)
