@@ -6,6 +6,16 @@ extension Configuration {
     public mutating func resolveToken() throws(StartError) {
         if let tokenFile { token = try AccessToken(readFrom: tokenFile) }
     }
+
+    /// Refuses a token that is too short for the address that the service binds.
+    /// - Throws: one line that says how to make a longer one.
+    public func checkToken() throws(StartError) {
+        let least = AccessToken.shortestBeyondLoopback
+        guard let token, servesOtherMachines, token.count < least else { return }
+        throw StartError(
+            "the token has \(token.count) characters, and other machines could guess it: --host \(host) takes one of \(least) or"
+                + " more, such as `openssl rand -hex 32` makes")
+    }
 }
 
 extension AccessToken {

@@ -60,6 +60,15 @@ public struct Configuration: Sendable {
     /// Whether requests must carry a token.
     public var needsToken: Bool { token != nil || tokenFile != nil }
 
+    /// Whether other machines reach the address to bind: any but 127.0.0.0/8 and ::1.
+    public var servesOtherMachines: Bool {
+        switch IPAddress(parsing: host) {
+        case .v4(let bits): bits >> 24 != 127
+        case .v6(let bits): bits != 1
+        case nil: host != "localhost"
+        }
+    }
+
     /// Decides where downloads and searches may connect to.
     public var destinationGuard: DestinationGuard {
         DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations)

@@ -46,7 +46,8 @@ enum OptionTable {
         .completed(from: .directory),
         Option(
             "token", "TOKEN", accepts: "1 to 4096 visible ASCII characters without spaces", default: "none",
-            "bearer token that every API request must carry", isSecret: true,
+            "bearer token that every API request must carry; of 16 characters or more where other machines are served",
+            isSecret: true,
             commands: CommandName.services.union(CommandName.clients)
         ) { invocation, value in
             guard let token = AccessToken(value) else { return false }

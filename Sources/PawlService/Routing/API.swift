@@ -110,7 +110,7 @@ final class API: Application {
             isOptions && request.head.fields.contains(.origin) && request.head.fields.contains(.accessControlRequestMethod)
         if match.endpoint?.isPublic != true {
             try access.checkRate(request)
-            if !isPreflight { try access.checkToken(request, takesTicket: match.endpoint?.takesTicket == true) }
+            if !isPreflight { try checkToken(request, takesTicket: match.endpoint?.takesTicket == true) }
         }
         if isOptions, request.head.target.isAsterisk {
             response.status = .noContent
@@ -143,6 +143,24 @@ final class API: Application {
             throw Problem(.originNotAllowed, "a page of another site may not use this; --cors-origin allows one")
         }
         return try perform(endpoint, method, match.id, request, &response)
+    }
+
+    /// Whoever is refused for want of the token is counted and logged.
+    private func checkToken(_ request: borrowing Request, takesTicket: Bool) throws(Problem) {
+        do throws(Problem) {
+            try access.checkToken(request, takesTicket: takesTicket)
+        } catch {
+            if error.code == .unauthorized || error.code == .rateLimited {
+                metrics.recordAuthenticationFailure()
+                log.write(
+                    .warning, "authentication failed",
+                    [
+                        ("address", .text(request.peer.host)), ("requestId", .text(request.id.description)),
+                        ("reason", .text(error.detail)),
+                    ])
+            }
+            throw error
+        }
     }
 
     private func perform(

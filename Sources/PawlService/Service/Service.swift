@@ -18,13 +18,14 @@ public final class Service: Sendable {
     private let client: HTTPClient
     private let condition: ServiceCondition
     private let access: AccessPolicy
-    private let tokenFile: String?
+    /// As it was given: the files that it names are read again on demand.
+    private let configuration: Configuration
     private let heapTrimmer = HeapTrimmer()
     private let log: Log
 
     private init(
         server: HTTPServer, address: SocketAddress, downloads: DownloadService, client: HTTPClient,
-        api: API, tokenFile: String?, log: Log
+        api: API, configuration: Configuration, log: Log
     ) {
         self.server = server
         url = "http://\(address)"
@@ -33,7 +34,7 @@ public final class Service: Sendable {
         self.client = client
         condition = api.condition
         access = api.access
-        self.tokenFile = tokenFile
+        self.configuration = configuration
         self.log = log
         heapTrimmer.start()
     }
@@ -44,6 +45,7 @@ public final class Service: Sendable {
     public static func start(_ configuration: Configuration, log: Log) async throws(StartError) -> Service {
         var configuration = configuration
         try configuration.resolveToken()
+        try configuration.checkToken()
         let client = try configuration.makeClient()
         let metrics = ServiceMetrics(receivedBytes: { client.receivedBytes })
         let downloads: DownloadService
@@ -81,7 +83,7 @@ public final class Service: Sendable {
             condition.isReady = true
             return Service(
                 server: server, address: address, downloads: downloads, client: client, api: api,
-                tokenFile: configuration.tokenFile, log: log)
+                configuration: configuration, log: log)
         } catch {
             await downloads.shutdown()
             client.shutdown()
@@ -94,11 +96,14 @@ public final class Service: Sendable {
         condition.isReady = false
     }
 
-    /// Reads the token's file again. If it cannot be read, or holds no token, the old one stays.
+    /// Reads the token's file again. If it cannot be read, or holds no token, or too short a one, the old one stays.
     public func reloadToken() {
-        guard let tokenFile else { return }
+        guard configuration.tokenFile != nil else { return }
         do throws(StartError) {
-            access.replaceToken(try AccessToken(readFrom: tokenFile))
+            var configuration = configuration
+            try configuration.resolveToken()
+            try configuration.checkToken()
+            if let token = configuration.token { access.replaceToken(token) }
             log.write(.info, "the token file is read again")
         } catch {
             log.write(.error, "the old token stays: \(error)")
