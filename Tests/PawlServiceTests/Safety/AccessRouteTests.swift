@@ -211,6 +211,68 @@ struct AccessRouteTests {
         }
     }
 
+    @Test(
+        "what the head decides is answered before any of the body has come, with the connection closed",
+        arguments: [
+            ("POST /downloads", "", 401), ("POST /downloads/batch", "Expect: 100-continue", 401), ("GET /stats", "", 401),
+            ("PATCH /settings", "Authorization: Bearer wrong", 401), ("POST /nothing", "", 401), ("POST /tickets", "", 401),
+            ("POST /downloads/01JD6Z0000000000000000000A/pause?ticket=guess", "", 401), ("POST /healthz", "", 405),
+            ("POST /", "", 405), ("POST /problems/not-found", "", 405), ("PUT /console/console.js", "", 405),
+            ("GET /healthz", "", 200), ("GET /", "", 200), ("OPTIONS /healthz", "", 204),
+            ("OPTIONS /downloads", "Origin: http://a.example\r\nAccess-Control-Request-Method: POST", 204),
+            ("POST /nothing", "Authorization: Bearer s3cret", 404), ("PUT /stats", "Authorization: Bearer s3cret", 405),
+            ("POST /downloads", "Authorization: Bearer s3cret\r\nOrigin: http://evil.example", 403),
+            ("GET /stats", "Authorization: Bearer s3cret", 200),
+        ])
+    func early(line: String, fields: String, status: Int) async throws {
+        try await RunningService.with {
+            $0.token = AccessToken("s3cret")
+        } _: { running in
+            for framing in ["Content-Length: 1048576", "Transfer-Encoding: chunked", "Content-Length: 104857600"] {
+                let response = try await running.blocking { client in
+                    let stream = try TestConnection(client.port)
+                    let extra = fields.isEmpty ? "" : fields + "\r\n"
+                    try stream.send("\(line) HTTP/1.1\r\nHost: 127.0.0.1\r\n\(extra)\(framing)\r\n\r\n")
+                    let response = try stream.readResponse()
+                    stream.endOutput()
+                    #expect(try stream.isClosed())
+                    return response
+                }
+                #expect(response.status == status, "\(framing): \(response.text)")
+                #expect(response["connection"] == "close")
+            }
+        }
+    }
+
+    @Test("another host, one request too many, and a body that is not JSON are refused by the head as well")
+    func earlyWithoutToken() async throws {
+        try await RunningService.with {
+            $0.rateLimit = 1
+        } _: { running in
+            func status(_ fields: String, host: String = "127.0.0.1") async throws -> Int {
+                try await running.blocking { client in
+                    let stream = try TestConnection(client.port)
+                    try stream.send("POST /downloads HTTP/1.1\r\nHost: \(host)\r\nContent-Length: 1048576\r\n\(fields)\r\n")
+                    return try stream.readResponse().status
+                }
+            }
+            #expect(try await status("Content-Type: text/plain\r\n") == 415)
+            #expect(try await status("", host: "evil.example") == 421)
+            var last = 415
+            while last == 415 { last = try await status("") }
+            #expect(last == 429)
+        }
+        // A request with a body is one request.
+        try await RunningService.with {
+            $0.rateLimit = 2
+        } _: { running in
+            let statuses = try await running.blocking { client in
+                try (0..<4).map { _ in try client.send("POST", "/tickets", json: "{}").status }
+            }
+            #expect(statuses == [201, 201, 201, 201])
+        }
+    }
+
     @Test("a ticket is not spoilt by a proxy's own credentials")
     func ticketBehindProxy() async throws {
         try await RunningService.with {
