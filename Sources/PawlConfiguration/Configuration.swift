@@ -12,12 +12,14 @@ public struct Configuration: Sendable {
     public var dataDirectory = "./pawl-data"
     /// What every API request must carry; `nil`: nothing.
     public var token: AccessToken?
-    /// A file whose first line is the token; ``resolveToken()`` reads it.
+    /// A file whose first line is the token; ``readToken()`` reads it.
     public var tokenFile: String?
     /// Whether other machines may be served without a token.
     public var allowsAnonymous = false
     /// The key of the signature on webhooks.
     public var webhookSecret: String?
+    /// A file whose first line is that key; ``readWebhookSecret()`` reads it.
+    public var webhookSecretFile: String?
     /// Downloads that transfer at once.
     public var maxConcurrent = 8
     /// Of those, downloads from one origin.

@@ -74,6 +74,20 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
+    @Test("SIGHUP has the webhook secret's file read again, without a token file as well")
+    func reloadWebhookSecret() throws {
+        let file = directory.path + "/secret"
+        try Data("first\n".utf8).write(to: URL(filePath: file))
+        let pawl = try demo(["--webhook-secret-file", file])
+        pawl.signal(SIGHUP)
+        while try !pawl.log().contains("the webhook secret file is read again") {}
+        try Data().write(to: URL(filePath: file))
+        pawl.signal(SIGHUP)
+        while try !pawl.log().contains("the old webhook secret stays") {}
+        #expect(try pawl.client.send("GET", "/stats").status == 200)
+        #expect(pawl.terminate() == 0)
+    }
+
     @Test("60 clients without the token that send bodies of 1 MiB, or announce them, take next to no memory")
     func bodiesOfStrangers() throws {
         let pawl = try demo(["--token", "s3cret"])

@@ -72,8 +72,17 @@ enum OptionTable {
         ) { invocation, value in
             guard !value.isEmpty else { return false }
             invocation.configuration.webhookSecret = value
+            invocation.configuration.webhookSecretFile = nil
             return true
         },
+        Option("webhook-secret-file", "PATH", accepts: "a path", default: "none", "file whose first line is that key") {
+            invocation, value in
+            guard isPath(value) else { return false }
+            invocation.configuration.webhookSecretFile = value
+            invocation.configuration.webhookSecret = nil
+            return true
+        }
+        .completed(from: .file),
         .number(
             "max-concurrent", 1...1000, default: "8", "downloads transferring at once", commands: [.serve, .demo, .get],
             \.maxConcurrent),

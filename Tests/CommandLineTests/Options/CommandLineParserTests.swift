@@ -43,6 +43,7 @@ struct CommandLineParserTests {
     func everyOption() throws {
         let values = [
             "host": "127.0.0.2", "port": "9", "data-dir": "/d", "token": "t0ken", "token-file": "/t", "webhook-secret": "s",
+            "webhook-secret-file": "/w",
             "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000", "allow-destination": "10.0.0.0/8",
             "cors-origin": "https://a.example", "allowed-host": "pawl.example", "itunes-url": "http://127.0.0.1:1/i",
             "posts-url": "http://127.0.0.1:1/p", "rate-limit": "100", "drain-delay": "5", "ca-file": "/ca", "log-level": "debug",
@@ -60,6 +61,9 @@ struct CommandLineParserTests {
         }
         #expect(try parse("serve --token t0ken").token?.equals(Array("t0ken".utf8)[...]) == true)
         #expect(try parse("serve --webhook-secret s").webhookSecret == "s")
+        let both = try parse("serve --webhook-secret-file w", ["PAWL_WEBHOOK_SECRET": "s"])
+        #expect(both.webhookSecretFile == "w")
+        #expect(both.webhookSecret == nil)
     }
 
     @Test("a flag wins over the environment, the last of equal flags over the others")

@@ -17,7 +17,7 @@ struct AccessRouteTests {
             .map { $0.hasPrefix("{") ? "01JD6Z0000000000000000000A" : String($0) }.joined(separator: "/")
     }
 
-    @Test("with a token, all but probes and the page need it")
+    @Test("with a token, all but probes, the page and the documents need it")
     func token() async throws {
         try await RunningService.with {
             $0.token = AccessToken("s3cret")
@@ -46,6 +46,11 @@ struct AccessRouteTests {
                 }
             }
             #expect(try await running.send("GET", "/nothing").status == 401)
+            for path in ["/docs", "/openapi.yaml"] {
+                for fields in [[], [("Authorization", "Bearer wrong")], [("Sec-Fetch-Site", "cross-site")]] {
+                    #expect(try await running.send("GET", path, fields: fields).status == 200, "\(path) \(fields)")
+                }
+            }
         }
     }
 
@@ -344,7 +349,7 @@ struct AccessRouteTests {
                 try await running.send("GET", "/stats", fields: [("Authorization", "Bearer \(token)")]).status
             }
             try Data("short\n".utf8).write(to: URL(filePath: path))
-            running.service.reloadToken()
+            running.service.reloadSecrets()
             #expect(try await status("long-enough-to-be-safe") == 200)
             #expect(try await status("short") == 401)
             #expect(lines.withLock { $0 }.contains("the old token stays"))
@@ -422,17 +427,17 @@ struct AccessRouteTests {
                 try await running.send("POST", "/tickets", fields: [("Authorization", "Bearer first")]).json["ticket"]?.string)
             try Data("second\n".utf8).write(to: URL(filePath: path))
             #expect(try await status("first") == 200)
-            running.service.reloadToken()
+            running.service.reloadSecrets()
             #expect(try await status("first") == 401)
             #expect(try await status("second") == 200)
             #expect(try await running.send("GET", "/downloads/events?ticket=\(ticket)").status == 401)
             for contents in ["", "two words\n"] {
                 try Data(contents.utf8).write(to: URL(filePath: path))
-                running.service.reloadToken()
+                running.service.reloadSecrets()
                 #expect(try await status("second") == 200)
             }
             try FileManager.default.removeItem(atPath: path)
-            running.service.reloadToken()
+            running.service.reloadSecrets()
             #expect(try await status("second") == 200)
         }
     }
