@@ -12,12 +12,14 @@ public struct Configuration: Sendable {
     public var dataDirectory = "./pawl-data"
     /// What every API request must carry; `nil`: nothing.
     public var token: AccessToken?
-    /// A file whose first line is the token; ``resolveToken()`` reads it.
+    /// A file whose first line is the token; ``readToken()`` reads it.
     public var tokenFile: String?
     /// Whether other machines may be served without a token.
     public var allowsAnonymous = false
     /// The key of the signature on webhooks.
     public var webhookSecret: String?
+    /// A file whose first line is that key; ``readWebhookSecret()`` reads it.
+    public var webhookSecretFile: String?
     /// Downloads that transfer at once.
     public var maxConcurrent = 8
     /// Of those, downloads from one origin.
@@ -73,6 +75,15 @@ public struct Configuration: Sendable {
 
     /// Whether requests must carry a token.
     public var needsToken: Bool { token != nil || tokenFile != nil }
+
+    /// Whether other machines reach the address to bind: any but 127.0.0.0/8 and ::1.
+    public var servesOtherMachines: Bool {
+        switch IPAddress(parsing: host) {
+        case .v4(let bits): bits >> 24 != 127
+        case .v6(let bits): bits != 1
+        case nil: host != "localhost"
+        }
+    }
 
     /// Decides where downloads and searches may connect to.
     public var destinationGuard: DestinationGuard {

@@ -47,7 +47,8 @@ enum OptionTable {
         .completed(from: .directory),
         Option(
             "token", "TOKEN", accepts: "1 to 4096 visible ASCII characters without spaces", default: "none",
-            "bearer token that every API request must carry", isSecret: true,
+            "bearer token that every API request must carry; of 16 characters or more where other machines are served",
+            isSecret: true,
             commands: CommandName.services.union(CommandName.clients)
         ) { invocation, value in
             guard let token = AccessToken(value) else { return false }
@@ -72,8 +73,17 @@ enum OptionTable {
         ) { invocation, value in
             guard !value.isEmpty else { return false }
             invocation.configuration.webhookSecret = value
+            invocation.configuration.webhookSecretFile = nil
             return true
         },
+        Option("webhook-secret-file", "PATH", accepts: "a path", default: "none", "file whose first line is that key") {
+            invocation, value in
+            guard isPath(value) else { return false }
+            invocation.configuration.webhookSecretFile = value
+            invocation.configuration.webhookSecret = nil
+            return true
+        }
+        .completed(from: .file),
         .number(
             "max-concurrent", 1...1000, default: "8", "downloads transferring at once", commands: [.serve, .demo, .get],
             \.maxConcurrent),

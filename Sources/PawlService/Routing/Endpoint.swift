@@ -77,10 +77,10 @@ enum Endpoint: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it needs no token: probes, and the console, which asks for one.
+    /// Whether it needs no token: probes, the console, which asks for one, and what is the same for every service.
     var isPublic: Bool {
         switch self {
-        case .startPage, .consoleFile, .health, .readiness, .problem: true
+        case .startPage, .consoleFile, .health, .readiness, .problem, .document, .reference: true
         default: false
         }
     }
