@@ -209,7 +209,7 @@ struct RestartTests {
         }
 
         let receiver = try ScriptedOrigin { _ in [.response(204)] }
-        let allowed = try AllowedDestination(parsing: "127.0.0.1:\(receiver.port)")
+        let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")
         try Data("first key\r\nsecond line".utf8).write(to: URL(filePath: path))
         try await RunningService.with(directory: directory) {
             $0.webhookSecretFile = path
