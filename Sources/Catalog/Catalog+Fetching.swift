@@ -93,6 +93,7 @@ extension Catalog {
         request.totalTimeout = configuration.totalTimeout
         request.acceptsEncodings = true
         request.maximumRedirects = 3
+        request.guarding = configuration.destinationGuard
         request.fields.append((name: "Accept", value: description.mediaTypes.joined(separator: ", ")))
         let response: ClientResponse
         do {

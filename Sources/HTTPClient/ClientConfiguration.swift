@@ -7,6 +7,10 @@ public struct ClientConfiguration: Sendable {
     public var threads = 2
     /// A PEM file with the certificates to trust instead of the system's; nil: those that libcurl was built to find.
     public var caFile: String?
+    /// What requests are sent through; nil: nothing, whatever the environment says.
+    public var proxy: Proxy?
+    /// Destinations that are asked directly, although there is a proxy.
+    public var directDestinations: [DestinationRule] = []
     /// The User-Agent of requests that bring none of their own.
     public var userAgent = "pawl"
     /// The most bytes of response heads in one exchange, interim responses included. Servers send a few hundred bytes to some KiB;

@@ -10,6 +10,9 @@ extension ClientError {
             // The handshake broke: a reset, an alert, bytes that are no TLS. What fails in verification has results of its own.
             CURLE_SSL_CONNECT_ERROR:
             self = .connectionFailed(detail)
+        // What an HTTP proxy answers to CONNECT when it makes no tunnel.
+        case CURLE_RECV_ERROR where detail.hasPrefix("CONNECT tunnel failed"):
+            self = .connectionFailed(detail)
         case CURLE_OPERATION_TIMEDOUT:
             self = .timedOut(detail)
         // Verification, and what is set up wrongly here: neither passes by itself.

@@ -5,6 +5,23 @@ public enum IPAddress: Sendable, Hashable {
     /// An IPv6 address (RFC 4291): `::1` is `1`.
     case v6(UInt128)
 
+    /// The address of 4 or 16 bytes in network order; nil for another number of them.
+    public init?(networkOrder bytes: [UInt8]) {
+        switch bytes.count {
+        case 4: self = .v4(bytes.reduce(0) { $0 << 8 | UInt32($1) })
+        case 16: self = .v6(bytes.reduce(0) { $0 << 8 | UInt128($1) })
+        default: return nil
+        }
+    }
+
+    /// How many bits it has.
+    public var width: Int {
+        switch self {
+        case .v4: 32
+        case .v6: 128
+        }
+    }
+
     /// The IPv4 address that an IPv4-mapped address stands for (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), or the address itself.
     ///
     /// The operating system connects to both in the same way, so they must be checked in the same way.

@@ -36,7 +36,7 @@ struct RemoteService: Sendable {
         name = base.string.hasSuffix("/") ? String(base.string.dropLast()) : base.string
         var configuration = invocation.configuration
         do throws(StartError) {
-            try configuration.resolveToken()
+            try configuration.readToken()
         } catch {
             throw .usage(error.description)
         }

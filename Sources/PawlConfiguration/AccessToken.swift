@@ -1,5 +1,8 @@
 /// A bearer token (RFC 6750). It never describes itself, so that it cannot end up in a log.
 public struct AccessToken: Sendable {
+    /// What a token must have where other machines may guess it: 16 characters, since a right one is never kept waiting by wrong ones.
+    public static let shortestBeyondLoopback = 16
+
     private let bytes: [UInt8]
 
     /// A token of 1–4096 visible ASCII characters; `nil` for anything else, which no client could send.
@@ -12,18 +15,22 @@ public struct AccessToken: Sendable {
     /// The value of the `Authorization` field that carries this token: for requests of our own, and nothing else.
     public var authorization: String { "Bearer " + String(decoding: bytes, as: UTF8.self) }
 
-    /// Whether an `Authorization` field's value carries this token.
-    ///
-    /// The time taken depends on the length of what was sent only, not on how much of it is right.
-    public func isCarried(by authorization: ArraySlice<UInt8>) -> Bool {
+    /// How many characters it has.
+    public var count: Int { bytes.count }
+
+    /// What an `Authorization` field's value carries as a bearer token; `nil` if it is of another scheme.
+    public static func carried(by authorization: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         // RFC 9110 §11.1: the scheme's name is compared without case.
         let scheme = "bearer ".utf8
-        guard authorization.count > scheme.count else { return false }
-        for (byte, expected) in zip(authorization, scheme) where byte | 0x20 != expected { return false }
-        return equals(authorization.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") })
+        guard authorization.count > scheme.count else { return nil }
+        for (byte, expected) in zip(authorization, scheme) where byte | 0x20 != expected { return nil }
+        return authorization.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
     }
 
-    private func equals(_ candidate: ArraySlice<UInt8>) -> Bool {
+    /// Whether this is the token that was sent.
+    ///
+    /// The time taken depends on the length of what was sent only, not on how much of it is right.
+    public func equals(_ candidate: ArraySlice<UInt8>) -> Bool {
         var difference: UInt8 = candidate.count == bytes.count ? 0 : 1
         var position = 0
         for byte in candidate {

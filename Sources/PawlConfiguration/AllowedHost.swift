@@ -57,7 +57,13 @@ public struct AllowedHost: Sendable, Hashable {
 
     /// Whether the bytes are `text`, which is in lower case, their ASCII letters compared without case.
     private static func isSame(_ bytes: ArraySlice<UInt8>, _ text: String) -> Bool {
-        bytes.elementsEqual(text.utf8) { byte, expected in (byte &- 0x41 < 26 ? byte | 0x20 : byte) == expected }
+        let (bytes, text) = (bytes.span, text.utf8.span)
+        guard bytes.count == text.count else { return false }
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if (byte &- 0x41 < 26 ? byte | 0x20 : byte) != text[index] { return false }
+        }
+        return true
     }
 
     /// The host of `host[:port]`, without brackets and trailing dot; `nil` if it is malformed.

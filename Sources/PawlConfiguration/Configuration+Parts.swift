@@ -8,6 +8,8 @@ extension Configuration {
     public func makeClient() throws(StartError) -> HTTPClient {
         var settings = ClientConfiguration()
         settings.caFile = caFile
+        settings.proxy = proxy
+        settings.directDestinations = directDestinations
         settings.userAgent = Program.userAgent
         do throws(ClientError) {
             return try HTTPClient(configuration: settings)
@@ -25,6 +27,10 @@ extension DownloadsConfiguration {
         maxPerHost = configuration.maxPerHost
         segments = configuration.segments
         speedLimit = configuration.speedLimit
+        speedSchedule = configuration.speedSchedule
         explicitSettings = configuration.explicitSettings
+        minFree = configuration.minFree
+        quota = configuration.quota
+        retention = configuration.retention
     }
 }

@@ -12,12 +12,14 @@ public struct Configuration: Sendable {
     public var dataDirectory = "./pawl-data"
     /// What every API request must carry; `nil`: nothing.
     public var token: AccessToken?
-    /// A file whose first line is the token; ``resolveToken()`` reads it.
+    /// A file whose first line is the token; ``readToken()`` reads it.
     public var tokenFile: String?
     /// Whether other machines may be served without a token.
     public var allowsAnonymous = false
     /// The key of the signature on webhooks.
     public var webhookSecret: String?
+    /// A file whose first line is that key; ``readWebhookSecret()`` reads it.
+    public var webhookSecretFile: String?
     /// Downloads that transfer at once.
     public var maxConcurrent = 8
     /// Of those, downloads from one origin.
@@ -26,12 +28,26 @@ public struct Configuration: Sendable {
     public var segments = 4
     /// Bytes per second over all downloads; 0 is no limit.
     public var speedLimit: Int64 = 0
-    /// Which of the four above were given, rather than left at their defaults: only those win over what `PATCH /settings` kept.
+    /// Limits over all downloads for certain times of the week; `nil` if none was given, rather than what `PATCH /settings` kept.
+    public var speedSchedule: SpeedSchedule?
+    /// Which of the four numbers above were given, rather than left at their defaults: only those win over what `PATCH /settings` kept.
     public var explicitSettings: Set<ServiceSettings.Name> = []
+    /// Bytes that have to stay free on the disk for anything new to start; 0: that does not matter.
+    public var minFree: Int64 = 0
+    /// Bytes that all files may take for anything new to start; 0 is no limit.
+    public var quota: Int64 = 0
+    /// For how long what has ended is kept.
+    public var retention = Retention()
     /// Whether special-use addresses may be downloaded from.
     public var allowsPrivate = false
     /// Destinations that may always be downloaded from.
-    public var allowedDestinations: [AllowedDestination] = []
+    public var allowedDestinations: [DestinationRule] = []
+    /// Destinations that must not be reached, whatever else allows them.
+    public var deniedDestinations: [DestinationRule] = []
+    /// What downloads, searches and webhooks are sent through.
+    public var proxy: Proxy?
+    /// Destinations that are asked directly, although there is a proxy.
+    public var directDestinations: [DestinationRule] = []
     /// Browser origins that may call the API.
     public var corsOrigins: [AllowedOrigin] = []
     /// `Host` values that are accepted besides the loopback names and the bound address.
@@ -62,8 +78,17 @@ public struct Configuration: Sendable {
     /// Whether requests must carry a token.
     public var needsToken: Bool { token != nil || tokenFile != nil }
 
+    /// Whether other machines reach the address to bind: any but 127.0.0.0/8 and ::1.
+    public var servesOtherMachines: Bool {
+        switch IPAddress(parsing: host) {
+        case .v4(let bits): bits >> 24 != 127
+        case .v6(let bits): bits != 1
+        case nil: host != "localhost"
+        }
+    }
+
     /// Decides where downloads and searches may connect to.
     public var destinationGuard: DestinationGuard {
-        DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations)
+        DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations, denied: deniedDestinations)
     }
 }

@@ -30,6 +30,13 @@ extension Log {
             } else {
                 write(.info, "storage is well again")
             }
+        case .gate(.quota):
+            write(.warning, "nothing new starts: what is kept takes all the room that --quota allows")
+        case .gate(.some):
+            write(.warning, "nothing new starts: there is less free room than --min-free asks for")
+        case .gate(nil): write(.info, "downloads start again")
+        case .expired(let count):
+            write(.info, "records are removed that were kept for long enough", [("count", .integer(Int64(count)))])
         // Counted, and not worth a line each.
         case .started, .committed, .webhook: break
         case .warning(let text):

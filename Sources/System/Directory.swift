@@ -45,6 +45,9 @@ public final class Directory: Sendable {
         return FileStatus(status)
     }
 
+    /// The room on the file system that it is on.
+    public func space() throws(SystemError) -> FileSystemSpace { try descriptor.space() }
+
     /// Names of all entries, but for `.` and `..`.
     public func entries() throws(SystemError) -> [String] {
         // A descriptor of its own: the place up to which a directory was read belongs to what was opened once.

@@ -11,6 +11,14 @@ public enum SystemTime {
     /// Since the system started, sleep included: what `ContinuousClock` goes by.
     public static var sinceStart: Int64 { read(CLOCK_BOOTTIME) }
 
+    /// By how many seconds the local time of this process is ahead of UTC at a moment: localtime_r(3), by `TZ` or the system's zone.
+    public static func localOffset(secondsSinceEpoch: Int64) -> Int {
+        var seconds = time_t(secondsSinceEpoch)
+        var parts = unsafe tm()
+        guard unsafe localtime_r(&seconds, &parts) != nil else { return 0 }
+        return unsafe parts.tm_gmtoff
+    }
+
     private static func read(_ clock: clockid_t) -> Int64 {
         var time = timespec()
         _ = unsafe clock_gettime(clock, &time)

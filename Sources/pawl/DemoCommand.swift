@@ -33,9 +33,7 @@ enum DemoCommand {
         var configuration = configuration
         configuration.itunesURL = upstream
         configuration.postsURL = upstream
-        if let destination = try? AllowedDestination(parsing: "\(upstream.host):\(upstream.port)") {
-            configuration.allowedDestinations.append(destination)
-        }
+        configuration.allowedDestinations.append(DestinationRule(upstream))
         return configuration
     }
 

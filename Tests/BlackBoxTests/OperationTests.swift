@@ -96,6 +96,31 @@ struct OperationTests {
         #expect(messages == ["download is queued", "download is downloading", "download is completed"], "\(messages)")
     }
 
+    @Test("only --proxy and PAWL_PROXY name a proxy, and nothing but --no-proxy an exception")
+    func environmentNamesNoProxy() throws {
+        let closed = try ClosedPort()
+        let nowhere = "http://127.0.0.1:\(closed.number)"
+        let direct = try demo(environment: [
+            "http_proxy": nowhere, "https_proxy": nowhere, "all_proxy": nowhere, "HTTP_PROXY": nowhere, "ALL_PROXY": nowhere,
+        ])
+        let url = try origin(direct) + "/entity?size=1000"
+        let id = try #require(try direct.post("/downloads", #"{"url":"\#(url)"}"#)["id"]?.string)
+        _ = try direct.follow(id) { $0["state"]?.string == "completed" }
+        #expect(direct.terminate() == 0)
+
+        let proxy = try RelayProxy(credentials: ("user", "s3cret"))
+        let environment = ["PAWL_PROXY": "http://user:s3cret@127.0.0.1:\(proxy.port)", "no_proxy": "*", "NO_PROXY": "*"]
+        let proxied = try demo(environment: environment)
+        let upstream = try origin(proxied)
+        #expect(proxy.requests.map { "http://" + $0.target }.contains(upstream))
+        #expect(proxied.terminate() == 0)
+
+        let before = proxy.requests.count
+        let excepted = try demo(["--no-proxy", "127.0.0.0/8"], environment: environment)
+        _ = try origin(excepted)
+        #expect(proxy.requests.count == before)
+    }
+
     @Test("SIGHUP has the token file read again")
     func reload() throws {
         let file = directory.path + "/token"
@@ -110,6 +135,50 @@ struct OperationTests {
         while try !pawl.log().contains("the token file is read again") {}
         #expect(try status("second") == 200)
         #expect(try status("first") == 401)
+        #expect(pawl.terminate() == 0)
+    }
+
+    @Test("SIGHUP has the webhook secret's file read again, without a token file as well")
+    func reloadWebhookSecret() throws {
+        let file = directory.path + "/secret"
+        try Data("first\n".utf8).write(to: URL(filePath: file))
+        let pawl = try demo(["--webhook-secret-file", file])
+        pawl.signal(SIGHUP)
+        while try !pawl.log().contains("the webhook secret file is read again") {}
+        try Data().write(to: URL(filePath: file))
+        pawl.signal(SIGHUP)
+        while try !pawl.log().contains("the old webhook secret stays") {}
+        #expect(try pawl.client.send("GET", "/stats").status == 200)
+        #expect(pawl.terminate() == 0)
+    }
+
+    @Test("60 clients without the token that send bodies of 1 MiB, or announce them, take next to no memory")
+    func bodiesOfStrangers() throws {
+        let pawl = try demo(["--token", "s3cret"])
+        func kibibytes(_ name: String) throws -> Int {
+            let status = try String(contentsOfFile: "/proc/\(pawl.identifier)/status", encoding: .utf8)
+            let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name + ":") })
+            return try #require(line.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+        }
+        func head(_ line: String) -> String {
+            "\(line) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 1048576\r\n\r\n"
+        }
+        #expect(try pawl.client.send("POST", "/downloads", json: "{}").status == 401)
+        let before = try kibibytes("VmHWM")
+        // All but the last byte: what waits for its end would be held.
+        let body = [UInt8](repeating: UInt8(ascii: " "), count: 1_048_575)
+        var clients: [(TestConnection, Int)] = []
+        for (line, status) in [("POST /downloads", 401), ("GET /healthz", 200), ("POST /healthz", 405)] {
+            for index in 0..<60 {
+                let client = try TestConnection(pawl.port)
+                try client.send(head(line))
+                if index % 2 == 0 { try client.send(body) }
+                clients.append((client, status))
+            }
+        }
+        for (client, status) in clients { #expect(try client.readResponse().status == status) }
+        let peak = try kibibytes("VmHWM")
+        #expect(peak - before < 16 * 1024, "\(before) KiB became \(peak) KiB")
         #expect(pawl.terminate() == 0)
     }
 

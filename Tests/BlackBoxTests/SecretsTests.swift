@@ -15,7 +15,7 @@ struct SecretsTests {
 
     /// What must not be seen anywhere.
     private static let hidden = [
-        "token-s3cret", "webhook-s3cret", "header-s3cret", "cookie-s3cret", "password-s3cret", "guess-s3cret",
+        "token-s3cret", "webhook-s3cret", "proxy-s3cret", "header-s3cret", "cookie-s3cret", "password-s3cret", "guess-s3cret",
     ]
     /// What clients are told, since it is part of the URL they gave, but no log or metric is.
     private static let unlogged = hidden + ["signature-s3cret"]
@@ -24,9 +24,11 @@ struct SecretsTests {
     func nowhere(format: String) throws {
         let tokenFile = directory.path + "/token"
         try Data("token-s3cret\n".utf8).write(to: URL(filePath: tokenFile))
+        let proxy = try RelayProxy(credentials: ("user", "proxy-s3cret"))
         let pawl = try PawlProcess(
             [
-                "demo", "--port", "0", "--data-dir", directory.path + "/data", "--token-file", tokenFile, "--log-level", "debug",
+                "demo", "--port", "0", "--data-dir", directory.path + "/data", "--proxy",
+                "http://user:proxy-s3cret@127.0.0.1:\(proxy.port)", "--token-file", tokenFile, "--log-level", "debug",
                 "--log-format", format, "--allow-private",
             ], in: directory, environment: ["PAWL_WEBHOOK_SECRET": "webhook-s3cret", "PAWL_PASSWORD": "password-s3cret"])
         var heard = ""

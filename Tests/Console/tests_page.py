@@ -98,10 +98,12 @@ def page_changes_settings(browser, service):
     browser.fill("spinbutton", "Of those, from one host", "2")
     browser.fill("spinbutton", "Connections for one file", "5")
     browser.fill("spinbutton", "Speed limit in MB/s", "1.5")
+    browser.fill("textbox", "Speed schedule", "mon-fri 08:00-18:00 1M\nsat,sun 22:00-06:00 0")
     browser.shoot("settings")
     browser.click("button", "Save settings")
     browser.wait_text("#toast", "Settings saved")
-    assert service.call("GET", "/settings") == {"maxConcurrent": 3, "maxPerHost": 2, "segments": 5, "speedLimit": 1_500_000}
+    assert service.call("GET", "/settings") == {"maxConcurrent": 3, "maxPerHost": 2, "segments": 5, "speedLimit": 1_500_000,
+                                                "speedSchedule": ["mon-fri 08:00-18:00 1M", "sat,sun 22:00-06:00 0"]}
     service.call("PATCH", "/settings", before)
 
 

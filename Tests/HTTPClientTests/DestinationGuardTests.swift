@@ -1,6 +1,7 @@
-import HTTPClient
 import HTTPCore
 import Testing
+
+@testable import HTTPClient
 
 @Suite
 struct DestinationGuardTests {
@@ -86,12 +87,124 @@ struct DestinationGuardTests {
     func rulesAllowWhatTheyName(rule: String, host: String, port: Int, text: String, isAllowed: Bool)
         throws
     {
-        let destinationGuard = DestinationGuard(allowsPrivate: false, allowed: [try AllowedDestination(parsing: rule)])
+        let destinationGuard = DestinationGuard(allowsPrivate: false, allowed: [try DestinationRule(parsing: rule)])
         let address = try #require(IPAddress(parsing: text))
         let byHost = destinationGuard.evaluate(host: host, port: port)
         let byAddress = destinationGuard.evaluate(address, port: port, forHost: host)
         #expect((byAddress == .allowed) == isAllowed)
         if isAllowed { #expect(byHost == .allowed || byHost == .dependsOnAddress) } else { #expect(byHost != .allowed) }
+    }
+
+    /// A machine with public addresses, in two networks and at the end of a tunnel.
+    static let publicNetwork = LocalNetwork([
+        LocalNetwork.Interface(name: "lo", address: .v4(0x7f00_0001), prefixLength: 8),
+        LocalNetwork.Interface(name: "eth0", address: .v4(0x5db8_d707), prefixLength: 24),  // 93.184.215.7
+        LocalNetwork.Interface(name: "eth0", address: .v6(0x2606_2800_021f << 80 | 7), prefixLength: 64),
+    ])
+
+    @Test(
+        "This machine's own addresses and its neighbours are refused, however they are spelled",
+        arguments: [
+            ("93.184.215.7", "an address of this machine"), ("93.184.215.1", "a neighbour of this machine"),
+            ("93.184.215.255", "a neighbour of this machine"), ("0x5db8d707", "an address of this machine"),
+            ("93.12113671", "an address of this machine"), ("[::ffff:93.184.215.7]", "an address of this machine"),
+            ("[::ffff:5db8:d701]", "a neighbour of this machine"), ("[64:ff9b::93.184.215.7]", "an address of this machine"),
+            ("[64:ff9b::5db8:d709]", "a neighbour of this machine"), ("[2002:5db8:d707::1]", "6to4"),
+            ("[64:ff9b:1::5db8:d707]", "local use of IPv4/IPv6 translation"),
+            ("[2606:2800:21f::7]", "an address of this machine"), ("[2606:2800:21f:0::ffff]", "a neighbour of this machine"),
+        ])
+    func nearDestinationsAreRefused(host: String, use: String) throws {
+        let near = DestinationGuard { Self.publicNetwork }
+        guard case .forbidden(let reason) = near.evaluate(host: host, port: 80) else {
+            Issue.record("\(host) is not refused")
+            return
+        }
+        #expect(reason.contains(use))
+        let bare = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        let address = try #require(IPAddress(parsingLeniently: bare))
+        guard case .forbidden = near.evaluate(address, port: 80, forHost: "a.example") else {
+            Issue.record("\(address) is not refused")
+            return
+        }
+        // Who allows it gets it.
+        #expect(DestinationGuard(allowsPrivate: true) { Self.publicNetwork }.evaluate(host: host, port: 80) == .allowed)
+        let rules = ["93.184.215.0/24", "::/0", "a.example"]
+        let allowing = DestinationGuard(allowed: try rules.map { try DestinationRule(parsing: $0) }) { Self.publicNetwork }
+        #expect(allowing.evaluate(address, port: 80, forHost: "a.example") == .allowed)
+    }
+
+    @Test(
+        "What is not near is checked as ever",
+        arguments: ["93.184.214.255", "93.184.216.34", "2606:2800:21f:1::7", "2606:2800:220::7", "8.8.8.8", "64:ff9b::8.8.8.8"])
+    func farDestinationsAreAllowed(host: String) {
+        #expect(DestinationGuard { Self.publicNetwork }.evaluate(host: host, port: 80) == .allowed)
+    }
+
+    @Test("Where the system does not tell its addresses, none is taken for another machine's")
+    func unknownNetworkAllowsNothing() throws {
+        let blind = DestinationGuard(allowed: [try DestinationRule(parsing: "8.8.4.0/24")]) { nil }
+        #expect(blind.evaluate(host: "8.8.8.8", port: 80) != .allowed)
+        #expect(blind.evaluate(host: "8.8.4.4", port: 80) == .allowed)
+    }
+
+    @Test(
+        "Names of metadata services and of loopback are refused without asking anybody",
+        arguments: [
+            "metadata.google.internal", "METADATA.google.internal.", "metadata.goog", "instance-data.ec2.internal",
+            "metadata.tencentyun.com", "localhost.localdomain", "ip6-localhost", "ip6-loopback",
+        ])
+    func knownNamesAreRefused(host: String) {
+        guard case .forbidden = DestinationGuard().evaluate(host: host, port: 80) else {
+            Issue.record("\(host) is not refused")
+            return
+        }
+    }
+
+    @Test(
+        "What is denied is refused, whatever allows it",
+        arguments: [
+            // rule, host, port, address
+            ("10.0.0.5", "nas.example", 80, "10.0.0.5"), ("10.0.0.5", "10.0.0.5", 80, "10.0.0.5"),
+            ("10.0.0.5", "10.5", 80, "10.0.0.5"), ("10.0.0.0/8", "nas.example", 80, "::ffff:10.0.0.5"),
+            ("10.0.0.0/8", "nas.example", 80, "64:ff9b::a00:5"), ("10.0.0.0/8", "nas.example", 80, "64:ff9b:1::a00:5"),
+            ("10.0.0.0/8", "nas.example", 80, "2002:a00:5::1"), ("10.0.0.0/8", "nas.example", 80, "::10.0.0.5"),
+            ("10.0.0.0/8", "nas.example", 80, "::ffff:0:10.0.0.5"), ("10.0.0.5:80", "nas.example", 80, "10.0.0.5"),
+            ("nas.example", "nas.example", 80, "8.8.8.8"), ("nas.example", "NAS.example.", 443, "8.8.8.8"),
+            ("*.example", "a.b.example", 80, "8.8.8.8"), ("fd00::/8", "nas.example", 80, "fd00::1"),
+            ("8.8.8.8", "dns.example", 443, "8.8.8.8"), ("127.0.0.0/8", "localhost", 80, "127.0.0.1"),
+        ])
+    func deniedIsRefused(rule: String, host: String, port: Int, text: String) throws {
+        let denied = [try DestinationRule(parsing: rule)]
+        let everything = try ["0.0.0.0/0", "::/0", "*.example", "nas.example", "localhost"].map {
+            try DestinationRule(parsing: $0)
+        }
+        let address = try #require(IPAddress(parsing: text))
+        for guarding in [
+            DestinationGuard(allowsPrivate: true, denied: denied), DestinationGuard(allowed: everything, denied: denied),
+            DestinationGuard(allowsPrivate: true, denied: denied).allowing(everything), DestinationGuard(denied: denied),
+        ] {
+            guard case .forbidden = guarding.evaluate(address, port: port, forHost: host) else {
+                Issue.record("\(address) for \(host) is not refused")
+                return
+            }
+            // A name whose address only its resolution tells is not refused before.
+            let isNamed = host != "nas.example" || rule.contains("example")
+            if isNamed, host != "dns.example", case .allowed = guarding.evaluate(host: host, port: port) {
+                Issue.record("\(host) is not refused")
+            }
+        }
+    }
+
+    @Test(
+        "What is not denied is checked as ever",
+        arguments: [
+            ("10.0.0.5:80", "nas.example", 81, "10.0.0.5"), ("10.0.0.5", "nas.example", 80, "10.0.0.6"),
+            ("*.example", "example", 80, "8.8.8.8"), ("nas.example", "other.example", 80, "10.0.0.5"),
+        ])
+    func othersAreNotDenied(rule: String, host: String, port: Int, text: String) throws {
+        let guarding = DestinationGuard(allowsPrivate: true, denied: [try DestinationRule(parsing: rule)])
+        #expect(guarding.evaluate(host: host, port: port) == .allowed)
+        #expect(guarding.evaluate(try #require(IPAddress(parsing: text)), port: port, forHost: host) == .allowed)
     }
 
     @Test("A refusal names host, address and reason")
@@ -111,8 +224,8 @@ struct DestinationGuardTests {
             "a..b", ".a", "ho st", "bücher.example", "host:+80", "10.0.0.0/+8", "*.1.2.3",
         ])
     func badRuleIsRefused(text: String) {
-        do throws(AllowedDestinationError) {
-            _ = try AllowedDestination(parsing: text)
+        do throws(DestinationRuleError) {
+            _ = try DestinationRule(parsing: text)
             Issue.record("\(text) is taken")
         } catch {
             #expect(error.text == text)
@@ -122,7 +235,7 @@ struct DestinationGuardTests {
 
     @Test("A block with stray bits says what the block is")
     func blockWithStrayBits() {
-        let error = #expect(throws: AllowedDestinationError.self) { try AllowedDestination(parsing: "10.1.2.3/8") }
+        let error = #expect(throws: DestinationRuleError.self) { try DestinationRule(parsing: "10.1.2.3/8") }
         #expect(error?.reason == "the address has bits beyond its prefix; the block is 10.0.0.0/8")
     }
 }

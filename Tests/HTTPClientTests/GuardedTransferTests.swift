@@ -36,7 +36,7 @@ struct GuardedTransferTests {
     func currentAddressCounts() async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
         // Allowed by its name on another port only: the address decides here, when the connection is made.
-        let destinationGuard = DestinationGuard(allowsPrivate: false, allowed: [try AllowedDestination(parsing: "10.0.0.0/8")])
+        let destinationGuard = DestinationGuard(allowsPrivate: false, allowed: [try DestinationRule(parsing: "10.0.0.0/8")])
         let name = try #require(Self.localName)
         let error = try await error("http://\(name):\(origin.port)/", destinationGuard)
         guard case .destinationForbidden(let text, status: nil) = error else {
@@ -61,7 +61,7 @@ struct GuardedTransferTests {
     @Test("What a rule allows is connected to", arguments: ["127.0.0.1", "127.0.0.0/8", "127.0.0.1:PORT"])
     func allowedDestinationIsReached(rule: String) async throws {
         let origin = try ScriptedOrigin { _ in [.response()] }
-        let rule = try AllowedDestination(parsing: rule.replacing("PORT", with: String(origin.port)))
+        let rule = try DestinationRule(parsing: rule.replacing("PORT", with: String(origin.port)))
         #expect(try await error(origin.url(), DestinationGuard(allowsPrivate: false, allowed: [rule])) == nil)
         #expect(try await error(origin.url(), DestinationGuard(allowsPrivate: true)) == nil)
         #expect(origin.requests.count == 2)
@@ -72,7 +72,7 @@ struct GuardedTransferTests {
         let secret = try ScriptedOrigin { _ in [.response(body: Array("metadata".utf8))] }
         for host in ["127.0.0.1", "localhost", "0x7f.1", "[::1]"] {
             let origin = try ScriptedOrigin { _ in [.redirect(to: "http://\(host):\(secret.port)/latest")] }
-            let rule = try AllowedDestination(parsing: "127.0.0.1:\(origin.port)")
+            let rule = try DestinationRule(parsing: "127.0.0.1:\(origin.port)")
             let error = try await error(origin.url(), DestinationGuard(allowsPrivate: false, allowed: [rule]))
             guard case .destinationForbidden(_, status: 302) = error else {
                 Issue.record("\(host): \(String(describing: error))")

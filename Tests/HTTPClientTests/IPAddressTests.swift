@@ -84,6 +84,7 @@ struct IPAddressTests {
             "2001:20::1",
             "2001:30::1", "2001:db8::1", "2002:7f00:1::", "2002:808:808::1", "2620:4f:8000::1", "3fff::1", "3fff:fff::1",
             "5f00::1",
+            "168.63.129.16", "161.26.0.10", "166.9.250.1", "::ffff:168.63.129.16", "64:ff9b::a83f:8110",
             "fc00::1", "fd12:3456::1", "fe80::1", "febf::1", "fec0::1", "ff02::1", "4000::1", "e000::1",
         ])
     func specialAddressesAreRecognised(text: String) throws {
@@ -97,7 +98,7 @@ struct IPAddressTests {
             "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1",
             "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.0.3.0", "192.167.255.255",
             "192.169.0.0",
-            "198.17.255.255", "198.20.0.0", "223.255.255.255", "93.184.216.34",
+            "198.17.255.255", "198.20.0.0", "223.255.255.255", "93.184.216.34", "168.63.129.15", "161.27.0.1", "166.12.0.1",
             "2606:4700:4700::1111", "2001:4860:4860::8888", "2001:200::1", "2a00:1450::1", "2620:0:2d0::1", "3ffe::1",
             "::ffff:8.8.8.8", "64:ff9b::8.8.8.8",
         ])
@@ -109,7 +110,7 @@ struct IPAddressTests {
     @Test("An address that carries another one names it")
     func embeddedAddressIsNamed() throws {
         let address = try #require(IPAddress(parsing: "64:ff9b::169.254.169.254"))
-        #expect(address.specialUse == "NAT64 form of 169.254.169.254: link local")
+        #expect(address.specialUse == "NAT64 form of 169.254.169.254: metadata service of clouds")
         #expect(IPAddress(parsing: "::ffff:10.0.0.1")?.unmapped == IPAddress(parsing: "10.0.0.1"))
         #expect(IPAddress(parsing: "::1")?.unmapped == .v6(1))
     }

@@ -39,6 +39,77 @@ import Testing
         }
     }
 
+    /// Takes bodies at `/read`, ignores them at `/ignore`, and refuses them elsewhere.
+    private static func decide(_ request: borrowing Request, _ response: inout Response) -> BodyDecision {
+        switch String(decoding: request.head.target.rawPath, as: UTF8.self) {
+        case "/read": return .read
+        case "/ignore": return .ignore
+        default:
+            response.status = HTTPStatus(401)
+            response.body = Array("refused \(request.peer.host) \(request.body.count)".utf8)
+            return .refuse
+        }
+    }
+
+    @Test(
+        "a body that is not wanted is not waited for: the head is answered, and the connection closed",
+        arguments: [
+            "Content-Length: 1000000", "Content-Length: 1", "Content-Length: 2000000000", "Transfer-Encoding: chunked",
+            "Content-Length: 1000\r\nExpect: 100-continue",
+        ])
+    func aBodyThatIsNotWanted(framing: String) async throws {
+        try await withServer(decision: Self.decide, echo) { port in
+            for (path, status, text) in [("/no", 401, "refused 127.0.0.1 0"), ("/ignore", 200, "POST /ignore 0 ")] {
+                let client = try TestConnection(port)
+                // One whose body is wanted goes before, and one without a body is not asked about.
+                try client.send(
+                    "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabcGET /no HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(try client.readResponse().text == "POST /read 3 abc")
+                #expect(try client.readResponse().text == "GET /no 0 ")
+                try client.send("POST \(path) HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n\(framing)\r\n\r\n")
+                let response = try client.readResponse()
+                #expect(response.status == status)
+                #expect(response.text == text)
+                #expect(response["Connection"] == "close")
+                #expect(response["X-Request-Id"] == "mine")
+                client.endOutput()
+                #expect(try client.isClosed())
+            }
+        }
+    }
+
+    @Test("what a client sends of a body that is not wanted is no request, and takes no memory", arguments: ["/no", "/ignore"])
+    func whatAClientSendsOf(path: String) async throws {
+        let requests = Box(0)
+        let count: @Sendable (borrowing Request, inout Response) -> Handling = { request, response in
+            requests.update { $0 += 1 }
+            return echo(request, &response)
+        }
+        try await withServer(decision: Self.decide, count) { port in
+            let client = try TestConnection(port)
+            let request = "GET /second HTTP/1.1\r\nHost: x\r\n\r\n"
+            try client.send("POST \(path) HTTP/1.1\r\nHost: x\r\nContent-Length: 20000000\r\n\r\n\(request)")
+            for _ in 0..<19 { try client.send([UInt8](repeating: 1, count: 1_000_000)) }
+            #expect(try client.readResponse().status == (path == "/no" ? 401 : 200))
+            client.endOutput()
+            #expect(try client.isClosed())
+        }
+        #expect(requests.current == (path == "/no" ? 0 : 1))
+    }
+
+    @Test("a response that comes later is sent though the body is ignored")
+    func aResponseThatComesLater() async throws {
+        try await withServer(decision: Self.decide) { _, _ in
+            .later { Response(status: HTTPStatus(202)) }
+        } client: { port in
+            let client = try TestConnection(port)
+            try client.send("GET /ignore HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nabc")
+            let response = try client.readResponse()
+            #expect(response.status == 202)
+            #expect(response["Connection"] == "close")
+        }
+    }
+
     @Test("the refusal of a HEAD has no body")
     func theRefusalOfAHEAD() async throws {
         try await withServer(echo) { port in

@@ -25,7 +25,7 @@ struct RemoteServiceTests {
         var configuration = Configuration()
         configuration.port = 0
         configuration.dataDirectory = directory.path
-        configuration.allowedDestinations = [try AllowedDestination(parsing: String(origin.dropFirst("http://".count)))]
+        configuration.allowedDestinations = [try DestinationRule(parsing: String(origin.dropFirst("http://".count)))]
         configuration.itunesURL = try #require(HTTPURL(origin))
         if let token { configuration.token = AccessToken(token) }
         let service = try await Service.start(configuration, log: Log(level: .error, format: .text))

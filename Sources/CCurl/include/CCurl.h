@@ -51,6 +51,11 @@ typedef enum {
     CURLOPT_PREREQDATA = 10313,
     CURLOPT_PROTOCOLS_STR = 10318,
     CURLOPT_QUICK_EXIT = 322,
+    CURLOPT_NOPROXY = 10177,
+    CURLOPT_HEADEROPT = 229,
+    CURLOPT_PROXY_CAINFO = 10246,
+    CURLOPT_PROXY_SSLVERSION = 250,
+    CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
 } pawl_curl_option;
 
 // Options that take a function; set by the wrappers that know its type.
@@ -78,6 +83,7 @@ enum {
     CURL_HTTP_VERSION_1_1 = 2,
     CURL_SSLVERSION_TLSv1_2 = 6,
     CURL_NETRC_IGNORED = 0,
+    CURLHEADER_SEPARATE = 1,
     CURLPIPE_NOTHING = 0,
     CURLPROTO_HTTP = 1,
     CURLPROTO_HTTPS = 2,

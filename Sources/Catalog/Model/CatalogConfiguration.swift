@@ -1,3 +1,4 @@
+public import HTTPClient
 public import HTTPCore
 
 /// Where the sources are, and every limit of the catalog.
@@ -6,6 +7,8 @@ public struct CatalogConfiguration: Sendable {
     public var itunesURL: HTTPURL
     /// Base of the JSONPlaceholder API: `/posts` is appended.
     public var postsURL: HTTPURL
+    /// Checks where the sources are, and where they redirect to; nil: no guard.
+    public var destinationGuard: DestinationGuard?
     /// How long a response is served from memory. Catalogues change daily; minutes save the upstream the repeats.
     public var timeToLive: Duration = .seconds(300)
     /// Most responses kept.

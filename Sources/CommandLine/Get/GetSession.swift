@@ -28,10 +28,7 @@ struct GetSession {
         for url in given where known.insert(url).inserted {
             urls.append(url)
             // The user chose what the URL names; the destination guard still checks what it redirects to.
-            let host = url.host.contains(":") ? "[\(url.host)]" : url.host
-            if let allowed = try? AllowedDestination(parsing: "\(host):\(url.port)") {
-                configuration.allowedDestinations.append(allowed)
-            }
+            configuration.allowedDestinations.append(DestinationRule(url))
         }
         self.urls = urls
         fileMode = SmallFile.defaultMode()

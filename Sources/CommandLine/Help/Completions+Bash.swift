@@ -47,6 +47,7 @@ extension Completions {
         case .none, .urls, .urlsOrResults, .words: nil
         case .downloads, .anyDownloads:
             #"mapfile -t COMPREPLY < <(compgen -W "$("${COMP_WORDS[0]}" \#(identifiers))" -- "${current^^}")"#
+        case .path: #"compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$current")"#
         case .oneOf(let choices): words(choices)
         case .command: words(commandNames)
         }

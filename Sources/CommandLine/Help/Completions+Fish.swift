@@ -34,6 +34,7 @@ extension Completions {
         switch operands {
         case .none, .urls, .urlsOrResults, .words: nil
         case .downloads, .anyDownloads: quoted("(pawl \(identifiers))")
+        case .path: quoted("(__fish_complete_path)")
         case .oneOf(let choices): quoted(choices.joined(separator: " "))
         case .command: quoted(commandNames.joined(separator: " "))
         }

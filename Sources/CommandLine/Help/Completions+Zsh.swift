@@ -49,6 +49,7 @@ extension Completions {
         case .urlsOrResults: "'*:URL or number:_urls'"
         case .words: "'*:word:'"
         case .downloads, .anyDownloads: "'*:download:_pawl_downloads'"
+        case .path: "'1:file:_files'"
         case .oneOf(let choices): quoted("1:word:(\(choices.joined(separator: " ")))")
         case .command: quoted("1:command:(\(commandNames.joined(separator: " ")))")
         }

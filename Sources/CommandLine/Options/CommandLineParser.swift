@@ -1,4 +1,3 @@
-internal import HTTPCore
 internal import PawlConfiguration
 
 /// Reads a command line and an environment. Pure: no file is opened, nothing is printed.
@@ -110,7 +109,7 @@ public enum CommandLineParser {
                 try set(option, text, calling: name, in: &invocation)
                 continue
             }
-            for part in text.split(separator: ",") {
+            for part in text.split(separator: option.separator) {
                 let value = part.trimmed
                 if !value.isEmpty { try set(option, value, calling: name, in: &invocation) }
             }
@@ -139,22 +138,18 @@ public enum CommandLineParser {
         let configuration = invocation.configuration
         if CommandName.services.contains(invocation.command) {
             let isGuarded = configuration.token != nil || configuration.tokenFile != nil || configuration.allowsAnonymous
-            guard isGuarded || isLoopback(configuration.host) else {
+            guard isGuarded || !configuration.servesOtherMachines else {
                 throw UsageError(
                     "pawl: --host \(configuration.host) serves other machines: give --token TOKEN or --token-file PATH, or --no-auth"
                         + " to serve everybody")
             }
+            do throws(StartError) {
+                try configuration.checkToken()
+            } catch {
+                throw UsageError("pawl: bad value for --token: \(error)")
+            }
         }
         try OperandCheck.check(invocation)
-    }
-
-    /// Whether only this machine reaches an address: 127.0.0.0/8 and ::1.
-    static func isLoopback(_ host: String) -> Bool {
-        switch IPAddress(parsing: host) {
-        case .v4(let bits): bits >> 24 == 127
-        case .v6(let bits): bits == 1
-        case nil: host == "localhost"
-        }
     }
 
     /// Splits `--flag=value`, and `-xvalue` where `-x` takes one.

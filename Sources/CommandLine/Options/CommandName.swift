@@ -26,6 +26,8 @@ public enum CommandName: String, Sendable, CaseIterable {
     case rm
     /// Compares a data directory's records with its files.
     case check
+    /// Copies a data directory's records.
+    case backup
     /// Checks that a running service responds: exit status 0 or 1.
     case health
     /// Writes a script that completes command lines.

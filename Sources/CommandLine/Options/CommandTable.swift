@@ -17,6 +17,8 @@ struct Command: Sendable {
         case words
         /// One of these words.
         case oneOf([String])
+        /// The path of one file.
+        case path
         /// A command, or nothing.
         case command
     }
@@ -118,6 +120,13 @@ enum CommandTable {
                     + " everything could be looked at. With --repair, a damaged file is kept under damaged/ and its download has"
                     + " failed, so that it can be tried again."
             ]),
+        Command(
+            .backup, "copy the records of a data directory, also while its service runs", "FILE", .path,
+            description: [
+                "The copy is of one moment, and complete or not there. It takes the place of what FILE was before. To restore it,"
+                    + " stop the service, remove pawl.sqlite-wal and pawl.sqlite-shm, and copy it over pawl.sqlite."
+            ],
+            examples: [("pawl backup --data-dir /var/lib/pawl /backup/pawl.sqlite", "every night, by cron")]),
         Command(.health, "exit with 0 if the service on this machine responds, with 1 otherwise"),
         Command(
             .completions, "write a script that completes command lines", shells.joined(separator: "|"), .oneOf(shells),

@@ -27,6 +27,10 @@ enum OperandCheck {
             }
             try checkSingle(invocation, isNamed: invocation.client.filename != nil, elsewhere: "")
         case .downloads: try checkChoice(invocation)
+        case .path:
+            guard operands.count == 1, operands[0].last.map({ $0 != "/" }) ?? false, OptionTable.isPath(operands[0]) else {
+                throw UsageError("pawl: pawl \(name) takes the path of one file")
+            }
         case .words:
             guard operands.contains(where: { !$0.isEmpty }) else {
                 throw UsageError("pawl: nothing to search for: pawl search takes one or more words")

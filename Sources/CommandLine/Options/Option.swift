@@ -22,7 +22,7 @@ struct Option: Sendable {
     let meaning: String
     /// What help says of its default.
     let defaultText: String
-    /// Whether it can be given several times, or separated by commas in the environment.
+    /// Whether it can be given several times, or separated by commas (see ``separator``) in the environment.
     let isRepeatable: Bool
     /// Whether its value may appear in a message.
     let isSecret: Bool
@@ -36,6 +36,8 @@ struct Option: Sendable {
     private(set) var aliases: [String] = []
     /// What a shell completes its value from.
     private(set) var completion = Completion.text
+    /// What separates several values in the environment.
+    private(set) var separator: Character = ","
     /// The variable's name, where it does not follow from the option's.
     private var variable: String?
     /// Takes one value; `false` if it is not acceptable.
@@ -82,6 +84,13 @@ struct Option: Sendable {
     func completed(from completion: Completion) -> Option {
         var option = self
         option.completion = completion
+        return option
+    }
+
+    /// The same option, whose values have commas in them.
+    func separated(by separator: Character) -> Option {
+        var option = self
+        option.separator = separator
         return option
     }
 

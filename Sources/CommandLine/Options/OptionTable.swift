@@ -1,3 +1,4 @@
+internal import Downloads
 internal import HTTPClient
 internal import HTTPCore
 internal import PawlConfiguration
@@ -37,7 +38,7 @@ enum OptionTable {
             "port", 0...65535, default: "8080", "port to bind; 0 picks a free one", commands: [.serve, .demo, .health], \.port),
         Option(
             "data-dir", "PATH", accepts: "a path", default: "./pawl-data, or ./pawl-demo of pawl demo",
-            "directory that holds everything the service keeps", commands: [.serve, .demo, .check]
+            "directory that holds everything the service keeps", commands: [.serve, .demo, .check, .backup]
         ) { invocation, value in
             guard isPath(value) else { return false }
             invocation.configuration.dataDirectory = value
@@ -46,7 +47,8 @@ enum OptionTable {
         .completed(from: .directory),
         Option(
             "token", "TOKEN", accepts: "1 to 4096 visible ASCII characters without spaces", default: "none",
-            "bearer token that every API request must carry", isSecret: true,
+            "bearer token that every API request must carry; of 16 characters or more where other machines are served",
+            isSecret: true,
             commands: CommandName.services.union(CommandName.clients)
         ) { invocation, value in
             guard let token = AccessToken(value) else { return false }
@@ -71,8 +73,17 @@ enum OptionTable {
         ) { invocation, value in
             guard !value.isEmpty else { return false }
             invocation.configuration.webhookSecret = value
+            invocation.configuration.webhookSecretFile = nil
             return true
         },
+        Option("webhook-secret-file", "PATH", accepts: "a path", default: "none", "file whose first line is that key") {
+            invocation, value in
+            guard isPath(value) else { return false }
+            invocation.configuration.webhookSecretFile = value
+            invocation.configuration.webhookSecret = nil
+            return true
+        }
+        .completed(from: .file),
         .number(
             "max-concurrent", 1...1000, default: "8", "downloads transferring at once", commands: [.serve, .demo, .get],
             \.maxConcurrent),
@@ -91,16 +102,66 @@ enum OptionTable {
             invocation.configuration.speedLimit = rate.bytesPerSecond
             return true
         },
+        .size(
+            "min-free", "bytes that have to stay free on the disk: with fewer no download starts; 0: that does not matter",
+            \.minFree),
+        .size("quota", "bytes that all files may take together: with more no download starts; 0 is no limit", \.quota),
+        .span("keep-completed", "for how long the records of completed downloads are kept", \.retention.completed),
+        .span("keep-ended", "for how long those of failed and cancelled ones are kept", \.retention.ended),
         .toggle(
-            "allow-private", "allow destinations on loopback, private, link-local and other special-use addresses",
+            "delete-expired-files", "remove finished files with records that --keep-completed removes", \.retention.deletesFiles),
+        Option(
+            "speed-schedule", "ENTRY", accepts: SpeedSchedule.Entry.accepted, default: "none",
+            "speed limit at certain local times, before --speed-limit; the first entry that covers the moment counts",
+            isRepeatable: true
+        ) { invocation, value in
+            let entries = invocation.configuration.speedSchedule?.entries ?? []
+            guard value.utf8.count <= SpeedSchedule.longestEntry, entries.count < SpeedSchedule.mostEntries,
+                let entry = try? SpeedSchedule.Entry(parsing: value)
+            else { return false }
+            invocation.configuration.speedSchedule = SpeedSchedule(entries + [entry])
+            return true
+        }
+        .separated(by: ";"),
+        .toggle(
+            "allow-private",
+            "allow destinations on loopback, private, link-local and other special-use addresses, this machine's own and its neighbours'",
             commands: [.serve, .demo, .get], \.allowsPrivate),
         Option(
             "allow-destination", "DESTINATION",
             accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
             "destination that is always allowed", isRepeatable: true, commands: [.serve, .demo, .get]
         ) { invocation, value in
-            guard let destination = try? AllowedDestination(parsing: value) else { return false }
+            guard let destination = try? DestinationRule(parsing: value) else { return false }
             invocation.configuration.allowedDestinations.append(destination)
+            return true
+        },
+        Option(
+            "deny-destination", "DESTINATION",
+            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
+            "destination that is never allowed, whatever allows it", isRepeatable: true, commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let destination = try? DestinationRule(parsing: value) else { return false }
+            invocation.configuration.deniedDestinations.append(destination)
+            return true
+        },
+        Option(
+            "proxy", "URL", accepts: "an http, https or socks5h URL of a proxy, optionally with user and password",
+            default: "none",
+            "proxy for downloads, searches and webhooks; no other variable of the environment names one", isSecret: true,
+            commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let proxy = Proxy(parsing: value) else { return false }
+            invocation.configuration.proxy = proxy
+            return true
+        },
+        Option(
+            "no-proxy", "DESTINATION",
+            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
+            "destination that is asked without the proxy", isRepeatable: true, commands: [.serve, .demo, .get]
+        ) { invocation, value in
+            guard let destination = try? DestinationRule(parsing: value) else { return false }
+            invocation.configuration.directDestinations.append(destination)
             return true
         },
         Option(
@@ -159,6 +220,31 @@ enum OptionTable {
 }
 
 extension Option {
+    /// An amount of bytes.
+    fileprivate static func size(
+        _ name: String, _ meaning: String, _ property: any WritableKeyPath<Configuration, Int64> & Sendable
+    ) -> Option {
+        Option(
+            name, "SIZE", accepts: "bytes, 0 or more, optionally with K, M, G or T for 1024 each, such as 20G", default: "0",
+            meaning
+        ) { invocation, value in
+            guard let size = ByteRate(parsing: value) else { return false }
+            invocation.configuration[keyPath: property] = size.bytesPerSecond
+            return true
+        }
+    }
+
+    /// A span of time.
+    fileprivate static func span(
+        _ name: String, _ meaning: String, _ property: any WritableKeyPath<Configuration, Duration?> & Sendable
+    ) -> Option {
+        Option(name, "TIME", accepts: TimeSpan.accepted, default: "for ever", meaning) { invocation, value in
+            guard let span = TimeSpan.parse(value) else { return false }
+            invocation.configuration[keyPath: property] = span
+            return true
+        }
+    }
+
     /// The base URL of an upstream.
     fileprivate static func base(
         _ name: String, default defaultText: String, _ meaning: String,

@@ -94,7 +94,7 @@ struct RecordInspection {
             record.download.error = DownloadFailure(.checksumMismatch, "the finished file was found damaged")
             record.download.sha256 = nil
             record.download.file = nil
-            record.download.completedAt = nil
+            record.download.endedAt = now
             record.download.fileMissing = false
             record.download.bytesReceived = 0
         case .missingBytes:

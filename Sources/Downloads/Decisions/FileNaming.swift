@@ -4,6 +4,9 @@ import HTTPCore
 
 /// Chooses the names of files, so that none can leave its directory, hide, pretend, or be a device.
 ///
+/// What cannot be a name on SMB, NTFS or FAT is none here either: a file may well be shared, copied or mounted there, where `a:b` is
+/// a stream of `a`.
+///
 /// Names are compared exactly, in normalisation form C. Where a file system takes two of them for one, publishing, which
 /// never replaces a file, finds out, and the next number is tried.
 enum FileNaming {
@@ -67,6 +70,7 @@ enum FileNaming {
         if name.unicodeScalars.contains(where: isInvisible) {
             return "filename must not contain control or formatting characters"
         }
+        if name.unicodeScalars.contains(where: isReserved) { return "filename must not contain any of < > : \" | ? *" }
         // Scalars, not characters: a dot with an accent on it still is the dot that hides a file.
         if let first = name.unicodeScalars.first, first == "." || isSpace(first) {
             return "filename must not begin with a dot or a space"
@@ -94,12 +98,14 @@ enum FileNaming {
     static func safe(_ name: String) -> String? {
         let last = name.unicodeScalars.split(whereSeparator: isSeparator).last ?? [][...]
         var scalars = String.UnicodeScalarView()
-        scalars.append(contentsOf: last.lazy.filter { !isInvisible($0) })
+        scalars.append(contentsOf: last.lazy.filter { !isInvisible($0) }.map { isReserved($0) ? "_" : $0 })
         var name = trimmed(normalised(String(scalars)))
         if isDevice(name) { name = "_" + name }
         if name.utf8.count > longestName {
             let (stem, suffix) = split(name)
             name = trimmed(fit(stem, into: longestName - suffix.utf8.count)) + suffix
+            // What was between has been cut off, as in `con`, two hundred spaces and a letter.
+            if isDevice(name) { name = "_" + name }
         }
         return name.isEmpty ? nil : name
     }
@@ -110,6 +116,15 @@ enum FileNaming {
 extension FileNaming {
     private static func isSeparator(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "/" || scalar == "\\"
+    }
+
+    /// Whether Windows takes a character for something else than a part of a name, besides separators and controls:
+    /// https://learn.microsoft.com/windows/win32/fileio/naming-a-file.
+    private static func isReserved(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "<", ">", ":", "\"", "|", "?", "*": true
+        default: false
+        }
     }
 
     /// Whether a character cannot be seen but changes what is: controls, joiners, direction overrides, line separators,

@@ -4,6 +4,9 @@ internal import System
 ///
 /// What is not `async` deals with names only, and is quick.
 protocol FileDepot: Sendable {
+    /// Bytes that may still be written to the file system where part files and finished files are. May wait for the disk.
+    func freeBytes() throws(FileError) -> Int64
+
     // MARK: - Part files
 
     /// Opens the part file of a download that counts on bytes of it.

@@ -17,7 +17,7 @@ struct FinishedNames: Sendable {
         }
         if contested.isEmpty { return }
         let claims = downloads.filter { $0.state == .completed && $0.filename.map(contested.contains) ?? false }
-        for claim in claims.sorted(by: { ($0.completedAt ?? $0.createdAt, $0.id) < ($1.completedAt ?? $1.createdAt, $1.id) }) {
+        for claim in claims.sorted(by: { ($0.endedAt ?? $0.createdAt, $0.id) < ($1.endedAt ?? $1.createdAt, $1.id) }) {
             if let name = claim.filename { publish(name, by: claim.id) }
         }
     }

@@ -48,6 +48,10 @@ final class LocalFileDepot: FileDepot {
     private func path(_ part: String) -> String { "\(incompletePath)/\(part)" }
     private func file(_ name: String) -> String { "\(filesPath)/\(name)" }
 
+    func freeBytes() throws(FileError) -> Int64 {
+        try describing("examine the file system of", incompletePath) { () throws(SystemError) in try incomplete.space().free }
+    }
+
     // MARK: - Part files
 
     func openPart(_ id: DownloadID, holding length: Int64) throws(FileError) -> PartFile {

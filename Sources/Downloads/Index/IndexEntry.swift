@@ -2,12 +2,30 @@
 /// without a lock.
 final class IndexEntry: Sendable {
     let download: Download
-    /// The counters of its transfer; `nil` while it has none.
-    let counters: TransferCounters?
+    /// What is read elsewhere whenever it is shown.
+    private let live: Live?
 
-    init(_ download: Download, counters: TransferCounters?) {
+    private enum Live {
+        case transfer(TransferCounters)
+        case queue(QueueStatus)
+    }
+
+    /// - Parameters:
+    ///   - download: as it was published.
+    ///   - counters: those of its transfer; `nil` while it has none.
+    ///   - queue: tells what it waits for while it is queued.
+    init(_ download: Download, counters: TransferCounters?, queue: QueueStatus) {
         self.download = download
-        self.counters = counters
+        live = counters.map(Live.transfer) ?? (download.state == .queued ? .queue(queue) : nil)
+    }
+
+    /// The counters of its transfer; `nil` while it has none.
+    var counters: TransferCounters? {
+        if case .transfer(let counters) = live { counters } else { nil }
+    }
+
+    private var waitingFor: WaitingReason? {
+        if case .queue(let queue) = live { queue.reason(for: download.url) } else { nil }
     }
 
     /// The version of ``current``, for less than the value itself costs.
@@ -15,7 +33,7 @@ final class IndexEntry: Sendable {
         DownloadVersion(
             publication: download.publication, bytesReceived: counters?.received ?? download.bytesReceived,
             bytesPerSecond: counters?.bytesPerSecond ?? download.bytesPerSecond,
-            stalled: counters?.isStalled ?? download.stalled, segments: segments)
+            stalled: counters?.isStalled ?? download.stalled, segments: segments, waitingFor: waitingFor)
     }
 
     private var segments: Int {
@@ -23,10 +41,11 @@ final class IndexEntry: Sendable {
         return connections
     }
 
-    /// The download with the live counters laid over it.
+    /// The download with what is read elsewhere laid over it.
     var current: Download {
-        guard let counters else { return download }
         var current = download
+        current.waitingFor = waitingFor
+        guard let counters else { return current }
         current.bytesReceived = counters.received
         current.bytesPerSecond = counters.bytesPerSecond
         current.stalled = counters.isStalled

@@ -13,10 +13,15 @@ struct IndexTable: Sendable {
     /// The downloads that carry each label, by creation. Not part of the view: there may be as many labels as downloads.
     private var byLabel: [String: OrderedPlaces] = [:]
 
+    private let queue: QueueStatus
+
     /// An empty one.
-    /// - Parameter eventID: what a reader has been sent that knows of it.
-    init(eventID: EventID) {
+    /// - Parameters:
+    ///   - eventID: what a reader has been sent that knows of it.
+    ///   - queue: tells what queued downloads wait for.
+    init(eventID: EventID, queue: QueueStatus) {
         view = IndexView(eventID: eventID)
+        self.queue = queue
     }
 
     /// The entry of a download.
@@ -55,8 +60,10 @@ struct IndexTable: Sendable {
         view.eventID = eventID
         var published = download
         published.publication = view.publications
-        let entry = IndexEntry(published, counters: counters)
+        let entry = IndexEntry(published, counters: counters, queue: queue)
+        view.keptBytes += download.keptBytes
         if let place = places[download.id], let before = view.entries[place] {
+            view.keptBytes -= before.download.keptBytes
             replace(before, with: entry, at: place)
         } else {
             insert(entry)
@@ -69,6 +76,7 @@ struct IndexTable: Sendable {
         guard let place = places.removeValue(forKey: id), let entry = view.entries[place] else { return false }
         view.publications += 1
         view.eventID = eventID
+        view.keptBytes -= entry.download.keptBytes
         view.all.remove(place, in: view.entries)
         view.byStamp.remove(place, in: view.entries)
         view.byState[entry.download.state]?.remove(place, in: view.entries)
@@ -161,5 +169,17 @@ struct IndexTable: Sendable {
             earlier[url]?.remove(place, in: view.entries)
         }
         if earlier[url]?.count == 0 { earlier[url] = nil }
+    }
+}
+
+extension Download {
+    /// The room that its bytes take on the disk, about: all that it will take, while it transfers.
+    fileprivate var keptBytes: Int64 {
+        switch state {
+        case .completed: fileMissing ? 0 : bytesReceived
+        case .cancelled: 0
+        case .downloading: max(bytesReceived, bytesTotal ?? 0)
+        case .queued, .paused, .retrying, .failed: bytesReceived
+        }
     }
 }

@@ -11,6 +11,8 @@ struct IndexView: Sendable {
     /// All downloads, by the stamp of the last change.
     var byStamp = OrderedPlaces(by: .stamp)
     var texts = SearchTexts()
+    /// Bytes of finished files and of part files.
+    var keptBytes: Int64 = 0
     /// Changes published so far.
     var publications: UInt64 = 0
     /// What a reader has been sent that knows all this.
@@ -64,12 +66,27 @@ extension IndexView {
     /// Those among which the lists' members have to be; nil: all are.
     private func filter(_ query: ListQuery) -> PlaceSet? {
         var filter: PlaceSet?
-        if let text = query.foldedText, !text.isEmpty { filter = texts.places(containing: text) }
-        guard query.label != nil, !query.states.isEmpty else { return filter }
-        var places = PlaceSet()
-        for state in query.states { byState[state]?.insert(into: &places) }
-        filter?.formIntersection(places)
-        return filter ?? places
+        func narrow(to places: PlaceSet) {
+            filter?.formIntersection(places)
+            if filter == nil { filter = places }
+        }
+        if let text = query.foldedText, !text.isEmpty { narrow(to: texts.places(containing: text)) }
+        if query.label != nil, !query.states.isEmpty {
+            var places = PlaceSet()
+            for state in query.states { byState[state]?.insert(into: &places) }
+            narrow(to: places)
+        }
+        if query.endedBefore != nil {
+            var places = PlaceSet()
+            for state in DownloadState.allCases where !state.isLive {
+                var walk = byState[state]?.walk(in: entries)
+                while let place = walk?.next() {
+                    if let entry = entries[place], query.isEnded(entry.download) { places.insert(place) }
+                }
+            }
+            narrow(to: places)
+        }
+        return filter
     }
 }
 

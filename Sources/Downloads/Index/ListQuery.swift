@@ -1,3 +1,5 @@
+public import HTTPCore
+
 /// What part of the downloads a list shows.
 public struct ListQuery: Sendable {
     /// In which direction the list runs.
@@ -13,6 +15,8 @@ public struct ListQuery: Sendable {
     public var text: String? {
         didSet { foldedText = text.map(SearchTexts.fold) }
     }
+    /// Only downloads that ended before this.
+    public var endedBefore: Timestamp?
     /// At most so many items, 1 or more.
     public var limit: Int
     /// The last item of the page before.
@@ -22,14 +26,27 @@ public struct ListQuery: Sendable {
 
     private(set) var foldedText: [UInt8]?
 
+    /// Whether a download in its present state is meant, whatever its text is.
+    func includes(_ download: Download) -> Bool {
+        (states.isEmpty || states.contains(download.state)) && (label.map(download.labels.contains) ?? true) && isEnded(download)
+    }
+
+    /// Whether it ended early enough.
+    func isEnded(_ download: Download) -> Bool {
+        guard let endedBefore else { return true }
+        return download.endedAt.map { $0 < endedBefore } ?? false
+    }
+
     /// Everything, newest first, in pages of `limit`.
     public init(
-        states: Set<DownloadState> = [], label: String? = nil, text: String? = nil, limit: Int = 50, after: DownloadID? = nil,
-        order: Order = .newest
+        states: Set<DownloadState> = [], label: String? = nil, text: String? = nil, endedBefore: Timestamp? = nil,
+        limit: Int = 50,
+        after: DownloadID? = nil, order: Order = .newest
     ) {
         self.states = states
         self.label = label
         self.text = text
+        self.endedBefore = endedBefore
         self.limit = max(1, limit)
         self.after = after
         self.order = order

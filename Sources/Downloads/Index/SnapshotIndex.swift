@@ -13,12 +13,14 @@ public final class SnapshotIndex: Sendable {
     }
 
     private let state: Locked<State>
+    /// Tells what queued downloads wait for.
+    let queue = QueueStatus()
 
     /// - Parameters:
     ///   - epoch: the run of the service.
     ///   - removals: what is known of removals in earlier runs.
     init(epoch: UInt64 = 0, removals: RemovalHistory = RemovalHistory()) {
-        state = Locked(State(table: IndexTable(eventID: EventID(epoch: epoch, sequence: 0)), removals: removals))
+        state = Locked(State(table: IndexTable(eventID: EventID(epoch: epoch, sequence: 0), queue: queue), removals: removals))
     }
 
     /// One download as it stands now, or `nil` if there is none with this id.
@@ -60,6 +62,14 @@ public final class SnapshotIndex: Sendable {
         let (view, labelled) = state.withLock { ($0.table.view, query.label.map($0.table.places(labelled:))) }
         return view.page(query, labelled: labelled)
     }
+
+    /// What a download waits for, if it is queued.
+    func waitingReason(of download: Download) -> WaitingReason? {
+        download.state == .queued ? queue.reason(for: download.url) : nil
+    }
+
+    /// Bytes of finished files and of part files.
+    var keptBytes: Int64 { state.withLock { $0.table.view.keptBytes } }
 
     // MARK: - For the events
 

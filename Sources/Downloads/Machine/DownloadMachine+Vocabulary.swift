@@ -210,6 +210,7 @@ extension DownloadMachine {
         /// The names under `files`.
         var names: FileNames
         var retryPolicy: RetryPolicy
+        var retention = Retention()
         /// The actions that the event calls for are appended here.
         var actions: [Action] = []
     }

@@ -275,6 +275,10 @@ extension DownloadMachine {
         }
         record.download.updatedAt = context.now
         record.download.revision += 1
+        if state != before {
+            record.download.endedAt = state.isLive ? nil : context.now
+            record.download.expiresAt = context.retention.expiry(of: record.download)
+        }
         context.actions.append(.show(shown))
         if state != before { context.actions.append(.log(.transition(record.download))) }
     }
@@ -776,7 +780,7 @@ extension DownloadMachine {
             let operation = nextOperation()
             commits.append(Commit(number: operation, countsOnNothing: true))
             phase = .completing(operation, file, at: context.now)
-            context.actions.append(.saveCompletion(operation, completed(file, context.now)))
+            context.actions.append(.saveCompletion(operation, completed(file, context.now, context.retention)))
         }
     }
 
@@ -787,7 +791,7 @@ extension DownloadMachine {
     }
 
     /// The record as it is once the file has its name.
-    private func completed(_ file: PublishedFile, _ now: Timestamp) -> DownloadRecord {
+    private func completed(_ file: PublishedFile, _ now: Timestamp, _ retention: Retention) -> DownloadRecord {
         var record = record
         let length = written.prefix
         record.download.state = .completed
@@ -800,7 +804,8 @@ extension DownloadMachine {
         record.download.bytesPerSecond = 0
         record.download.stalled = false
         record.download.error = nil
-        record.download.completedAt = now
+        record.download.endedAt = now
+        record.download.expiresAt = retention.expiry(of: record.download)
         record.download.updatedAt = now
         record.download.revision += 1
         record.forgetTransfer()
@@ -811,7 +816,7 @@ extension DownloadMachine {
     private mutating func completionCommitted(
         _ file: PublishedFile, at time: Timestamp, _ error: StoreError?, _ context: inout Context
     ) {
-        record = completed(file, time)
+        record = completed(file, time, context.retention)
         loseBytes(&context)
         phase = .resting
         context.actions.append(.claimName(file.name))

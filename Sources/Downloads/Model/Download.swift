@@ -40,8 +40,12 @@ public struct Download: Sendable {
     public var startedAt: Timestamp?
     /// When anything but its byte counters changed last.
     public var updatedAt: Timestamp
-    /// When its file was published.
-    public var completedAt: Timestamp?
+    /// When it completed, failed or was cancelled; `nil` while it is live.
+    public var endedAt: Timestamp?
+    /// When its record is removed; `nil`: never, as things stand.
+    public var expiresAt: Timestamp?
+    /// What it waits for, if it is queued.
+    public var waitingFor: WaitingReason?
     /// Grows with every transition.
     public var revision: UInt64 = 0
     /// The stamp of its last change, saved with it: its place in the order of events.
@@ -63,6 +67,9 @@ public struct Download: Sendable {
 }
 
 extension Download {
+    /// When its file was published.
+    public var completedAt: Timestamp? { state == .completed ? endedAt : nil }
+
     /// The part that has arrived, 0…1; `nil` while the total is unknown.
     public var progress: Double? {
         if state == .completed { return 1 }

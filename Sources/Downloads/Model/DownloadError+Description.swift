@@ -6,7 +6,7 @@ extension DownloadError: CustomStringConvertible {
         case .illegalTransition(let state, let command): "a download that is \(state.rawValue) takes no \(command)"
         case .duplicate(let id): "the URL is being, or has been, downloaded as \(id)"
         case .destinationForbidden(let reason):
-            "the destination guard refuses \(reason); --allow-destination lets a destination through"
+            "the destination guard refuses \(reason); --allow-destination lets a destination through that --deny-destination does not name"
         case .invalid(let reason), .insufficientStorage(let reason): reason
         case .notComplete(let state): "the download is \(state.rawValue); its file can be read once it is completed"
         case .preconditionFailed:

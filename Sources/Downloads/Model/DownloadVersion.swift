@@ -7,6 +7,7 @@ public struct DownloadVersion: Sendable, Hashable {
     let bytesPerSecond: Int64
     let stalled: Bool
     let segments: Int
+    let waitingFor: WaitingReason?
 
     /// Hashes what nearly always tells two apart.
     public func hash(into hasher: inout Hasher) {
@@ -21,6 +22,6 @@ extension Download {
         guard publication > 0 else { return nil }
         return DownloadVersion(
             publication: publication, bytesReceived: bytesReceived, bytesPerSecond: bytesPerSecond, stalled: stalled,
-            segments: segments)
+            segments: segments, waitingFor: waitingFor)
     }
 }

@@ -56,6 +56,11 @@ struct DownloadQueue: Sendable {
         self.limits = limits
     }
 
+    /// Hosts from which no more may transfer.
+    private(set) var fullHosts: Set<String> = []
+
+    /// Whether no slot is free, whatever the host.
+    var isFull: Bool { running.count >= limits.maxConcurrent }
     /// How many wait.
     var waitingCount: Int { waiting.count }
     /// How many hold a slot.
@@ -108,7 +113,7 @@ extension DownloadQueue {
     /// Gives slots to all that may start now, and names them in the order of their starting.
     mutating func startable() -> [DownloadID] {
         var started: [DownloadID] = []
-        while running.count < limits.maxConcurrent, let host = ready.first?.key,
+        while !isFull, let host = ready.first?.key,
             let id = hosts[host]?.waiting.first?.key, let member = waiting.removeValue(forKey: id)
         {
             hosts[host]?.waiting.remove(id)
@@ -123,7 +128,9 @@ extension DownloadQueue {
     /// Brings a host's place among the ready ones up to date, and forgets one that nobody uses.
     private mutating func refresh(_ name: String) {
         guard let host = hosts[name] else { return }
-        if let best = host.waiting.first, host.running < limits.maxPerHost {
+        let isFull = host.running >= limits.maxPerHost
+        if isFull { fullHosts.insert(name) } else { fullHosts.remove(name) }
+        if !isFull, let best = host.waiting.first {
             ready.set(name, to: best.rank)
         } else {
             ready.remove(name)

@@ -18,6 +18,10 @@ public enum DownloadLogEvent: Sendable {
     case mirrorDropped(DownloadID, String)
     /// What the store can do has changed to this.
     case storage(StoreCondition)
+    /// Nothing new starts any more, for this reason; or, without one, it does again.
+    case gate(WaitingReason?)
+    /// Records were removed that had been kept for long enough.
+    case expired(count: Int)
     /// Something went wrong that no download shows.
     case warning(String)
 }

@@ -75,6 +75,8 @@ extension DownloadService {
         case machine(DownloadID, DownloadMachine.Timer)
         /// Somebody has waited long enough for an answer.
         case answer(DownloadMachine.Waiter)
+        /// A minute has begun: another limit may hold.
+        case speedSchedule
     }
 
     /// Changes that several commands bring about, which are made durable as one.
@@ -263,7 +265,12 @@ extension DownloadService {
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
         guard let asker = waiters.removeValue(forKey: waiter) else { return }
         timers.remove(.answer(waiter))
-        asker.receive(result)
+        asker.receive(
+            result.map { download in
+                var download = download
+                download.waitingFor = index.waitingReason(of: download)
+                return download
+            })
     }
 
     /// Lets go of what the machine's phase has no use for.
@@ -609,12 +616,27 @@ extension DownloadService {
     /// Gives turns to all that may start.
     func schedule() {
         guard isStarted, !isShuttingDown, !isHandling, group == nil else { return }
+        updateGate()
         // One that has all its bytes gives its turn on at once.
-        while finishingCount < Self.mostFinishing, case let startable = queue.startable(), !startable.isEmpty {
+        while gate == nil, finishingCount < Self.mostFinishing, case let startable = queue.startable(), !startable.isEmpty {
             for id in startable {
                 if entries[id] == nil { queue.remove(id) } else { send(.turnGiven, to: id) }
             }
         }
+        index.queue.set(QueueStatus.State(gate: gate, isFull: queue.isFull, fullHosts: queue.fullHosts))
+    }
+
+    /// Finds out whether anything new may start.
+    private func updateGate() {
+        let before = gate
+        if isDiskLow {
+            gate = .disk
+        } else if configuration.quota > 0, index.keptBytes >= configuration.quota {
+            gate = .quota
+        } else {
+            gate = nil
+        }
+        if gate != before { log(.gate(gate)) }
     }
 
     // MARK: - Time
@@ -643,6 +665,7 @@ extension DownloadService {
             switch key {
             case .machine(let id, let timer): send(.timer(timer), to: id)
             case .answer(let waiter): answer(waiter, .failure(.overloaded))
+            case .speedSchedule: limitSpeed()
             }
         }
         setAlarm()

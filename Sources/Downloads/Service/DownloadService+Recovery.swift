@@ -10,6 +10,7 @@ extension DownloadService {
         var kept: Set<DownloadID> = []
         for var record in records {
             let id = record.id
+            record.download.expiresAt = configuration.retention.expiry(of: record.download)
             guard record.download.state != .completed, let url = HTTPURL(record.download.url) else {
                 if record.download.state != .completed { log(.warning("\(id) has no usable URL")) }
                 publisher.restore(record.download)

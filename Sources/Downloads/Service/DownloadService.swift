@@ -52,6 +52,12 @@ public actor DownloadService {
     var pulse: Task<Void, Never>?
     var quietWaiter: CheckedContinuation<Void, Never>?
 
+    /// Whether there is less free room on the disk than has to stay free.
+    var isDiskLow = false
+    /// Why nothing new starts, if that is so.
+    var gate: WaitingReason?
+    private var housekeeping: [Task<Void, Never>] = []
+
     private var identifiers: DownloadIDGenerator
     /// URLs whose first download is being made durable, with those who wait to see whether theirs is a duplicate.
     private var pendingURLs: [String: [CheckedContinuation<Void, Never>]] = [:]
@@ -112,7 +118,8 @@ public actor DownloadService {
         }
         var configuration = configuration
         var (settings, changes) = configuration.settings.merged(
-            withKept: contents.settings, explicit: configuration.explicitSettings)
+            withKept: contents.settings, explicit: configuration.explicitSettings,
+            isScheduleExplicit: configuration.speedSchedule != nil)
         configuration.settings = settings
         for record in contents.idempotencyRecords {
             changes += idempotency.remember(record, now: .now()).map(StoreChange.forget)
@@ -133,7 +140,7 @@ public actor DownloadService {
         probe = StoreProbe(
             store, hasRoom: { [path = configuration.dataDirectory] in DiskReservations.hasRoom(at: path) },
             changed: { log(.storage($0)) })
-        speedLimiter = SpeedLimiter(bytesPerSecond: configuration.speedLimit)
+        speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimitNow)
         webhooks = webhookSender.map { [store] in
             WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, log: log)
         }
@@ -144,7 +151,9 @@ public actor DownloadService {
         identifiers = DownloadIDGenerator(after: contents.records.last?.id)
         context = DownloadMachine.Context(
             now: .now(), random: SystemRandom(), names: FileNames { depot.isTaken($0) },
-            retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest))
+            retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
+            retention: configuration.retention)
+        isDiskLow = Self.isDiskLow(depot, configuration.minFree)
         restore(contents.records)
         // Ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
@@ -156,10 +165,12 @@ public actor DownloadService {
     public func start() {
         guard !isStarted, !isShuttingDown else { return }
         isStarted = true
+        limitSpeed()
         for id in entries.keys.sorted() { send(.admitted, to: id) }
         schedule()
         Task { [webhooks, leftDeliveries] in await webhooks?.start(with: leftDeliveries) }
         leftDeliveries = []
+        housekeeping = startHousekeeping()
     }
 
     /// Checkpoints and ends all transfers, then closes the store. Live downloads go on at the next start.
@@ -167,6 +178,7 @@ public actor DownloadService {
         guard !isShuttingDown else { return }
         isShuttingDown = true
         pulse?.cancel()
+        for task in housekeeping { task.cancel() }
         for id in Array(entries.keys) { send(.shutdown, to: id) }
         if busyCount > 0 { await waitUntilQuiet() }
         alarm?.cancel()
@@ -201,6 +213,9 @@ public actor DownloadService {
     public nonisolated func watchStore() async {
         await probe.watch()
     }
+
+    /// What limits all downloads at the moment, by the schedule or without one, in bytes per second; 0 is no limit.
+    public nonisolated var speedLimitInForce: Int64 { speedLimiter.bytesPerSecond }
 
     /// The settings as they are now.
     public var settings: ServiceSettings { configuration.settings }
@@ -301,8 +316,10 @@ extension DownloadService {
         record.download.filename = new.filename.map { context.names.reserve($0, for: id) }
         record.download.stamp = publisher.reserve()
         drafts.records.append((record, new.url))
-        if drafts.first[url] == nil { drafts.first[url] = record.download }
-        return .created(record.download)
+        var shown = record.download
+        shown.waitingFor = index.waitingReason(of: shown)
+        if drafts.first[url] == nil { drafts.first[url] = shown }
+        return .created(shown)
     }
 
     /// Makes the drafts durable in one step, together with what the request's key stands for from then on, and lets them begin.
@@ -368,21 +385,50 @@ extension DownloadService {
     ) async throws(DownloadError) -> Int {
         let states = states.isEmpty ? Set(DownloadState.allCases.filter(command.changes)) : states.filter(command.changes)
         if states.isEmpty { return 0 }
-        var query = ListQuery(states: states, label: label, limit: Self.bulkPiece, order: .oldest)
-        var changed = 0
+        return try await inPieces(ListQuery(states: states, label: label)) { piece throws(DownloadError) in
+            let before = Dictionary(piece.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
+            let changed = try await self.ask(.init(command), ofPiece: piece)
+            return changed.count { $0.state != before[$0.id] }
+        }
+    }
+
+    /// Removes all downloads that match, in pieces of bounded size, each durable as one; live ones are cancelled first.
+    /// - Parameters:
+    ///   - selection: which; one that is another by the time it is reached is left as it is.
+    ///   - deletesFiles: whether finished files go too.
+    /// - Returns: how many have been removed.
+    /// - Throws: `storeFailed`, `insufficientStorage`, `overloaded`, `shuttingDown`; some may have been removed then.
+    public func removeAll(_ selection: ListQuery, deletingFiles deletesFiles: Bool) async throws(DownloadError) -> Int {
+        try await inPieces(selection) { piece throws(DownloadError) in
+            if deletesFiles { for download in piece { try await self.recogniseFile(of: download.id) } }
+            return try await self.ask(.remove(deletingFile: deletesFiles), ofPiece: piece, if: selection.includes).count
+        }
+    }
+
+    /// Does something with all downloads that match, some at a time, and adds up the results.
+    private func inPieces(
+        _ selection: ListQuery, _ body: ([Download]) async throws(DownloadError) -> Int
+    ) async throws(DownloadError) -> Int {
+        var query = selection
+        query.limit = Self.bulkPiece
+        query.order = .oldest
+        var count = 0
         while true {
             guard !isShuttingDown else { throw .shuttingDown }
             let page = index.page(query)
-            changed += try await perform(command, onPiece: page.items)
-            guard let next = page.next else { return changed }
+            if !page.items.isEmpty { count += try await body(page.items) }
+            guard let next = page.next else { return count }
             query.after = next
         }
     }
 
-    private func perform(_ command: DownloadCommand, onPiece piece: [Download]) async throws(DownloadError) -> Int {
-        if piece.isEmpty { return 0 }
+    /// Asks the machines of some downloads, and waits for all their answers.
+    /// - Returns: the downloads of those that have done it.
+    private func ask(
+        _ request: DownloadMachine.Command.Request, ofPiece piece: [Download],
+        if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+    ) async throws(DownloadError) -> [Download] {
         try await read(piece.map(\.id))
-        let before = Dictionary(piece.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
         let results = await withCheckedContinuation { continuation in
             let collector = AnswerCollector(expecting: piece.count, continuation)
             group = WriteBatch()
@@ -392,21 +438,28 @@ extension DownloadService {
                     continue
                 }
                 let waiter = wait(with: .collector(collector))
-                send(.command(DownloadMachine.Command(waiter: waiter, request: .init(command))), to: entry)
+                send(.command(command(request, of: download.id, waiter, if: isExpected)), to: entry)
             }
             submitGroup()
             schedule()
         }
-        var changed = 0
+        var done: [Download] = []
         for result in results {
             switch result {
-            case .success(let download): changed += download.state == before[download.id] ? 0 : 1
+            case .success(let download): done.append(download)
             // It moved on, or went, before its turn came.
-            case .failure(.illegalTransition), .failure(.notFound): break
+            case .failure(.illegalTransition), .failure(.notFound), .failure(.preconditionFailed): break
             case .failure(let error): throw error
             }
         }
-        return changed
+        return done
+    }
+
+    private func command(
+        _ request: DownloadMachine.Command.Request, of id: DownloadID, _ waiter: DownloadMachine.Waiter,
+        if isExpected: @escaping @Sendable (Download) -> Bool
+    ) -> DownloadMachine.Command {
+        DownloadMachine.Command(waiter: waiter, request: request) { [index] in index.download(id).map(isExpected) ?? false }
     }
 
     /// Changes a download. When it returns, the change is on disk and in effect: the queue has the new priority, a transfer the
@@ -454,10 +507,7 @@ extension DownloadService {
                 return
             }
             let waiter = wait(with: .continuation(continuation))
-            let command = DownloadMachine.Command(waiter: waiter, request: request) { [index] in
-                index.download(id).map(isExpected) ?? false
-            }
-            send(.command(command), to: entry)
+            send(.command(command(request, of: id, waiter, if: isExpected)), to: entry)
             schedule()
         }
         return try result.get()
@@ -489,6 +539,8 @@ extension DownloadService {
         }
         for record in records where entries[record.id] == nil && index.version(of: record.id) != nil {
             guard let url = HTTPURL(record.download.url) else { continue }
+            var record = record
+            record.download.expiresAt = configuration.retention.expiry(of: record.download)
             entries[record.id] = Entry(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         }
     }
@@ -568,11 +620,13 @@ extension DownloadService {
     /// share the new speed limit. Lowering the numbers of downloads and connections stops none; it takes effect as they end.
     /// - Parameters:
     ///   - values: the new values by name, each in its range.
+    ///   - speedSchedule: the new schedule; nil leaves it as it is.
     ///   - isExpected: whether the settings, as they stand, are those that are meant to be changed.
     /// - Returns: all settings afterwards.
     /// - Throws: `preconditionFailed` or `storeFailed`, and nothing is changed then.
     public func change(
-        _ values: [ServiceSettings.Name: Int64], if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
+        _ values: [ServiceSettings.Name: Int64], speedSchedule: SpeedSchedule? = nil,
+        if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
     ) async throws(DownloadError) -> ServiceSettings {
         // One after another, so that what was expected still holds when the change is made.
         while isChangingSettings { await withCheckedContinuation { settingsWaiters.append($0) } }
@@ -584,18 +638,31 @@ extension DownloadService {
             for waiter in settingsWaiters { waiter.resume() }
             settingsWaiters = []
         }
+        var changes = values.map { StoreChange.set(name: $0.key.rawValue, value: String($0.value)) }
+        if let speedSchedule { changes.append(.set(name: ServiceSettings.scheduleName, value: speedSchedule.keptText)) }
         do throws(StoreError) {
-            try await store.submit(values.map { .set(name: $0.key.rawValue, value: String($0.value)) }).wait()
+            try await store.submit(changes).wait()
         } catch {
             throw DownloadError(error)
         }
         var settings = configuration.settings
         for (name, value) in values { settings[name] = value }
+        if let speedSchedule { settings.speedSchedule = speedSchedule }
         configuration.settings = settings
         queue.limits = DownloadQueue.Limits(maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost)
-        speedLimiter.setLimit(bytesPerSecond: settings.speedLimit)
+        limitSpeed()
         schedule()
         return settings
+    }
+
+    /// Has the limit of this moment hold, and looks again when the next minute begins if there is a schedule: its entries begin and end with
+    /// minutes, and a clock that is set is noticed within one.
+    func limitSpeed() {
+        let settings = configuration.settings
+        speedLimiter.setLimit(bytesPerSecond: settings.speedLimitNow)
+        guard !settings.speedSchedule.entries.isEmpty, !isShuttingDown else { return }
+        let millisecond = (Timestamp.now().millisecondsSinceEpoch % 60_000 + 60_000) % 60_000
+        setTimer(.speedSchedule, at: .now + .milliseconds(60_000 - millisecond))
     }
 }
 
@@ -678,5 +745,13 @@ extension DownloadCommand {
         case (.retry, .failed), (.retry, .cancelled): true
         default: false
         }
+    }
+}
+
+extension ServiceSettings {
+    /// What limits all downloads now, by the local time of the process.
+    fileprivate var speedLimitNow: Int64 {
+        let now = Timestamp.now()
+        return speedLimit(at: now, offset: SystemTime.localOffset(secondsSinceEpoch: now.millisecondsSinceEpoch / 1000))
     }
 }

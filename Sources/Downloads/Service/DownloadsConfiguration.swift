@@ -12,10 +12,18 @@ public struct DownloadsConfiguration: Sendable {
     public var segments = 4
     /// Bytes per second over all downloads; 0 is no limit.
     public var speedLimit: Int64 = 0
-    /// Which of the four above the operator has given for this start: they win over what was kept from an earlier one.
+    /// Limits for certain times of the week, which win over `speedLimit`; nil: what was kept from an earlier start.
+    public var speedSchedule: SpeedSchedule?
+    /// Which of the four numbers above the operator has given for this start: they win over what was kept from an earlier one.
     public var explicitSettings: Set<ServiceSettings.Name> = []
     /// Which destinations may be connected to.
     public var destinationGuard: DestinationGuard
+    /// Bytes that have to stay free on the disk: with fewer nothing new starts. 0: that does not matter.
+    public var minFree: Int64 = 0
+    /// Bytes that finished files and part files may take together: with more nothing new starts. 0 is no limit.
+    public var quota: Int64 = 0
+    /// For how long what has ended is kept.
+    public var retention = Retention()
     /// Longest wait for a connection.
     public var connectTimeout: Duration = .seconds(15)
     /// Longest wait for the head of a response once connected.
@@ -34,13 +42,14 @@ public struct DownloadsConfiguration: Sendable {
         get {
             ServiceSettings(
                 maxConcurrent: max(1, maxConcurrent), maxPerHost: max(1, maxPerHost), segments: max(1, segments),
-                speedLimit: max(0, speedLimit))
+                speedLimit: max(0, speedLimit), speedSchedule: speedSchedule ?? SpeedSchedule())
         }
         set {
             maxConcurrent = newValue.maxConcurrent
             maxPerHost = newValue.maxPerHost
             segments = newValue.segments
             speedLimit = newValue.speedLimit
+            speedSchedule = newValue.speedSchedule
         }
     }
 

@@ -50,7 +50,7 @@ enum DownloadRow {
         try row.put(download.createdAt.millisecondsSinceEpoch)
         try row.put(download.startedAt?.millisecondsSinceEpoch)
         try row.put(download.updatedAt.millisecondsSinceEpoch)
-        try row.put(download.completedAt?.millisecondsSinceEpoch)
+        try row.put(download.endedAt?.millisecondsSinceEpoch)
         try row.put(Int64(bitPattern: download.revision))
         try row.put(record.requestedFilename)
         try row.put(record.requestedMediaType)
@@ -151,7 +151,8 @@ extension DownloadRow {
             download.createdAt = columns.timestamp() ?? id.createdAt
             download.startedAt = columns.timestamp()
             download.updatedAt = columns.timestamp() ?? id.createdAt
-            download.completedAt = columns.timestamp()
+            // The end of failed and cancelled ones, too, which earlier releases did not keep: it is not later than the last change.
+            download.endedAt = columns.timestamp() ?? (state.isLive ? nil : download.updatedAt)
             download.revision = UInt64(bitPattern: columns.integer() ?? 0)
 
             var record = DownloadRecord(download)

@@ -39,7 +39,9 @@ enum DownloadSnapshot {
         put("createdAt", download.createdAt)
         put("startedAt", download.startedAt)
         put("updatedAt", download.updatedAt)
-        put("completedAt", download.completedAt)
+        put("endedAt", download.endedAt)
+        put("expiresAt", download.expiresAt)
+        put("waitingFor", download.waitingFor?.rawValue)
         put("fileMissing", download.fileMissing ? .bool(true) : nil)
         put("receivedRanges", .array(download.receivedRanges.map(encode)))
         return .object(members)
@@ -90,7 +92,10 @@ enum DownloadSnapshot {
         }
         download.startedAt = time("startedAt")
         download.updatedAt = time("updatedAt") ?? download.createdAt
-        download.completedAt = time("completedAt")
+        // Earlier releases kept it of completed ones alone.
+        download.endedAt = time("endedAt") ?? time("completedAt")
+        download.expiresAt = time("expiresAt")
+        download.waitingFor = value["waitingFor"]?.string.flatMap(WaitingReason.init)
         download.fileMissing = value["fileMissing"]?.bool ?? false
         download.receivedRanges = (value["receivedRanges"]?.array ?? []).compactMap(range)
         return download

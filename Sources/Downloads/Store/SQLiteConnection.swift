@@ -5,11 +5,13 @@ import Glibc
 @safe final class SQLiteConnection {
     fileprivate let handle: OpaquePointer
 
-    /// Opens the database file, which is created if it is not there.
-    init(path: String) throws(SQLiteError) {
+    /// Opens the database file.
+    /// - Parameter creates: whether it is created if it is not there.
+    init(path: String, creates: Bool = true) throws(SQLiteError) {
         var handle: OpaquePointer?
-        let flags = PAWL_SQLITE_OPEN_READWRITE | PAWL_SQLITE_OPEN_CREATE | PAWL_SQLITE_OPEN_NOMUTEX
-        let code = unsafe sqlite3_open_v2(path, &handle, Int32(flags), nil)
+        var flags = Int32(PAWL_SQLITE_OPEN_READWRITE | PAWL_SQLITE_OPEN_NOMUTEX)
+        if creates { flags |= Int32(PAWL_SQLITE_OPEN_CREATE) }
+        let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
         guard let opened = unsafe handle else {
             throw SQLiteError(code: code, message: "out of memory")
         }
@@ -56,6 +58,24 @@ import Glibc
             handle, sql, -1, UInt32(PAWL_SQLITE_PREPARE_PERSISTENT), &compiled, nil)
         guard code == PAWL_SQLITE_OK, let statement = unsafe compiled else { throw error(code) }
         return unsafe SQLiteStatement(statement, of: self)
+    }
+
+    /// Replaces everything by what another database has at this moment, whoever works with that meanwhile
+    /// (<https://www.sqlite.org/backup.html>).
+    /// - Parameter patience: the longest wait for others who lock it.
+    func fill(from source: SQLiteConnection, patience: Duration) throws(SQLiteError) {
+        guard let backup = unsafe sqlite3_backup_init(handle, "main", source.handle, "main") else {
+            throw error(Int32(PAWL_SQLITE_ERROR))
+        }
+        let deadline = ContinuousClock.now + patience
+        var code: Int32
+        repeat {
+            // All pages in one step, which sees one moment.
+            code = unsafe sqlite3_backup_step(backup, -1)
+            if code & 0xFF == PAWL_SQLITE_BUSY || code & 0xFF == PAWL_SQLITE_LOCKED { usleep(50_000) } else { break }
+        } while ContinuousClock.now < deadline
+        let end = unsafe sqlite3_backup_finish(backup)
+        guard code == PAWL_SQLITE_DONE else { throw error(end == PAWL_SQLITE_OK ? code : end) }
     }
 
     /// Runs the body in a transaction: all of it lasts, or nothing.

@@ -25,6 +25,8 @@ enum StoreSchema {
             guard found <= migrations.count else {
                 throw StoreError.newerSchema(path: path, found: found, supported: migrations.count)
             }
+            // What a downgrade needs, and whoever finds fault with what becomes of it.
+            if found > 0, found < migrations.count { try RecordBackup.copy(path, to: "\(path).v\(found)") }
             try configure(connection)
             for version in max(found, 0)..<migrations.count {
                 try connection.transaction { () throws(SQLiteError) in

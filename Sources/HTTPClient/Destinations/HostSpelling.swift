@@ -1,3 +1,5 @@
+import HTTPCore
+
 /// The ways a host can be spelled so that one reader sees an address where another sees a name.
 enum HostSpelling {
     /// The host in the one spelling in which it is checked: percent-decoded, in lower case, without brackets and without the
@@ -37,6 +39,34 @@ enum HostSpelling {
         }
         return nil
     }
+
+    /// A name whose address is known without asking anybody.
+    struct KnownName: Sendable {
+        let addresses: [IPAddress]
+        let use: String
+    }
+
+    /// What a normalised name of this machine or of a cloud's metadata service stands for.
+    static func knownName(_ name: String) -> KnownName? {
+        // RFC 6761 §6.3: localhost and the names below it are loopback; /etc/hosts has others.
+        if name == "localhost" || name.hasSuffix(".localhost") || loopbackNames.contains(name) {
+            return KnownName(addresses: [.v4(0x7f00_0001), .v6(1)], use: "this machine")
+        }
+        return metadataNames[name].map { KnownName(addresses: [$0], use: $0.specialUse ?? "metadata service of clouds") }
+    }
+
+    private static let loopbackNames: Set<String> = [
+        "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6", "localhost6.localdomain6",
+        "ip6-localhost",
+        "ip6-loopback",
+    ]
+
+    // Where a name is resolved by a proxy, this is all that there is to check it by; the clouds' documents are named beside the
+    // addresses, in IPAddress+SpecialUse.swift.
+    private static let metadataNames: [String: IPAddress] = [
+        "metadata.google.internal": .v4(0xa9fe_a9fe), "metadata.goog": .v4(0xa9fe_a9fe),
+        "instance-data.ec2.internal": .v4(0xa9fe_a9fe), "metadata.tencentyun.com": .v4(0xa9fe_0017),
+    ]
 
     /// A digit of another script or style (superscript, circled, Arabic-Indic, …) as ASCII.
     private static func asciiDigit(_ scalar: Unicode.Scalar) -> String? {

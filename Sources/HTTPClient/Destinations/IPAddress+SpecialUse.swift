@@ -4,38 +4,73 @@ extension IPAddress {
     /// What the address is reserved for, such as `loopback` or `private use`; nil for an address of the public Internet.
     ///
     /// The ranges are those of IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890, as of 2025), the multicast ranges, and
-    /// everything in IPv6 outside of global unicast (2000::/3, RFC 4291 §2.4). An address that carries an IPv4 address
+    /// everything in IPv6 outside of global unicast (2000::/3, RFC 4291 §2.4), and addresses at which clouds serve their own machines. An address that carries an IPv4 address
     /// (IPv4-mapped, NAT64 by RFC 6052, IPv4-compatible, 6to4, Teredo) names the use of that one, because this is where packets go.
     public var specialUse: String? {
         switch self {
-        case .v4: Self.v4Uses.first { $0.block.contains(self) }?.use
+        case .v4: Self.use(of: self, in: Self.cloudHosts) ?? Self.use(of: self, in: Self.v4Uses)
         case .v6(let bits): Self.specialUse(ofV6: bits)
         }
     }
 
     private static func specialUse(ofV6 bits: UInt128) -> String? {
         let address = IPAddress.v6(bits)
-        let low = UInt32(truncatingIfNeeded: bits)
-        // ::ffff:0:0/96 and 64:ff9b::/96 are other spellings of an IPv4 address: public if that one is public.
-        if bits >> 32 == 0xffff { return carried(low, in: "IPv4-mapped") }
-        if bits >> 32 == 0x0064_ff9b << 64 { return carried(low, in: "NAT64") }
+        if let use = use(of: address, in: cloudHosts) { return use }
         if bits == 0 { return "unspecified address" }
         if bits == 1 { return "loopback" }
-        if bits >> 32 == 0 { return carried(low, in: "IPv4-compatible") ?? "IPv4-compatible, deprecated" }
-        // RFC 3056: 2002:<IPv4 address>::/48.
-        if bits >> 112 == 0x2002 {
-            return carried(UInt32(truncatingIfNeeded: bits >> 80), in: "6to4") ?? "6to4"
+        if let form = CarryingForm(ofV6: bits) {
+            for address in form.addresses {
+                if let use = address.specialUse { return "\(form.name) form of \(address): \(use)" }
+            }
+            return form.isSpelling ? nil : form.name
         }
-        // RFC 4380 §4: 2001:0:<server>:<flags and port>:<client address, inverted>.
-        if bits >> 96 == 0x2001_0000 {
-            return carried(~low, in: "Teredo") ?? carried(UInt32(truncatingIfNeeded: bits >> 64), in: "Teredo") ?? "Teredo"
-        }
-        if let use = v6Uses.first(where: { $0.block.contains(address) })?.use { return use }
+        if let use = use(of: address, in: v6Uses) { return use }
         return bits >> 125 == 0b001 ? nil : "reserved by the IETF"
     }
 
-    private static func carried(_ bits: UInt32, in form: String) -> String? {
-        IPAddress.v4(bits).specialUse.map { "\(form) form of \(IPAddress.v4(bits)): \($0)" }
+    private static func use(of address: IPAddress, in uses: [Use]) -> String? {
+        uses.first { $0.block.contains(address) }?.use
+    }
+
+    /// The IPv4 addresses that the address carries, to which packets for it may go; none in most.
+    var carried: [IPAddress] {
+        guard case .v6(let bits) = self else { return [] }
+        return CarryingForm(ofV6: bits)?.addresses ?? []
+    }
+
+    /// A form of IPv6 addresses that carry IPv4 addresses.
+    private struct CarryingForm {
+        let name: String
+        let addresses: [IPAddress]
+        /// Whether the address is just another spelling of the IPv4 address: public if that one is public.
+        var isSpelling = false
+
+        init?(ofV6 bits: UInt128) {
+            let low = IPAddress.v4(UInt32(truncatingIfNeeded: bits))
+            // ::ffff:0:0/96 (RFC 4291 §2.5.5.2) and 64:ff9b::/96 (RFC 6052 §2.1).
+            if bits >> 32 == 0xffff {
+                (name, addresses, isSpelling) = ("IPv4-mapped", [low], true)
+            } else if bits >> 32 == 0x0064_ff9b << 64 {
+                (name, addresses, isSpelling) = ("NAT64", [low], true)
+            } else if bits >> 80 == 0x0064_ff9b_0001 {
+                // RFC 8215; which of its bits are the address is the local network's to say, mostly the last.
+                (name, addresses) = ("local use of IPv4/IPv6 translation", [low])
+            } else if bits >> 32 == 0xffff_0000 {
+                // RFC 2765 §2.1: ::ffff:0:<IPv4 address>.
+                (name, addresses) = ("IPv4-translated", [low])
+            } else if bits >> 32 == 0, bits > 1 {
+                (name, addresses) = ("IPv4-compatible, deprecated", [low])
+            } else if bits >> 112 == 0x2002 {
+                // RFC 3056: 2002:<IPv4 address>::/48.
+                (name, addresses) = ("6to4", [.v4(UInt32(truncatingIfNeeded: bits >> 80))])
+            } else if bits >> 96 == 0x2001_0000 {
+                // RFC 4380 §4: 2001:0:<server>:<flags and port>:<client address, inverted>.
+                let client = IPAddress.v4(~UInt32(truncatingIfNeeded: bits))
+                (name, addresses) = ("Teredo", [client, .v4(UInt32(truncatingIfNeeded: bits >> 64))])
+            } else {
+                return nil
+            }
+        }
     }
 
     private struct Use: Sendable {
@@ -47,12 +82,49 @@ extension IPAddress {
             self.use = use
         }
 
+        /// One IPv6 address.
+        init(high: UInt64, low: UInt64, _ use: String) {
+            block = AddressBlock(base: .v6(UInt128(high) << 64 | UInt128(low)), length: 128)
+            self.use = use
+        }
+
         /// `prefix` holds the first 64 bits: no block here is longer.
         init(prefix: UInt64, _ length: Int, _ use: String) {
             block = AddressBlock(base: .v6(UInt128(prefix) << 64), length: length)
             self.use = use
         }
     }
+
+    // Services that clouds offer to the machines in them, at addresses that mean something else, or nothing, elsewhere. Most are in a
+    // block below as well, and are named here so that a refusal says what it is about; Azure's and IBM's are in none.
+    private static let cloudHosts: [Use] = [
+        // Amazon, Google, Microsoft, Oracle, DigitalOcean, Hetzner, OpenStack and others: metadata, credentials among it.
+        // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
+        Use(0xa9fe_a9fe, 32, "metadata service of clouds"),
+        // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html, …/eks/latest/userguide/pod-id-how-it-works.html
+        Use(0xa9fe_aa02, 32, "credentials of Amazon's containers"),
+        Use(0xa9fe_aa17, 32, "credentials of Amazon's containers"),
+        Use(high: 0xfd00_0ec2_0000_0000, low: 0x0254, "metadata service of Amazon"),
+        Use(high: 0xfd00_0ec2_0000_0000, low: 0x0023, "credentials of Amazon's containers"),
+        // https://docs.cloud.google.com/compute/docs/metadata/querying-metadata
+        Use(high: 0xfd20_00ce_0000_0000, low: 0x0254, "metadata service of Google"),
+        // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16: public, and the host's in every network there.
+        Use(0xa83f_8110, 32, "host of Azure's machines"),
+        // https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata
+        Use(0x6464_64c8, 32, "metadata service of Alibaba"),
+        // https://www.tencentcloud.com/document/product/213/4934: metadata.tencentyun.com.
+        Use(0xa9fe_0017, 32, "metadata service of Tencent"),
+        // https://www.scaleway.com/en/docs/instances/reference-content/understanding-instance-metadata/
+        Use(0xa9fe_2a2a, 32, "metadata service of Scaleway"),
+        Use(high: 0xfd00_0042_0000_0000, low: 0x0042, "metadata service of Scaleway"),
+        // Oracle's, of the former Compute Classic and of today's IPv6-only machines:
+        // https://docs.oracle.com/en-us/iaas/Content/Compute/Tasks/gettingmetadata.htm
+        Use(0xc000_00c0, 32, "metadata service of Oracle"),
+        Use(high: 0xfd00_00c1_0000_0000, low: 0xa9fe_a9fe, "metadata service of Oracle"),
+        // https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc: public blocks, routed within IBM's cloud alone.
+        Use(0xa11a_0000, 16, "services of IBM's cloud"),
+        Use(0xa608_0000, 14, "services of IBM's cloud"),
+    ]
 
     // https://www.iana.org/assignments/iana-ipv4-special-registry; 224.0.0.0/4 by RFC 5771.
     private static let v4Uses: [Use] = [
@@ -80,7 +152,6 @@ extension IPAddress {
     // https://www.iana.org/assignments/iana-ipv6-special-registry; multicast by RFC 4291 §2.7, site local by RFC 3879.
     // 2001::/23 covers its smaller assignments (Teredo, benchmarking, AMT, ORCHID, DRIP and the anycast addresses).
     private static let v6Uses: [Use] = [
-        Use(prefix: 0x0064_ff9b_0001_0000, 48, "local use of IPv4/IPv6 translation"),
         Use(prefix: 0x0100_0000_0000_0000, 64, "discard only"),
         Use(prefix: 0x0100_0000_0000_0001, 64, "dummy prefix"),
         Use(prefix: 0x2001_0000_0000_0000, 23, "IETF protocol assignments"),

@@ -5,7 +5,7 @@ extension ActiveTransfer {
     /// Tells libcurl all about the hop; nil, or why that did not work.
     func configure(_ configuration: ClientConfiguration) -> ClientError? {
         easy.reset()
-        guard setDestination(), setRequest(configuration) else {
+        guard setDestination(configuration), setRequest(configuration) else {
             return .invalidRequest("libcurl did not accept it: \(hop.method) \(hop.url)")
         }
         setSecurity(configuration)
@@ -14,9 +14,11 @@ extension ActiveTransfer {
         return nil
     }
 
-    private func setDestination() -> Bool {
-        // What the guard let through is what is connected to: no proxy of the environment in between, no other protocols.
-        guard easy.set(CURLOPT_URL, hop.url.string), easy.set(CURLOPT_PROXY, ""),
+    private func setDestination(_ configuration: ClientConfiguration) -> Bool {
+        // What the guard let through is what is connected to, or asked of the operator's proxy: nothing of the environment in between
+        // (an empty text keeps libcurl from looking there), no other protocols.
+        guard easy.set(CURLOPT_URL, hop.url.string), easy.set(CURLOPT_PROXY, proxy?.fullURL ?? ""), easy.set(CURLOPT_NOPROXY, ""),
+            proxy == nil || setProxy(configuration),
             easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
                 || easy.set(CURLOPT_PROTOCOLS, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
         else { return false }
@@ -25,6 +27,17 @@ extension ActiveTransfer {
             // Redirects are RedirectPolicy's.
             && easy.set(CURLOPT_FOLLOWLOCATION, 0)
             && easy.set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED))
+    }
+
+    private func setProxy(_ configuration: ClientConfiguration) -> Bool {
+        // The head with which a proxy accepts CONNECT is not the response's; and fields are for the origin alone, as far as the proxy
+        // need not see them.
+        guard easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1), easy.set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)) else {
+            return false
+        }
+        guard proxy?.scheme == .https else { return true }
+        if let caFile = configuration.caFile, !easy.set(CURLOPT_PROXY_CAINFO, caFile) { return false }
+        return easy.set(CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     }
 
     private func setRequest(_ configuration: ClientConfiguration) -> Bool {

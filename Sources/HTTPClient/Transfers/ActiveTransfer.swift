@@ -69,11 +69,15 @@ final class ActiveTransfer {
         timer.beginHop(now: now)
     }
 
+    /// What this hop is sent through; nil: it goes directly.
+    var proxy: Proxy? { driver.configuration.proxy(for: hop.url) }
+
     // MARK: What libcurl's callbacks tell
 
     /// Checks an address before it is connected to.
     func admits(_ address: IPAddress?) -> Bool {
-        guard let destinationGuard = transfer.request.guarding else { return true }
+        // The address is the proxy's, which the operator chose; where the proxy goes, only the URL tells, and that was checked before.
+        guard let destinationGuard = transfer.request.guarding, proxy == nil else { return true }
         guard let address else {
             refusal = refusal ?? "\(hop.url.host) at an address of an unknown family"
             return false

@@ -1,5 +1,11 @@
 /// What responds to requests. One value serves all connections, from every event loop at once.
 public protocol Application: Sendable {
+    /// Decides, once the head of a request is there that announces a body, whether that is read: `request` is as `respond` gets it, without
+    /// the body. Not asked of a request without one.
+    ///
+    /// Called on an event loop's thread; must not block. `response` comes empty, and is filled in if the request is refused.
+    func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision
+
     /// Responds to one request, whose body is whole and within ``ServerLimits/body``.
     ///
     /// Called on an event loop's thread, so it must not block: what has to wait goes into ``Handling/later(_:)``. `response`
@@ -19,4 +25,7 @@ public protocol Application: Sendable {
 extension Application {
     /// None.
     public func answersSurplus(_ request: borrowing Request) -> Bool { false }
+
+    /// Reads every body.
+    public func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision { .read }
 }

@@ -22,3 +22,13 @@ public struct Request: Sendable {
         self.id = id
     }
 }
+
+extension Request {
+    /// Whether a body follows its head, be it that an empty one may.
+    public var announcesBody: Bool {
+        switch head.framing {
+        case .none, .length(0): false
+        case .length, .chunked: true
+        }
+    }
+}

@@ -109,6 +109,7 @@ extension Connection {
     /// `loop.request.head` is complete.
     private mutating func beginRequest(bodyHasBegun: Bool, _ loop: inout LoopContext) {
         exchange.begin(loop.request.head)
+        if loop.request.announcesBody, !readsBody(&loop) { return }
         let step = state.headCompleted(
             loop.request.head, bodyHasBegun: bodyHasBegun, now: loop.now, limits: loop.limits)
         if let surplus {

@@ -22,6 +22,23 @@ extension Connection {
         }
     }
 
+    /// Asks the application whether it wants the body of `loop.request`, whose head is there. If not, the response is on its way: no
+    /// byte of a body is kept that is not wanted, whatever is announced or sent.
+    mutating func readsBody(_ loop: inout LoopContext) -> Bool {
+        identifyRequest(&loop)
+        loop.response.reset()
+        switch loop.application.decide(onBodyOf: loop.request, with: &loop.response) {
+        case .read: return true
+        case .ignore:
+            state.refused()
+            handleRequest(&loop)
+        case .refuse:
+            state.refused()
+            beginOwnResponse(&loop)
+        }
+        return false
+    }
+
     private mutating func identifyRequest(_ loop: inout LoopContext) {
         let id = exchange.id ?? loop.identifiers.next()
         exchange.id = id

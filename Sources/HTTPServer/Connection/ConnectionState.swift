@@ -122,7 +122,7 @@ extension ConnectionState {
         phaseDeadline = nil
     }
 
-    /// The server responds in the application's place and closes; the rest of the request isn't read, if there is any.
+    /// The response doesn't wait for the rest of the request, and the connection closes after it; that rest isn't read, if there is any.
     mutating func refused(readsAll: Bool = false) {
         phase = .handling
         phaseDeadline = nil

@@ -16,6 +16,8 @@ final class ServiceMetrics: Sendable {
         var retries: [FailureCode: UInt64] = [:]
         /// How attempts to deliver messages to webhooks ended: delivered, retried, given up.
         var webhooks: (delivered: UInt64, retried: UInt64, givenUp: UInt64) = (0, 0, 0)
+        /// Requests that were refused for want of the right token.
+        var authenticationFailures: UInt64 = 0
         /// How often a mirror was dropped.
         var droppedMirrors: UInt64 = 0
         /// How long downloads waited for a slot.
@@ -80,6 +82,11 @@ final class ServiceMetrics: Sendable {
     /// Counts a request that the server refused by itself.
     func record(refusal status: HTTPStatus) {
         state.withLock { $0.requests[RequestKind(endpoint: nil, status: status.code), default: 0] &+= 1 }
+    }
+
+    /// Counts a request that was refused for want of the right token.
+    func recordAuthenticationFailure() {
+        state.withLock { $0.authenticationFailures &+= 1 }
     }
 
     /// Counts what happened to a download.

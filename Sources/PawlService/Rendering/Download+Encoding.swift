@@ -54,6 +54,8 @@ extension Download {
             writer.endObject()
         }
         writer.endArray()
+        writer.member("waitingFor", waitingFor?.rawValue)
+        writer.member("expiresAt", expiresAt)
         writer.name("links")
         writer.beginObject()
         for (name, ending) in Self.links {

@@ -83,11 +83,38 @@ extension API {
             (Set(try reader.choices("state", DownloadState.self)), try reader.value("label"))
         }
         try RequestBody.checkEmpty(request)
+        return count("changed") { downloads throws(DownloadError) in
+            try await downloads.performOnAll(command, states: states, label: label)
+        }
+    }
+
+    /// `DELETE /downloads`.
+    func removeAll(_ request: borrowing Request) throws(Problem) -> RouteResult {
+        let (selection, deletesFiles) = try QueryReader.read(request.head.target) { reader throws(Problem) in
+            let selection = ListQuery(
+                states: Set(try reader.choices("state", DownloadState.self)), label: try reader.value("label"),
+                endedBefore: try reader.time("before"))
+            return (selection, try reader.bool("deleteFiles") ?? false)
+        }
+        try RequestBody.checkEmpty(request)
+        guard !selection.states.isEmpty || selection.label != nil || selection.endedBefore != nil else {
+            throw Problem(
+                .invalidRequest, "DELETE /downloads takes at least one of the query parameters state, label and before")
+        }
+        return count("removed") { downloads throws(DownloadError) in
+            try await downloads.removeAll(selection, deletingFiles: deletesFiles)
+        }
+    }
+
+    /// Does something with many downloads, and says with how many.
+    private func count(
+        _ name: String, _ body: @escaping @Sendable (DownloadService) async throws(DownloadError) -> Int
+    ) -> RouteResult {
         let downloads = downloads
         return .later { () throws(Problem) in
-            let changed: Int
+            let number: Int
             do throws(DownloadError) {
-                changed = try await downloads.performOnAll(command, states: states, label: label)
+                number = try await body(downloads)
             } catch {
                 throw Problem(error)
             }
@@ -95,7 +122,7 @@ extension API {
             response.forbidStoring()
             response.fill { writer in
                 writer.beginObject()
-                writer.member("changed", changed)
+                writer.member(name, number)
                 writer.endObject()
             }
             return response

@@ -71,6 +71,8 @@ extension API {
         for (endpoint, histogram) in figures.durations.sorted(by: { $0.key.label < $1.key.label }) {
             text.histogram("pawl_http_request_duration_seconds", [("route", endpoint.label)], histogram)
         }
+        text.family("pawl_auth_failures_total", .counter, "Requests refused for want of the right token.")
+        text.sample("pawl_auth_failures_total", Double(figures.authenticationFailures))
         text.family("pawl_download_transitions_total", .counter, "How often a download came into a state, or was changed in it.")
         for state in DownloadState.allCases {
             text.sample(

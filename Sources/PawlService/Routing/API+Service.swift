@@ -47,6 +47,7 @@ extension API {
     /// `GET /stats`.
     func statistics(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         let statistics = index.statistics()
+        let speedLimit = downloads.speedLimitInForce
         let uptime = condition.uptime(at: .now).components.seconds
         response.forbidStoring()
         response.fill { writer in
@@ -59,6 +60,7 @@ extension API {
             }
             writer.endObject()
             writer.member("bytesPerSecond", statistics.bytesPerSecond)
+            writer.member("speedLimit", speedLimit)
             writer.member("freeBytes", condition.freeBytes)
             writer.member("uptimeSeconds", uptime)
             writer.member("version", Program.version)

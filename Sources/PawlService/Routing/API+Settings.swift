@@ -23,12 +23,13 @@ extension API {
         for name in ServiceSettings.Name.allCases {
             if let value = try reader.integer(name.rawValue, in: name.range) { values[name] = value }
         }
+        let schedule = try reader.speedSchedule()
         try reader.finish()
         let (downloads, descriptors) = (downloads, descriptors)
         let fields = request.head.fields
         return .later { [values] () throws(Problem) in
             do throws(DownloadError) {
-                let settings = try await downloads.change(values) { $0.areMeant(by: fields) }
+                let settings = try await downloads.change(values, speedSchedule: schedule) { $0.areMeant(by: fields) }
                 descriptors.fit(transfers: settings)
                 var response = settings.response
                 response.fields.append(.etag, ContentTag.of(response.body))
@@ -63,8 +64,31 @@ extension ServiceSettings {
                 writer.name(name.rawValue)
                 writer.value(self[name])
             }
+            writer.name(Self.scheduleName)
+            writer.beginArray()
+            for entry in speedSchedule.entries { writer.value(entry.text) }
+            writer.endArray()
             writer.endObject()
         }
         return response
+    }
+}
+
+extension ObjectReader {
+    /// The schedule; nil if the member is absent.
+    fileprivate mutating func speedSchedule() throws(Problem) -> SpeedSchedule? {
+        let name = ServiceSettings.scheduleName
+        guard let texts = try strings(name, count: SpeedSchedule.mostEntries, limit: SpeedSchedule.longestEntry) else {
+            return nil
+        }
+        var entries: [SpeedSchedule.Entry] = []
+        for (index, text) in texts.enumerated() {
+            do throws(SpeedScheduleError) {
+                entries.append(try SpeedSchedule.Entry(parsing: text))
+            } catch {
+                throw refusal("\(name)[\(index)]", error.description)
+            }
+        }
+        return SpeedSchedule(entries)
     }
 }

@@ -48,10 +48,7 @@ final class API: Application {
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         let match = router.match(request.head.target)
-        let pending = Pending(
-            endpoint: match.number, begun: SystemTime.sinceStart,
-            origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
-            entry: log.writes(.debug) ? RequestLogEntry(request) : nil)
+        let pending = begin(request, match)
         do throws(Problem) {
             switch try route(request, match, &response) {
             case .ready: break
@@ -75,6 +72,32 @@ final class API: Application {
         }
         finish(pending, &response)
         return .ready
+    }
+
+    /// What the head alone decides is decided before the body takes any memory.
+    func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision {
+        let match = router.match(request.head.target)
+        do throws(Problem) {
+            // Nothing that only reads looks at a body.
+            guard try checkHead(request, match, countsRequest: true) != nil, method(of: request) != .get else { return .ignore }
+            // A body in chunks may turn out to be empty; one with a length is not. One that is too long is refused for that.
+            if case .length(let length) = request.head.framing, length <= Int64(ServerLimits().body) {
+                try RequestBody.checkMediaType(request.head.fields)
+            }
+            return .read
+        } catch {
+            let pending = begin(request, match)
+            error.fill(&response)
+            finish(pending, &response)
+            return .refuse
+        }
+    }
+
+    private func begin(_ request: borrowing Request, _ match: borrowing Router.Match) -> Pending {
+        Pending(
+            endpoint: match.number, begun: SystemTime.sinceStart,
+            origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
+            entry: log.writes(.debug) ? RequestLogEntry(request) : nil)
     }
 
     /// What is needed of a request when its response is finished.
@@ -108,33 +131,52 @@ final class API: Application {
         crossOrigin.decorate(&response.fields, forOrigin: crossOrigin.isOpen ? request.head.fields[.origin] : nil)
     }
 
-    /// The checks come in the order in which they give the least away: the host, how often, then the token, then what there is.
     private func route(
         _ request: borrowing Request, _ match: borrowing Router.Match, _ response: inout Response
     ) throws(Problem) -> RouteResult {
-        try access.checkHost(request.head.fields)
-        let isOptions = if case .options = request.head.method { true } else { false }
-        let isPreflight =
-            isOptions && request.head.fields.contains(.origin) && request.head.fields.contains(.accessControlRequestMethod)
-        if match.endpoint?.isPublic != true {
-            try access.checkRate(request)
-            if !isPreflight { try access.checkToken(request, takesTicket: match.endpoint?.takesTicket == true) }
-        }
-        if isOptions, request.head.target.isAsterisk {
+        // Where a body came, it was let in by its head; the token may have been changed while it came.
+        guard let endpoint = try checkHead(request, match, countsRequest: !request.announcesBody) else {
             response.status = .noContent
-            response.fields.set(.allow, "GET, HEAD, POST, PATCH, DELETE, OPTIONS")
+            let allow = match.endpoint?.allow ?? "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
+            response.fields.set(.allow, allow)
+            if isPreflight(request), match.endpoint != nil {
+                crossOrigin.respondToPreflight(&response, for: request, methods: allow)
+            }
             return .ready
         }
+        return try perform(endpoint, method(of: request), match.id, request, &response)
+    }
+
+    /// HEAD is what GET is; the server leaves the body out.
+    private func method(of request: borrowing Request) -> HTTPMethod {
+        if case .head = request.head.method { .get } else { request.head.method }
+    }
+
+    /// Whether a browser asks what a page may send: it asks without the token.
+    private func isPreflight(_ request: borrowing Request) -> Bool {
+        guard case .options = request.head.method else { return false }
+        return request.head.fields.contains(.origin) && request.head.fields.contains(.accessControlRequestMethod)
+    }
+
+    /// Checks what the head of a request decides, and returns the endpoint to be used; `nil` if only its options are asked for.
+    ///
+    /// The checks come in the order in which they give the least away: the host, how often, then the token, then what there is.
+    /// - Parameter countsRequest: whether the request was not counted yet.
+    private func checkHead(
+        _ request: borrowing Request, _ match: borrowing Router.Match, countsRequest: Bool
+    ) throws(Problem) -> Endpoint? {
+        try access.checkHost(request.head.fields)
+        if match.endpoint?.isPublic != true {
+            if countsRequest { try access.checkRate(request) }
+            if !isPreflight(request) { try checkToken(request, takesTicket: match.endpoint?.takesTicket == true) }
+        }
+        let isOptions = if case .options = request.head.method { true } else { false }
+        if isOptions, request.head.target.isAsterisk { return nil }
         guard let endpoint = match.endpoint else {
             throw Problem(.notFound, "there is nothing at this path; /openapi.yaml lists what there is")
         }
-        if isOptions {
-            response.status = .noContent
-            response.fields.set(.allow, endpoint.allow)
-            if isPreflight { crossOrigin.respondToPreflight(&response, for: request, methods: endpoint.allow) }
-            return .ready
-        }
-        let method = if case .head = request.head.method { HTTPMethod.get } else { request.head.method }
+        if isOptions { return nil }
+        let method = method(of: request)
         guard endpoint.methods.contains(method) else {
             var problem = Problem(
                 .methodNotAllowed, "\(endpoint.path) takes \(endpoint.allow), not \(request.head.method.name.prefix(32))")
@@ -150,7 +192,25 @@ final class API: Application {
         guard endpoint.isPublic || crossOrigin.allowsRead(by: request.head.fields, isFile: endpoint == .file) else {
             throw Problem(.originNotAllowed, "a page of another site may not use this; --cors-origin allows one")
         }
-        return try perform(endpoint, method, match.id, request, &response)
+        return endpoint
+    }
+
+    /// Whoever is refused for want of the token is counted and logged.
+    private func checkToken(_ request: borrowing Request, takesTicket: Bool) throws(Problem) {
+        do throws(Problem) {
+            try access.checkToken(request, takesTicket: takesTicket)
+        } catch {
+            if error.code == .unauthorized || error.code == .rateLimited {
+                metrics.recordAuthenticationFailure()
+                log.write(
+                    .warning, "authentication failed",
+                    [
+                        ("address", .text(request.peer.host)), ("requestId", .text(request.id.description)),
+                        ("reason", .text(error.detail)),
+                    ])
+            }
+            throw error
+        }
     }
 
     private func perform(
@@ -175,7 +235,12 @@ final class API: Application {
         case .search: return try search(request, &response)
         case .searchSources: return try searchSources(request, &response)
         case .searchLookup: return try lookUp(request)
-        case .downloads: return method == .post ? try add(request) : try list(request, &response)
+        case .downloads:
+            switch method {
+            case .post: return try add(request)
+            case .delete: return try removeAll(request)
+            default: return try list(request, &response)
+            }
         case .batch: return try addBatch(request)
         case .pauseAll: return try performOnAll(.pause, request)
         case .resumeAll: return try performOnAll(.resume, request)

@@ -42,7 +42,7 @@ enum Endpoint: String, Sendable, CaseIterable {
             .events:
             [.get]
         case .problem: [.get]
-        case .downloads: [.get, .post]
+        case .downloads: [.get, .post, .delete]
         case .settings: [.get, .patch]
         case .download: [.get, .patch, .delete]
         case .tickets, .batch, .pauseAll, .resumeAll, .cancelAll, .pause, .resume, .cancel, .retry: [.post]
@@ -63,7 +63,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     func takesQuery(_ method: HTTPMethod) -> Bool {
         switch self {
         case .search, .searchLookup, .pauseAll, .resumeAll, .cancelAll, .allEvents, .file, .events: true
-        case .downloads: method == .get
+        case .downloads: method != .post
         case .download: method != .patch
         default: false
         }
@@ -77,10 +77,10 @@ enum Endpoint: String, Sendable, CaseIterable {
         }
     }
 
-    /// Whether it needs no token: probes, and the console, which asks for one.
+    /// Whether it needs no token: probes, the console, which asks for one, and what is the same for every service.
     var isPublic: Bool {
         switch self {
-        case .startPage, .consoleFile, .health, .readiness, .problem: true
+        case .startPage, .consoleFile, .health, .readiness, .problem, .document, .reference: true
         default: false
         }
     }

@@ -58,6 +58,17 @@ struct QueryReader {
         return number
     }
 
+    /// A moment, as RFC 3339 writes it.
+    mutating func time(_ name: String) throws(Problem) -> Timestamp? {
+        guard let text = try value(name) else { return nil }
+        // A plus sign that was not escaped stands for a space in a query, and no time has one.
+        guard let time = Timestamp(parsing: text.replacing(" ", with: "+")) else {
+            throw Problem(
+                .invalidRequest, "the query parameter '\(name)' is '\(text)'; it takes a time such as 2026-11-23T08:00:00Z")
+        }
+        return time
+    }
+
     /// `true` or `false`.
     mutating func bool(_ name: String) throws(Problem) -> Bool? {
         guard let text = try value(name) else { return nil }

@@ -6,7 +6,7 @@ internal import JSON
 enum RequestBody {
     /// The JSON text of a request that must have one.
     static func json(of request: borrowing Request) throws(Problem) -> JSONValue {
-        try checkMediaType(of: request)
+        try checkMediaType(request.head.fields)
         guard !request.body.isEmpty else {
             throw Problem(.invalidRequest, "the request has no body; it takes a JSON object")
         }
@@ -16,7 +16,7 @@ enum RequestBody {
     /// Makes sure that a request which takes nothing brings nothing: no body, or an empty object.
     static func checkEmpty(_ request: borrowing Request) throws(Problem) {
         guard !request.body.isEmpty else { return }
-        try checkMediaType(of: request)
+        try checkMediaType(request.head.fields)
         try ObjectReader(try parse(request.body)).finish()
     }
 
@@ -29,12 +29,12 @@ enum RequestBody {
     }
 
     /// Only `application/json` and `application/…+json` pass: a web page's form can send neither without asking first (CORS).
-    private static func checkMediaType(of request: borrowing Request) throws(Problem) {
-        guard let text = request.head.fields[.contentType] else {
+    static func checkMediaType(_ fields: borrowing Fields) throws(Problem) {
+        guard let text = fields[.contentType] else {
             throw Problem(.unsupportedMediaType, "the body has no Content-Type; it must be application/json")
         }
         // RFC 9110 §8.3: a singleton. Which of several counts is guessed differently by each program on the way.
-        guard request.head.fields.count(.contentType) == 1 else {
+        guard fields.count(.contentType) == 1 else {
             throw Problem(.unsupportedMediaType, "the body has more than one Content-Type; send one, application/json")
         }
         guard let type = MediaType(parsing: text), type.essence == "application/json" || isJSONSuffixed(type) else {

@@ -3,7 +3,7 @@ internal import System
 
 /// Limits for each client: of wrong tokens always, of requests only if the user sets one.
 final class RateLimits: Sendable {
-    /// Wrong tokens from one client: ten at once, then one every six seconds. Nobody mistypes more; trying them all takes for ever.
+    /// Different wrong tokens from one client: ten at once, then one every six seconds. Nobody mistypes more.
     static let guesses = TokenBucket.Size(burst: 10, perSecond: 1.0 / 6)
 
     private let failures = Locked(ClientAllowances(guesses))
@@ -26,16 +26,13 @@ final class RateLimits: Sendable {
         throw Problem(.rateLimited, "more requests from this address than --rate-limit allows", waiting: wait)
     }
 
-    /// Refuses a client that sent too many wrong tokens, before it learns whether this one is right.
-    func checkGuesses(of peer: borrowing SocketAddress) throws(Problem) {
+    /// Counts a wrong token unless the client has sent the same before, and refuses one too many. Programs repeat a token that was
+    /// changed, and learn nothing by that.
+    func checkGuess(_ token: ArraySlice<UInt8>, of peer: borrowing SocketAddress) throws(Problem) {
         let host = peer.host
-        guard let wait = failures.withLock({ $0.wait(host, now: .now) }) else { return }
+        // Not the token itself: what somebody mistypes may be the token of another service. The hash has a secret of this process.
+        let mark = Array(token).hashValue
+        guard let wait = failures.withLock({ $0.take(host, once: mark, now: .now) }) else { return }
         throw Problem(.rateLimited, "too many wrong tokens from this address", waiting: wait)
-    }
-
-    /// Counts a wrong token.
-    func recordWrongGuess(of peer: borrowing SocketAddress) {
-        let host = peer.host
-        _ = failures.withLock { $0.take(host, now: .now) }
     }
 }

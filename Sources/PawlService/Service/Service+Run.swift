@@ -13,7 +13,7 @@ extension Service {
     }
 
     /// Runs the service until SIGTERM or SIGINT, and returns the process's exit status: 0 after an orderly end, 1 if it could
-    /// not start. SIGHUP has the token file read again; without one, it ends the service as well. `SignalWatcher.prepare()` must
+    /// not start. SIGHUP has the files of secrets read again; without any, it ends the service as well. `SignalWatcher.prepare()` must
     /// have been called.
     /// - Parameters:
     ///   - configuration: what the user chose.
@@ -25,9 +25,8 @@ extension Service {
         let (signals, continuation) = AsyncStream.makeStream(of: SignalAction.self)
         let drainDelay = Duration.seconds(configuration.drainDelay)
         let reload: @Sendable () -> Void = { continuation.yield(.reload) }
-        SignalWatcher.watch(
-            limit: endLimit + drainDelay, reload: configuration.tokenFile == nil ? nil : reload
-        ) { _ in
+        let hasSecretFiles = configuration.tokenFile != nil || configuration.webhookSecretFile != nil
+        SignalWatcher.watch(limit: endLimit + drainDelay, reload: hasSecretFiles ? reload : nil) { _ in
             continuation.yield(.end)
         }
         let service: Service
@@ -41,7 +40,7 @@ extension Service {
         await started(service)
         for await action in signals {
             if case .end = action { break }
-            service.reloadToken()
+            service.reloadSecrets()
         }
         log.write(.info, "stopping")
         service.retire()

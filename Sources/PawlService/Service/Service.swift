@@ -18,7 +18,9 @@ public final class Service: Sendable {
     private let client: HTTPClient
     private let condition: ServiceCondition
     private let access: AccessPolicy
-    private let tokenFile: String?
+    private let webhookSecret: Locked<String?>
+    /// As it was given: the files that it names are read again on demand.
+    private let configuration: Configuration
     private let heapTrimmer = HeapTrimmer()
     private let storeWatch: Task<Void, Never>
     private let log: Log
@@ -28,7 +30,7 @@ public final class Service: Sendable {
 
     private init(
         server: HTTPServer, address: SocketAddress, downloads: DownloadService, client: HTTPClient,
-        api: API, tokenFile: String?, log: Log
+        api: API, webhookSecret: Locked<String?>, configuration: Configuration, log: Log
     ) {
         self.server = server
         url = "http://\(address)"
@@ -37,7 +39,8 @@ public final class Service: Sendable {
         self.client = client
         condition = api.condition
         access = api.access
-        self.tokenFile = tokenFile
+        self.webhookSecret = webhookSecret
+        self.configuration = configuration
         self.log = log
         storeWatch = Task {
             while (try? await Task.sleep(for: Self.watchInterval)) != nil { await downloads.watchStore() }
@@ -54,14 +57,17 @@ public final class Service: Sendable {
     /// - Throws: one clear line if it cannot start.
     public static func start(_ configuration: Configuration, log: Log) async throws(StartError) -> Service {
         var configuration = configuration
-        try configuration.resolveToken()
+        try configuration.readToken()
+        try configuration.checkToken()
+        try configuration.readWebhookSecret()
+        let webhookSecret = Locked(configuration.webhookSecret)
         let client = try configuration.makeClient()
         let metrics = ServiceMetrics(receivedBytes: { client.receivedBytes })
         let downloads: DownloadService
         do throws(DownloadsStartError) {
             let settings = DownloadsConfiguration(configuration)
             let webhooks = SignedWebhookSender(
-                client: client, destinationGuard: settings.destinationGuard, secret: configuration.webhookSecret)
+                client: client, destinationGuard: settings.destinationGuard, secret: webhookSecret)
             downloads = try await DownloadService(configuration: settings, client: client, webhooks: webhooks) { event in
                 metrics.record(event)
                 log.write(event)
@@ -71,9 +77,7 @@ public final class Service: Sendable {
             throw StartError(error.description)
         }
         let condition = ServiceCondition(dataDirectory: configuration.dataDirectory, started: .now)
-        let catalog = Catalog(
-            configuration: CatalogConfiguration(
-                itunesURL: configuration.itunesURL, postsURL: configuration.postsURL), client: client)
+        let catalog = Catalog(configuration: CatalogConfiguration(configuration), client: client)
         var settings = ServerConfiguration()
         settings.host = configuration.host
         settings.port = configuration.port
@@ -93,7 +97,7 @@ public final class Service: Sendable {
             condition.isReady = true
             return Service(
                 server: server, address: address, downloads: downloads, client: client, api: api,
-                tokenFile: configuration.tokenFile, log: log)
+                webhookSecret: webhookSecret, configuration: configuration, log: log)
         } catch {
             await downloads.shutdown()
             client.shutdown()
@@ -106,11 +110,31 @@ public final class Service: Sendable {
         condition.isReady = false
     }
 
-    /// Reads the token's file again. If it cannot be read, or holds no token, the old one stays.
-    public func reloadToken() {
-        guard let tokenFile else { return }
+    /// Reads the files of secrets again. What cannot be read, or holds none, or too short a token, leaves the old one.
+    public func reloadSecrets() {
+        reloadToken()
+        reloadWebhookSecret()
+    }
+
+    private func reloadWebhookSecret() {
+        guard configuration.webhookSecretFile != nil else { return }
         do throws(StartError) {
-            access.replaceToken(try AccessToken(readFrom: tokenFile))
+            var configuration = configuration
+            try configuration.readWebhookSecret()
+            webhookSecret.withLock { $0 = configuration.webhookSecret }
+            log.write(.info, "the webhook secret file is read again")
+        } catch {
+            log.write(.error, "the old webhook secret stays: \(error)")
+        }
+    }
+
+    private func reloadToken() {
+        guard configuration.tokenFile != nil else { return }
+        do throws(StartError) {
+            var configuration = configuration
+            try configuration.readToken()
+            try configuration.checkToken()
+            if let token = configuration.token { access.replaceToken(token) }
             log.write(.info, "the token file is read again")
         } catch {
             log.write(.error, "the old token stays: \(error)")
@@ -126,5 +150,14 @@ public final class Service: Sendable {
         await downloads.shutdown()
         client.shutdown()
         heapTrimmer.stop()
+    }
+}
+
+extension CatalogConfiguration {
+    /// What of the configuration is about searches. The operator chose where the sources are; where they redirect to is checked.
+    fileprivate init(_ configuration: Configuration) {
+        self.init(itunesURL: configuration.itunesURL, postsURL: configuration.postsURL)
+        destinationGuard = configuration.destinationGuard.allowing(
+            [DestinationRule(configuration.itunesURL), DestinationRule(configuration.postsURL)])
     }
 }

@@ -1,13 +1,14 @@
 internal import Downloads
 internal import HTTPClient
 internal import HTTPCore
+internal import System
 
 /// Posts a download's resource to its webhook, signed if there is a secret.
 struct SignedWebhookSender: WebhookSender {
     let client: HTTPClient
     let destinationGuard: DestinationGuard
-    /// The key of the signature; `nil`: messages are not signed.
-    let secret: String?
+    /// The key of the signature, which may be changed; `nil`: messages are not signed.
+    let secret: Locked<String?>
 
     /// The most bytes of a response that are read; nobody looks at them.
     private static let responseLimit = 256 * 1024
@@ -19,7 +20,9 @@ struct SignedWebhookSender: WebhookSender {
         request.method = "POST"
         request.body = body
         request.fields = [("Content-Type", "application/json"), ("Pawl-Delivery", delivery.id.description)]
-        if let secret { request.fields.append(("Pawl-Signature", Self.signature(of: body, secret: secret, at: .now()))) }
+        if let secret = secret.withLock({ $0 }) {
+            request.fields.append(("Pawl-Signature", Self.signature(of: body, secret: secret, at: .now())))
+        }
         request.guarding = destinationGuard
         request.connectTimeout = .seconds(10)
         request.headTimeout = .seconds(15)

@@ -43,11 +43,14 @@ struct CommandLineParserTests {
     func everyOption() throws {
         let values = [
             "host": "127.0.0.2", "port": "9", "data-dir": "/d", "token": "t0ken", "token-file": "/t", "webhook-secret": "s",
-            "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000", "allow-destination": "10.0.0.0/8",
+            "webhook-secret-file": "/w",
+            "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000",
+            "speed-schedule": "sat,sun\t22:00-06:00\t2M", "allow-destination": "10.0.0.0/8",
+            "deny-destination": "*.internal", "proxy": "http://user:pass@proxy.example:3128", "no-proxy": "10.0.0.0/8",
             "cors-origin": "https://a.example", "allowed-host": "pawl.example", "itunes-url": "http://127.0.0.1:1/i",
             "posts-url": "http://127.0.0.1:1/p", "rate-limit": "100", "max-connections-per-address": "20", "drain-delay": "5",
             "ca-file": "/ca", "log-level": "debug",
-            "log-format": "json",
+            "log-format": "json", "min-free": "1G", "quota": "2T", "keep-completed": "30d", "keep-ended": "7d",
         ]
         for option in OptionTable.options(of: .serve) {
             let value = option.placeholder == nil ? "true" : try #require(values[option.name], "\(option.name)")
@@ -59,8 +62,11 @@ struct CommandLineParserTests {
             #expect(separate == joined, "\(option.name)")
             #expect(separate == variable, "\(option.name)")
         }
-        #expect(try parse("serve --token t0ken").token?.isCarried(by: Array("Bearer t0ken".utf8)[...]) == true)
+        #expect(try parse("serve --token t0ken").token?.equals(Array("t0ken".utf8)[...]) == true)
         #expect(try parse("serve --webhook-secret s").webhookSecret == "s")
+        let both = try parse("serve --webhook-secret-file w", ["PAWL_WEBHOOK_SECRET": "s"])
+        #expect(both.webhookSecretFile == "w")
+        #expect(both.webhookSecret == nil)
     }
 
     @Test("a flag wins over the environment, the last of equal flags over the others")
@@ -187,13 +193,25 @@ struct CommandLineParserTests {
     @Test(
         "other machines are served with a token, or when the user insists",
         arguments: [
-            "--token t", "--token-file f", "--no-auth",
+            "--token 0123456789abcdef", "--token-file f", "--no-auth",
         ])
     func beyondLoopback(flags: String) throws {
         #expect(try parse("serve --host 0.0.0.0 \(flags)").host == "0.0.0.0")
         #expect(try parse("serve --host 127.9.9.9").host == "127.9.9.9")
         #expect(try parse("serve --host [::1]").host == "::1")
         #expect(try parse("serve --host localhost").host == "127.0.0.1")
+    }
+
+    @Test("other machines are not served with a token that is short, and how to make one is said", arguments: ["0.0.0.0", "::"])
+    func shortToken(host: String) throws {
+        for command in ["serve", "demo"] {
+            let line = try #require(failure([command, "--host", host, "--token", "0123456789abcde", "--no-auth"]))
+            #expect(line.contains("--token"))
+            #expect(line.contains("16 or more"))
+            #expect(line.contains("openssl rand -hex 32"))
+            #expect(!line.contains("0123456789"))
+        }
+        #expect(try parse("serve --host 127.0.0.1 --token t").token != nil)
     }
 
     @Test("get takes flags before and after its URLs, short ones too")

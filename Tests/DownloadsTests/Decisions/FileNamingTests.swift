@@ -41,7 +41,18 @@ struct FileNamingTests {
             ("\u{1100}\u{1161}", "\u{AC00}"),
             ("Ａ／Ｂ", "Ａ／Ｂ"),
             ("日本語 ファイル.pdf", "日本語 ファイル.pdf"),
-            ("what? *.txt:stream", "what? *.txt:stream"),
+            ("what? *.txt:stream", "what_ _.txt_stream"),
+            ("con:stream.txt", "con_stream.txt"),
+            ("a|b<c>d\"e?.txt", "a_b_c_d_e_.txt"),
+            ("C:evil.txt", "C_evil.txt"),
+            ("name.txt::$DATA", "name.txt__$DATA"),
+            ("???", "___"),
+            ("a.txt:", "a.txt_"),
+            ("COM\u{B2}.tar.gz", "_COM\u{B2}.tar.gz"),
+            ("lpt0", "_lpt0"),
+            ("CONOUT$.txt", "_CONOUT$.txt"),
+            ("prn.", "_prn"),
+            ("a<\u{338}b", "a_\u{338}b"),
             ("-rf", "-rf"),
         ] as [(String, String?)])
     func becomesSafe(_ name: String, _ expected: String?) {
@@ -56,6 +67,8 @@ struct FileNamingTests {
             (String(repeating: "a", count: 255), true), (String(repeating: "a", count: 256), false), ("", false), (".", false),
             ("..", false), (".a", false), ("a/b", false), ("/a", false), ("a\\b", false), ("a\0", false), ("a\nb", false),
             ("a\u{202E}b", false),
+            // Names that earlier releases gave.
+            ("con:stream.txt", true), ("a|b<c>d\"e?.txt", true),
         ])
     func recordNameIsOneVisibleFile(_ name: String, _ isSafe: Bool) {
         #expect(FileNaming.isSafe(name) == isSafe)
@@ -80,6 +93,12 @@ struct FileNamingTests {
         #expect(safe.hasSuffix(suffix))
         #expect(FileNaming.safe(safe) == safe)
         #expect(!safe.unicodeScalars.contains("\u{FFFD}"))
+    }
+
+    @Test("a long name that is cut to a device's is made safe again")
+    func cutNameIsNoDevice() {
+        #expect(FileNaming.safe("con" + String(repeating: " ", count: 250) + "x.txt") == "_con.txt")
+        #expect(FileNaming.safe("NUL" + String(repeating: " ", count: 250) + "x") == "_NUL")
     }
 
     @Test(
@@ -117,6 +136,9 @@ struct FileNamingTests {
             (nil, nil, "https://h/a/b%20c.txt?x=/y.bin", "b c.txt"),
             (nil, nil, "https://h/a/..%2F..%2Fetc%2Fpasswd", "passwd"),
             (nil, nil, "https://h/a/%2e%2e", "download"),
+            (nil, nil, "https://h/a/what%3F.txt%3As", "what_.txt_s"),
+            (nil, nil, "https://h/a/con:stream.txt", "con_stream.txt"),
+            (nil, #"attachment; filename="a|b<c>d\"e?.txt""#, "https://h/url", "a_b_c_d_e_.txt"),
             (nil, nil, "https://h/a/%FF.txt", "ÿ.txt"),
             (nil, nil, "https://h/a/%00", "download"),
             (nil, nil, "https://h/a/", "download"),
@@ -169,6 +191,9 @@ struct FileNamingTests {
             ("..\\b", "filename must not contain '/' or '\\'"),
             ("a\nb", "filename must not contain control or formatting characters"),
             ("a\u{202E}b", "filename must not contain control or formatting characters"),
+            ("con:stream.txt", "filename must not contain any of < > : \" | ? *"),
+            ("a|b<c>d\"e?.txt", "filename must not contain any of < > : \" | ? *"),
+            ("*", "filename must not contain any of < > : \" | ? *"),
             (".hidden", "filename must not begin with a dot or a space"),
             ("..", "filename must not begin with a dot or a space"),
             (".\u{301}x", "filename must not begin with a dot or a space"),

@@ -108,7 +108,7 @@ struct FinishedNamesTests {
         var download = Download(
             id: DepotFixture.id(number), url: "http://a.example/", state: state, createdAt: Timestamp(millisecondsSinceEpoch: 0))
         download.filename = name
-        download.completedAt = Timestamp(millisecondsSinceEpoch: time)
+        download.endedAt = Timestamp(millisecondsSinceEpoch: time)
         return download
     }
 

@@ -10,7 +10,8 @@ struct OrderedPlacesTests {
         var entries = IndexEntries()
         for number in numbers {
             let id = DownloadID(value: UInt128(number))
-            _ = entries.append(IndexEntry(Download(id: id, url: "", createdAt: id.createdAt), counters: nil))
+            _ = entries.append(
+                IndexEntry(Download(id: id, url: "", createdAt: id.createdAt), counters: nil, queue: QueueStatus()))
         }
         return entries
     }

@@ -433,6 +433,8 @@ final class SlowDisk: Sendable {
     let gate = Gate()
     /// Whether somebody waits for it.
     let isReached = Waiter(false)
+    /// Its free room in bytes; without it, that of the real one.
+    let free = Locked<Int64?>(nil)
 }
 
 /// A depot on a disk that does not get on with verifying before a gate is opened.
@@ -466,6 +468,10 @@ final class SlowDepot: FileDepot {
         return try await real.verify(verification)
     }
 
+    func freeBytes() throws(FileError) -> Int64 {
+        if let free = disk.free.withLock({ $0 }) { return free }
+        return try real.freeBytes()
+    }
     func openPart(_ id: DownloadID, holding length: Int64) throws(FileError) -> PartFile {
         try real.openPart(id, holding: length)
     }

@@ -13,6 +13,7 @@ struct SQLiteRecordStoreTests {
         let scene = try StoreScene()
         var bare = sampleRecord(2, state: .completed)
         bare.entity = SavedEntity()
+        bare.download.endedAt = bare.download.updatedAt
         do {
             let store = try scene.open()
             #expect(try store.load().records.isEmpty)
@@ -34,7 +35,7 @@ struct SQLiteRecordStoreTests {
             let directory = try DataDirectory(path: scene.path)
             let connection = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
             let migrations = Array(StoreSchema.migrations.prefix(version))
-            try StoreSchema.prepare(connection, path: scene.path, migrations: migrations)
+            try StoreSchema.prepare(connection, path: scene.path + "/pawl.sqlite", migrations: migrations)
             // What the first release had to write.
             try connection.execute(
                 """

@@ -71,7 +71,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.download.createdAt = Timestamp(millisecondsSinceEpoch: 1)
     record.download.startedAt = Timestamp(millisecondsSinceEpoch: 2)
     record.download.updatedAt = Timestamp(millisecondsSinceEpoch: 3)
-    record.download.completedAt = Timestamp(millisecondsSinceEpoch: 4)
+    record.download.endedAt = Timestamp(millisecondsSinceEpoch: 4)
     record.download.revision = .max
     record.download.stamp = EventID(epoch: 1_763_717_520_000, sequence: 12)
     record.requestedFilename = "mine.bin"
@@ -103,7 +103,7 @@ func portrait(_ record: DownloadRecord) -> [String: String] {
         "createdAt": "\(download.createdAt.millisecondsSinceEpoch)",
         "startedAt": "\(String(describing: download.startedAt?.millisecondsSinceEpoch))",
         "updatedAt": "\(download.updatedAt.millisecondsSinceEpoch)",
-        "completedAt": "\(String(describing: download.completedAt?.millisecondsSinceEpoch))",
+        "endedAt": "\(String(describing: download.endedAt?.millisecondsSinceEpoch))",
         "revision": "\(download.revision)", "stamp": "\(download.stamp)",
         "requestedFilename": "\(String(describing: record.requestedFilename))",
         "requestedMediaType": "\(String(describing: record.requestedMediaType))",

@@ -7,6 +7,11 @@ import TestSupport
 /// An application made of a closure.
 struct TestApplication: Application {
     var handler: @Sendable (borrowing Request, inout Response) -> Handling
+    var decision: @Sendable (borrowing Request, inout Response) -> BodyDecision = { _, _ in .read }
+
+    func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision {
+        decision(request, &response)
+    }
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         handler(request, &response)
@@ -35,6 +40,7 @@ func onThread<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) a
 func withServer<Value: Sendable>(
     loops: Int = 2, limits: @Sendable (inout ServerLimits) -> Void = { _ in },
     defaultFields: [(name: FieldName, value: String)] = [],
+    decision: @escaping @Sendable (borrowing Request, inout Response) -> BodyDecision = { _, _ in .read },
     _ handler: @escaping @Sendable (borrowing Request, inout Response) -> Handling,
     client: @escaping @Sendable (Int) throws -> Value
 ) async throws -> Value {
@@ -42,7 +48,7 @@ func withServer<Value: Sendable>(
     configuration.eventLoops = loops
     limits(&configuration.limits)
     configuration.defaultFields = defaultFields
-    let server = HTTPServer(configuration: configuration, application: TestApplication(handler: handler))
+    let server = HTTPServer(configuration: configuration, application: TestApplication(handler: handler, decision: decision))
     let address = try server.start()
     let result: Result<Value, any Error>
     do {

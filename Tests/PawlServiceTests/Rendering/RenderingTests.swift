@@ -47,10 +47,12 @@ struct RenderingTests {
                 "id", "url", "state", "filename", "mediaType", "bytesReceived", "bytesTotal", "progress", "bytesPerSecond",
                 "etaSeconds", "resumable", "stalled", "segments", "attempts", "error", "checksum", "sha256", "priority", "labels",
                 "speedLimit", "track", "createdAt", "startedAt", "updatedAt", "completedAt", "fileMissing", "receivedRanges",
-                "links",
+                "waitingFor", "expiresAt", "links",
             ])
         for name in [
             "filename", "mediaType", "bytesTotal", "progress", "etaSeconds", "resumable", "error", "track", "completedAt",
+            "waitingFor",
+            "expiresAt",
         ] {
             #expect(value[name]?.isNull == true, "\(name)")
         }

@@ -38,6 +38,32 @@ struct DownloadRouteTests {
         }
     }
 
+    @Test("many downloads are removed by one request, which has to say which")
+    func removeMany() async throws {
+        try await RunningService.with { running in
+            let url = running.upstreamURL + "/entity?size=1000&seed="
+            for seed in 1...3 {
+                let label = seed == 3 ? "kept" : "gone"
+                let made = try await running.send(
+                    "POST", "/downloads", json: #"{"url":"\#(url)\#(seed)","labels":["\#(label)"]}"#)
+                _ = try await running.complete(try #require(made.json["id"]?.string))
+            }
+            for query in ["", "?deleteFiles=true", "?before=yesterday", "?state=old", "?folders=x", "?label=a&label=b"] {
+                let refused = try await running.send("DELETE", "/downloads" + query)
+                #expect(refused.status == 400, "\(query)")
+                #expect(refused.code == "invalid-request")
+            }
+            #expect(try await running.send("DELETE", "/downloads?before=2000-01-01T00:00:00+01:00").json["removed"]?.integer == 0)
+            let removed = try await running.send("DELETE", "/downloads?label=gone&state=completed&deleteFiles=true")
+            #expect(removed.status == 200)
+            #expect(removed.json["removed"]?.integer == 2)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: running.directory.path + "/files").count == 1)
+            #expect(try await running.send("GET", "/downloads").json["total"]?.integer == 1)
+            let rest = try await running.send("DELETE", "/downloads?before=2100-01-01T00:00:00Z")
+            #expect(rest.json["removed"]?.integer == 1)
+        }
+    }
+
     @Test("a second request of a URL is answered as it asks: with the first, with 409, or with another download")
     func duplicates() async throws {
         try await RunningService.with { running in

@@ -213,7 +213,7 @@ struct RouteTests {
             let statistics = try await running.send("GET", "/stats").json
             #expect(
                 statistics.members?.map(\.name) == [
-                    "downloads", "bytesPerSecond", "freeBytes", "uptimeSeconds", "version", "instanceId",
+                    "downloads", "bytesPerSecond", "speedLimit", "freeBytes", "uptimeSeconds", "version", "instanceId",
                 ])
             #expect(
                 statistics["downloads"]?.members?.map(\.name) == [

@@ -15,7 +15,30 @@ struct AccessTests {
         ])
     func token(authorization: String, isRight: Bool) throws {
         let token = try #require(AccessToken("s3cret"))
-        #expect(token.isCarried(by: Array(authorization.utf8)[...]) == isRight)
+        let sent = AccessToken.carried(by: Array(authorization.utf8)[...])
+        #expect((sent.map { token.equals($0) } ?? false) == isRight)
+    }
+
+    @Test(
+        "beyond loopback a token has 16 characters or more; a shorter one is refused with a line that says how to make one",
+        arguments: [
+            ("127.0.0.1", "s3cret", true), ("::1", "s3cret", true), ("127.9.9.9", "t", true), ("0.0.0.0", "s3cret", false),
+            ("::", "s3cret", false), ("192.0.2.1", "fifteen-letters", false), ("192.0.2.1", "sixteen-letters!", true),
+        ])
+    func shortToken(host: String, text: String, isFine: Bool) {
+        var configuration = Configuration()
+        configuration.host = host
+        configuration.token = AccessToken(text)
+        // It permits to serve without a token, not with a bad one.
+        configuration.allowsAnonymous = true
+        do throws(StartError) {
+            try configuration.checkToken()
+            #expect(isFine)
+        } catch {
+            #expect(!isFine)
+            #expect("\(error)".contains("openssl rand -hex 32"))
+            #expect(!"\(error)".contains(text))
+        }
     }
 
     @Test("a token never describes itself")

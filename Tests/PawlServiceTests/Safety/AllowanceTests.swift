@@ -35,9 +35,21 @@ struct AllowanceTests {
         var allowances = ClientAllowances(size)
         for _ in 0..<3 { #expect(allowances.take("10.0.0.1", now: start) == nil) }
         #expect(allowances.take("10.0.0.1", now: start) != nil)
-        #expect(allowances.wait("10.0.0.1", now: start) != nil)
-        #expect(allowances.wait("10.0.0.2", now: start) == nil)
         #expect(allowances.take("10.0.0.2", now: start) == nil)
+    }
+
+    @Test("what is taken for the same thing again is not taken twice, and what is refused counts for nothing")
+    func marks() {
+        var allowances = ClientAllowances(size)
+        for mark in [1, 1, 2, 1, 2, 3, 3] { #expect(allowances.take("10.0.0.1", once: mark, now: start) == nil) }
+        for mark in [4, 4, 5] { #expect(allowances.take("10.0.0.1", once: mark, now: start) == .seconds(2)) }
+        for mark in [1, 2, 3] { #expect(allowances.take("10.0.0.1", once: mark, now: start) == nil) }
+        #expect(allowances.take("10.0.0.2", once: 4, now: start) == nil)
+        // The fourth has a turn, and takes the place of the first.
+        let later = start + .seconds(2)
+        #expect(allowances.take("10.0.0.1", once: 4, now: later) == nil)
+        #expect(allowances.take("10.0.0.1", once: 4, now: later) == nil)
+        #expect(allowances.take("10.0.0.1", once: 1, now: later) != nil)
     }
 
     @Test(

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPClient
 import HTTPCore
 import JSON
@@ -149,7 +150,7 @@ struct RestartTests {
     func webhooks(isOfEarlierRelease: Bool) async throws {
         let isUp = Waiter(false)
         let receiver = try ScriptedOrigin { _ in [.response(isUp.value ? 204 : 503)] }
-        let allowed = try AllowedDestination(parsing: "127.0.0.1:\(receiver.port)")
+        let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")
         var resource: [UInt8] = []
         try await RunningService.with(directory: directory) {
             $0.webhookSecret = "key"
@@ -194,10 +195,54 @@ struct RestartTests {
         }
     }
 
+    @Test("the webhook secret's file is read at the start and at SIGHUP, and a bad one leaves the old secret")
+    func webhookSecretFile() async throws {
+        let path = directory.path + "/secret"
+        var configuration = Configuration()
+        configuration.port = 0
+        configuration.dataDirectory = directory.path + "/unused"
+        configuration.webhookSecretFile = path
+        let silent = Log(level: .error, format: .text, now: { .now() }, sink: { _ in })
+        for contents in [nil, "", "\nkey\n"] {
+            if let contents { try Data(contents.utf8).write(to: URL(filePath: path)) }
+            await #expect(throws: StartError.self) { _ = try await Service.start(configuration, log: silent) }
+        }
+
+        let receiver = try ScriptedOrigin { _ in [.response(204)] }
+        let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")
+        try Data("first key\r\nsecond line".utf8).write(to: URL(filePath: path))
+        try await RunningService.with(directory: directory) {
+            $0.webhookSecretFile = path
+            $0.allowedDestinations.append(allowed)
+        } _: { running in
+            func expectSigned(by key: String) async throws {
+                let count = receiver.requests.count
+                _ = try await running.add(
+                    "/entity?size=10", #","onDuplicate":"new","webhook":"\#(receiver.url("/hook"))""#)
+                let request = try #require(try await receiver.requests(atLeast: count + 1).last)
+                let signature = try #require(request["Pawl-Signature"])
+                let seconds = try #require(Int64(signature.dropFirst(2).prefix { $0 != "," }))
+                let now = Timestamp(millisecondsSinceEpoch: seconds * 1000)
+                #expect(signature == SignedWebhookSender.signature(of: request.body, secret: key, at: now))
+            }
+            try await expectSigned(by: "first key")
+            try Data("next".utf8).write(to: URL(filePath: path))
+            try await expectSigned(by: "first key")
+            running.service.reloadSecrets()
+            try await expectSigned(by: "next")
+            try Data().write(to: URL(filePath: path))
+            running.service.reloadSecrets()
+            try await expectSigned(by: "next")
+            try FileManager.default.removeItem(atPath: path)
+            running.service.reloadSecrets()
+            try await expectSigned(by: "next")
+        }
+    }
+
     @Test("without a secret there is no signature")
     func unsigned() async throws {
         let receiver = try ScriptedOrigin { _ in [.response(204)] }
-        let allowed = try AllowedDestination(parsing: "127.0.0.1:\(receiver.port)")
+        let allowed = try DestinationRule(parsing: "127.0.0.1:\(receiver.port)")
         try await RunningService.with(directory: directory) {
             $0.allowedDestinations.append(allowed)
         } _: { running in

@@ -27,7 +27,9 @@ final class RunningService: Sendable {
     /// Starts both, hands them to `body`, and stops them. `upstreamPath` is where searches find their sources; another service may have
     /// worked in the directory before.
     static func with(
-        upstreamPath: String = "", directory: TemporaryDirectory? = nil, _ configure: (inout Configuration) -> Void = { _ in },
+        upstreamPath: String = "", directory: TemporaryDirectory? = nil,
+        log: Log = Log(level: .error, format: .text, now: { .now() }, sink: { _ in }),
+        _ configure: (inout Configuration) -> Void = { _ in },
         _ body: (RunningService) async throws -> Void
     ) async throws {
         let directory = try directory ?? TemporaryDirectory()
@@ -37,11 +39,10 @@ final class RunningService: Sendable {
         configuration.port = 0
         configuration.dataDirectory = directory.path
         let base = try #require(URL(string: upstreamURL))
-        configuration.allowedDestinations = [try AllowedDestination(parsing: "127.0.0.1:\(try #require(base.port))")]
+        configuration.allowedDestinations = [try DestinationRule(parsing: "127.0.0.1:\(try #require(base.port))")]
         configuration.itunesURL = try #require(HTTPURL(upstreamURL + upstreamPath))
         configuration.postsURL = try #require(HTTPURL(upstreamURL + upstreamPath))
         configure(&configuration)
-        let log = Log(level: .error, format: .text, now: { .now() }, sink: { _ in })
         let service = try await Service.start(configuration, log: log)
         let running = RunningService(service: service, upstream: upstream, upstreamURL: upstreamURL, directory: directory)
         do {

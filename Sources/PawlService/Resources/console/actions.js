@@ -21,8 +21,10 @@ export const nameOf = ({ track, filename, url }) => track?.name || filename || u
 
 export const capitalized = (word) => word[0].toUpperCase() + word.slice(1);
 
+const waits = { host: "waits for its host", disk: "waits for free room", quota: "waits, as the quota is used up" };
+
 /** `3.1 of 8.0 MB · 1.2 MB/s · 4 sec left`, or what else is to be said. */
-export function statusOf({ state, bytesReceived, bytesTotal, bytesPerSecond, etaSeconds, stalled, error, fileMissing }) {
+export function statusOf({ state, bytesReceived, bytesTotal, bytesPerSecond, etaSeconds, stalled, error, fileMissing, waitingFor }) {
 	const size = bytesReceived || bytesTotal !== null ? format.part(bytesReceived, bytesTotal) : "";
 	const pace = stalled ? ["waiting for data"] : [format.speed(bytesPerSecond), etaSeconds !== null && `${format.span(etaSeconds)} left`];
 	const parts = {
@@ -30,7 +32,7 @@ export function statusOf({ state, bytesReceived, bytesTotal, bytesPerSecond, eta
 		completed: [fileMissing ? "File is gone" : "Completed", format.bytes(bytesReceived)],
 		cancelled: ["Cancelled"],
 	}[state];
-	return (parts ?? [capitalized(state), error?.message, size]).filter(Boolean).join(" · ");
+	return (parts ?? [capitalized(state), waits[waitingFor] ?? error?.message, size]).filter(Boolean).join(" · ");
 }
 
 /** Makes a button stand for an action on something by name. */

@@ -163,7 +163,8 @@ const names = ["maxConcurrent", "maxPerHost", "segments"];
 const settings = wireDialog("settings", "Save settings", "Close", async () => {
 	const { fields } = settings;
 	const change = Object.fromEntries(names.map((name) => [name, Number(fields[name].value)]));
-	await call("PATCH", "/settings", { ...change, speedLimit: Math.round(fields.speedLimit.value * 1e6) });
+	const speedSchedule = fields.speedSchedule.value.split("\n").filter((line) => line.trim());
+	await call("PATCH", "/settings", { ...change, speedLimit: Math.round(fields.speedLimit.value * 1e6), speedSchedule });
 	say("Settings saved.");
 });
 
@@ -171,6 +172,7 @@ async function showSettings() {
 	const values = await call("GET", "/settings");
 	for (const name of names) settings.fields[name].value = values[name];
 	settings.fields.speedLimit.value = values.speedLimit / 1e6 || "";
+	settings.fields.speedSchedule.value = values.speedSchedule.join("\n");
 	$("forget").hidden = !access.hasToken();
 	settings.open();
 }

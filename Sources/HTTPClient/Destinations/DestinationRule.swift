@@ -1,8 +1,8 @@
-import HTTPCore
+public import HTTPCore
 
-/// A destination that is allowed whatever its address is used for: a host, all hosts below a suffix, a block of addresses or one
-/// address, each on one port or on all.
-public struct AllowedDestination: Sendable, Hashable {
+/// What an operator says of destinations in one word: a host, all hosts below a suffix, a block of addresses or one address, each
+/// on one port or on all. A list of rules says what is allowed, denied, or asked without the proxy.
+public struct DestinationRule: Sendable, Hashable {
     enum Scope: Sendable, Hashable {
         /// One host name, in lower case and without a trailing dot.
         case host(String)
@@ -12,19 +12,26 @@ public struct AllowedDestination: Sendable, Hashable {
     }
 
     let scope: Scope
-    /// The only port that is allowed; nil: all.
+    /// The only port that is meant; nil: all.
     let port: Int?
 
     /// Parses a rule: `host`, `*.suffix`, an address, or a block such as `10.0.0.0/8`; each optionally with `:port`. IPv6 with
     /// a port stands in brackets: `[::1]:8080`, `[fd00::/8]:8080`.
-    public init(parsing text: String) throws(AllowedDestinationError) {
+    public init(parsing text: String) throws(DestinationRuleError) {
         let (body, port) = try Self.splitPort(text)
         self.port = port
         scope = try Self.parseScope(body, of: text)
     }
 
+    /// The host and the port that a URL names.
+    public init(_ url: HTTPURL) {
+        port = url.port
+        let host = HostSpelling.normalize(url.host)
+        scope = IPAddress(parsingLeniently: host).map { .block(AddressBlock(base: $0, length: $0.width)) } ?? .host(host)
+    }
+
     /// Whether the rule names this host, which is in lower case and without a trailing dot.
-    func allows(host: String, port: Int) -> Bool {
+    func covers(host: String, port: Int) -> Bool {
         guard self.port == nil || self.port == port else { return false }
         switch scope {
         case .host(let name): return host == name
@@ -34,20 +41,20 @@ public struct AllowedDestination: Sendable, Hashable {
     }
 
     /// Whether the rule covers this address.
-    func allows(_ address: IPAddress, port: Int) -> Bool {
+    func covers(_ address: IPAddress, port: Int) -> Bool {
         guard self.port == nil || self.port == port, case .block(let block) = scope else { return false }
         return block.contains(address) || block.contains(address.unmapped)
     }
 
-    private static func splitPort(_ text: String) throws(AllowedDestinationError) -> (body: Substring, port: Int?) {
-        let refusal = AllowedDestinationError(text: text, reason: "the port must be a number from 1 to 65535")
+    private static func splitPort(_ text: String) throws(DestinationRuleError) -> (body: Substring, port: Int?) {
+        let refusal = DestinationRuleError(text: text, reason: "the port must be a number from 1 to 65535")
         if text.hasPrefix("[") {
             guard let end = text.firstIndex(of: "]") else {
-                throw AllowedDestinationError(text: text, reason: "the bracket is not closed")
+                throw DestinationRuleError(text: text, reason: "the bracket is not closed")
             }
             let body = text[text.index(after: text.startIndex)..<end]
             guard body.contains(":") else {
-                throw AllowedDestinationError(text: text, reason: "only an IPv6 address stands in brackets")
+                throw DestinationRuleError(text: text, reason: "only an IPv6 address stands in brackets")
             }
             let rest = text[text.index(after: end)...]
             if rest.isEmpty { return (body, nil) }
@@ -67,44 +74,42 @@ public struct AllowedDestination: Sendable, Hashable {
         return port
     }
 
-    private static func parseScope(_ body: Substring, of text: String) throws(AllowedDestinationError) -> Scope {
+    private static func parseScope(_ body: Substring, of text: String) throws(DestinationRuleError) -> Scope {
         if let slash = body.firstIndex(of: "/") {
             return .block(try parseBlock(body[..<slash], length: body[body.index(after: slash)...], of: text))
         }
         if let address = IPAddress(parsing: body) {
-            if case .v4 = address { return .block(AddressBlock(base: address, length: 32)) }
-            return .block(AddressBlock(base: address, length: 128))
+            return .block(AddressBlock(base: address, length: address.width))
         }
         let isSuffix = body.hasPrefix("*.")
         var name = (isSuffix ? body.dropFirst(2) : body).lowercased()
         if name.hasSuffix(".") { name.removeLast() }
         guard isHostName(name) else {
-            throw AllowedDestinationError(
+            throw DestinationRuleError(
                 text: text,
                 reason: "expected a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port")
         }
         guard !IPAddress.looksNumeric(name) else {
-            throw AllowedDestinationError(text: text, reason: "an IPv4 address is written as four decimal numbers")
+            throw DestinationRuleError(text: text, reason: "an IPv4 address is written as four decimal numbers")
         }
         return isSuffix ? .suffix("." + name) : .host(name)
     }
 
     private static func parseBlock(
         _ base: Substring, length digits: Substring, of text: String
-    ) throws(AllowedDestinationError) -> AddressBlock {
+    ) throws(DestinationRuleError) -> AddressBlock {
         guard let address = IPAddress(parsing: base) else {
-            throw AllowedDestinationError(text: text, reason: "a block begins with an address, as in 10.0.0.0/8")
+            throw DestinationRuleError(text: text, reason: "a block begins with an address, as in 10.0.0.0/8")
         }
-        var limit = 128
-        if case .v4 = address { limit = 32 }
+        let limit = address.width
         guard (1...3).contains(digits.utf8.count), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let length = Int(digits), length <= limit
         else {
-            throw AllowedDestinationError(text: text, reason: "the prefix length must be a number from 0 to \(limit)")
+            throw DestinationRuleError(text: text, reason: "the prefix length must be a number from 0 to \(limit)")
         }
         let block = AddressBlock(base: address, length: length)
         guard block.first == address else {
-            throw AllowedDestinationError(
+            throw DestinationRuleError(
                 text: text, reason: "the address has bits beyond its prefix; the block is \(block.first)/\(length)")
         }
         return block
@@ -128,8 +133,8 @@ public struct AllowedDestination: Sendable, Hashable {
     }
 }
 
-/// Why a rule for an allowed destination was refused.
-public struct AllowedDestinationError: Error, Sendable, Equatable, CustomStringConvertible {
+/// Why a rule for destinations was refused.
+public struct DestinationRuleError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The rule as it was given.
     public let text: String
     /// What is wrong with it and what is accepted.

@@ -1,20 +1,21 @@
 /// A speed as people write it: `2M`, `500k`, `1.5G`, `4096`.
-struct ByteRate: Sendable, Equatable {
+public struct ByteRate: Sendable, Equatable {
     /// What is accepted, as the end of "takes …".
-    static let accepted = "bytes per second, 0 or more, optionally with K, M or G for 1024 each, such as 2M"
+    public static let accepted = "bytes per second, 0 or more, optionally with K, M, G or T for 1024 each, such as 2M"
 
     /// Bytes per second, 0 or more.
-    let bytesPerSecond: Int64
+    public let bytesPerSecond: Int64
 
     /// Reads a number, with a fraction if it has a unit, and a unit in either case; `nil` for anything else, and for more than 63
     /// bits hold.
-    init?(parsing text: String) {
+    public init?(parsing text: String) {
         var digits = text[...]
         var unit: Int64 = 1
         switch digits.last {
         case "k", "K": unit = 1 << 10
         case "m", "M": unit = 1 << 20
         case "g", "G": unit = 1 << 30
+        case "t", "T": unit = 1 << 40
         default: break
         }
         if unit > 1 { digits.removeLast() }

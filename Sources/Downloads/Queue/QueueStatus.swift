@@ -1,0 +1,42 @@
+internal import HTTPCore
+internal import System
+
+/// What a queued download waits for.
+public enum WaitingReason: String, Sendable, CaseIterable {
+    /// As many downloads transfer as may.
+    case turn
+    /// As many as may transfer from its host.
+    case host
+    /// There is less free room on the disk than has to stay free.
+    case disk
+    /// What is kept takes all the room that it may.
+    case quota
+}
+
+/// Why queued downloads do not start, for readers on any thread: the service writes it down whenever it has given turns.
+final class QueueStatus: Sendable {
+    struct State: Sendable, Equatable {
+        /// Why nothing new starts, if that is so.
+        var gate: WaitingReason?
+        /// Whether no turn is free, whatever the host.
+        var isFull = false
+        /// Hosts, with their ports, from which no more may transfer.
+        var fullHosts: Set<String> = []
+    }
+
+    private let state = Locked(State())
+
+    func set(_ new: State) {
+        state.withLock { $0 = new }
+    }
+
+    /// What a queued download of this URL waits for.
+    func reason(for url: String) -> WaitingReason {
+        state.withLock { state in
+            if let gate = state.gate { return gate }
+            if state.isFull || state.fullHosts.isEmpty { return .turn }
+            guard let url = HTTPURL(url) else { return .turn }
+            return state.fullHosts.contains("\(url.host):\(url.port)") ? .host : .turn
+        }
+    }
+}

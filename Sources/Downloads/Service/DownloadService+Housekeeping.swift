@@ -1,0 +1,58 @@
+internal import HTTPCore
+internal import System
+
+/// What the service does now and then by itself.
+extension DownloadService {
+    /// How often the free room is looked at.
+    private static let roomInterval: Duration = .seconds(1)
+
+    /// Begins to look at the free room, and at what has been kept for long enough, if that is asked for.
+    func startHousekeeping() -> [Task<Void, Never>] {
+        var tasks: [Task<Void, Never>] = []
+        if configuration.minFree > 0 {
+            tasks.append(
+                Task { [weak self, depot, minFree = configuration.minFree] in
+                    while !Task.isCancelled {
+                        let isLow = await BlockingExecutor.disk.run { Self.isDiskLow(depot, minFree) }
+                        await self?.room(isLow: isLow)
+                        do { try await Task.sleep(for: Self.roomInterval) } catch { return }
+                    }
+                })
+        }
+        if let interval = configuration.retention.interval {
+            tasks.append(
+                Task { [weak self] in
+                    while !Task.isCancelled {
+                        await self?.removeExpired()
+                        do { try await Task.sleep(for: interval) } catch { return }
+                    }
+                })
+        }
+        return tasks
+    }
+
+    /// Whether there is less free room than has to stay free. What cannot be found out is no reason to stop.
+    static func isDiskLow(_ depot: any FileDepot, _ minFree: Int64) -> Bool {
+        guard minFree > 0, let free = try? depot.freeBytes() else { return false }
+        return free < minFree
+    }
+
+    private func room(isLow: Bool) {
+        guard isLow != isDiskLow else { return }
+        isDiskLow = isLow
+        schedule()
+    }
+
+    /// Removes what has been kept for long enough.
+    private func removeExpired() async {
+        for query in configuration.retention.expired(now: .now()) {
+            do throws(DownloadError) {
+                let count = try await removeAll(query, deletingFiles: configuration.retention.deletesFiles)
+                if count > 0 { log(.expired(count: count)) }
+            } catch {
+                // What is left is tried again.
+                if error != .shuttingDown { log(.warning("cannot remove what has been kept for long enough: \(error)")) }
+            }
+        }
+    }
+}

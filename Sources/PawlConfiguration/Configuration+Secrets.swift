@@ -1,0 +1,46 @@
+internal import System
+
+/// Secrets that are kept in files, and can be changed there while the service runs.
+extension Configuration {
+    /// Reads the token's file, if there is one.
+    /// - Throws: one line that says why there is no token in it.
+    public mutating func readToken() throws(StartError) {
+        guard let tokenFile else { return }
+        guard let token = AccessToken(try Self.firstLine(of: tokenFile, "token file")) else {
+            throw StartError(
+                "token file \(tokenFile): its first line must be 1 to 4096 visible ASCII characters without spaces")
+        }
+        self.token = token
+    }
+
+    /// Reads the file of the key that webhooks are signed with, if there is one.
+    /// - Throws: one line that says why there is none in it.
+    public mutating func readWebhookSecret() throws(StartError) {
+        guard let webhookSecretFile else { return }
+        let secret = try Self.firstLine(of: webhookSecretFile, "webhook secret file")
+        guard !secret.isEmpty else {
+            throw StartError("webhook secret file \(webhookSecretFile): its first line must not be empty")
+        }
+        webhookSecret = secret
+    }
+
+    /// Refuses a token that is too short for the address that the service binds.
+    /// - Throws: one line that says how to make a longer one.
+    public func checkToken() throws(StartError) {
+        let least = AccessToken.shortestBeyondLoopback
+        guard let token, servesOtherMachines, token.count < least else { return }
+        throw StartError(
+            "the token has \(token.count) characters, and other machines could guess it: --host \(host) takes one of \(least) or"
+                + " more, such as `openssl rand -hex 32` makes")
+    }
+
+    private static func firstLine(of path: String, _ what: String) throws(StartError) -> String {
+        let bytes: [UInt8]
+        do throws(SmallFile.Failure) {
+            bytes = try SmallFile.read(path, limit: 8192)
+        } catch {
+            throw StartError("\(what): \(error)")
+        }
+        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+    }
+}
