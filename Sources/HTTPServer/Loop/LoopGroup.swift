@@ -18,6 +18,8 @@ final class LoopGroup: Sendable {
     let members: [Member]
     /// What bodies that are arriving take of ``ServerLimits/bodyStorage``.
     let bodyStorage = SharedBudget()
+    /// Connections of all loops that are among the ``ServerLimits/unlimitedSockets``.
+    let unlimitedSockets = SharedBudget()
     /// The most open connections; beyond that they are refused.
     let connectionLimit: Atomic<Int>
     private let running: Locked<(count: Int, waiters: [CheckedContinuation<Void, Never>])>
