@@ -43,6 +43,18 @@ public struct EntityTag: Sendable, Hashable {
         bytes.append(ASCII.doubleQuote)
     }
 
+    /// Whether a field's value is this tag alone, as ``encode(into:)`` spells it.
+    func isSpelled(_ value: Span<UInt8>) -> Bool {
+        let text = opaque.utf8.span
+        let start = isWeak ? 3 : 1
+        guard value.count == start + text.count + 1, value[start - 1] == ASCII.doubleQuote,
+            value[value.count - 1] == ASCII.doubleQuote,
+            !isWeak || (value[0] == UInt8(ascii: "W") && value[1] == ASCII.slash)
+        else { return false }
+        for index in text.indices where value[start + index] != text[index] { return false }
+        return true
+    }
+
     /// Whether both are strong and the same: RFC 9110 §8.8.3.2.
     public func stronglyMatches(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && weaklyMatches(other)

@@ -1,26 +1,53 @@
 /// Names that a section is searched for together.
+///
+/// Nearly every field is distinguished from all of them by its name's length and first letter, so that looking for many costs
+/// little more than looking for one.
 public struct FieldNameSet: Sendable {
-    /// The members.
-    public let names: [FieldName]
+    private struct Member {
+        let length: Int
+        let initial: UInt8
+        let name: FieldName
+    }
+
+    private let members: [Member]
     /// The traits of all of them.
-    let traits: UInt64
+    fileprivate let traits: UInt64
 
     /// These names.
     public init(_ names: [FieldName]) {
-        self.names = names
+        members = names.map {
+            Member(length: $0.canonical.utf8.count, initial: ASCII.lowercased($0.canonical.utf8.first ?? 0), name: $0)
+        }
         traits = names.reduce(0) { $0 | $1.trait }
+    }
+
+    fileprivate func contains(nameOf index: Int, in fields: borrowing Fields) -> Bool {
+        let entry = fields.entries[index]
+        let length = entry.nameEnd - entry.nameStart
+        for member in members where member.length == length {
+            if ASCII.lowercased(fields.lines[entry.nameStart]) == member.initial, fields.matches(index, member.name) {
+                return true
+            }
+        }
+        return false
     }
 }
 
 extension Fields {
     /// Whether there is a field whose name is in the set.
-    public func contains(_ set: FieldNameSet) -> Bool {
-        traits & set.traits != 0 && set.names.contains { contains($0) }
+    public func contains(_ names: FieldNameSet) -> Bool {
+        guard traits & names.traits != 0 else { return false }
+        for index in entries.indices where names.contains(nameOf: index, in: self) { return true }
+        return false
     }
 
     /// Removes all fields whose names are in the set.
-    public mutating func remove(_ set: FieldNameSet) {
-        guard traits & set.traits != 0 else { return }
-        for name in set.names { remove(name) }
+    public mutating func remove(_ names: FieldNameSet) {
+        guard contains(names) else { return }
+        var kept = Fields()
+        for index in entries.indices where !names.contains(nameOf: index, in: self) {
+            kept.append(parsedName: name(at: index).span, value: value(at: index).span)
+        }
+        self = kept
     }
 }

@@ -101,7 +101,14 @@ public struct Fields: Sendable {
 
     /// Adds the fields of another section at the end.
     public mutating func append(contentsOf other: borrowing Fields) {
-        for index in other.entries.indices { copyLine(index, of: other) }
+        let offset = lines.count
+        lines.append(contentsOf: other.lines)
+        traits |= other.traits
+        for entry in other.entries {
+            entries.append(
+                Entry(
+                    nameStart: entry.nameStart + offset, nameEnd: entry.nameEnd + offset, valueEnd: entry.valueEnd + offset))
+        }
     }
 
     private mutating func beginLine(_ name: FieldName) -> Int {

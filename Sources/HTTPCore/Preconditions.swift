@@ -44,7 +44,7 @@ public enum Preconditions {
         } else if let limit = date(fields, .ifUnmodifiedSince, now), let lastModified {
             guard lastModified <= limit else { return .failed }
         }
-        if let etag, fields.count(.ifNoneMatch) == 1, fields.bytes(.ifNoneMatch)?.elementsEqual(etag.description.utf8) == true {
+        if let etag, fields.count(.ifNoneMatch) == 1, let value = fields.bytes(.ifNoneMatch), etag.isSpelled(value.span) {
             // What nearly all send: the tag they were given.
             return isRead ? .notModified : .failed
         } else if let value = fields.combined(.ifNoneMatch) {

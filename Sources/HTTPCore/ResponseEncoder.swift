@@ -2,12 +2,7 @@
 public enum ResponseEncoder {
     /// Appends `HTTP/1.1 200 OK` CRLF. RFC 9110 §2.5: the version is the server's own, also when a 1.0 client asks.
     public static func encodeStatusLine(_ status: HTTPStatus, into bytes: inout [UInt8]) {
-        bytes.append(contentsOf: "HTTP/1.1 ".utf8)
-        bytes.append(decimal: Int64(status.code))
-        // RFC 9112 §4: the space before the reason is sent even if there is no reason.
-        bytes.append(ASCII.space)
-        bytes.append(contentsOf: status.reason.utf8)
-        encodeHeadEnd(into: &bytes)
+        bytes.append(contentsOf: statusLines[status.code - 100])
     }
 
     /// Appends the field line that gives the length of the body.
@@ -45,5 +40,11 @@ public enum ResponseEncoder {
     public static func encodeContinue(into bytes: inout [UInt8]) {
         encodeStatusLine(.continue, into: &bytes)
         encodeHeadEnd(into: &bytes)
+    }
+
+    /// The status-lines of HTTP/1.1 for 100–999.
+    private static let statusLines: [[UInt8]] = (100...999).map { code in
+        // RFC 9112 §4: the space before the reason is sent even if there is no reason.
+        Array("HTTP/1.1 \(code) \(HTTPStatus(code).reason)\r\n".utf8)
     }
 }

@@ -9,7 +9,7 @@ OBSERVE = """
         [entry.value, entry.sources.map(({ node }) => (node?.outerHTML ?? node?.parentElement?.outerHTML)?.slice(0, 80))]) })
         .observe({ type: "layout-shift", buffered: true });"""
 PAINT = "return performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-LARGEST = 60_000
+LARGEST = 64 << 10
 
 
 def paints(browser, service, times):
@@ -98,7 +98,7 @@ def page_changes_settings(browser, service):
     browser.fill("spinbutton", "Of those, from one host", "2")
     browser.fill("spinbutton", "Connections for one file", "5")
     browser.fill("spinbutton", "Speed limit in MB/s", "1.5")
-    browser.fill("textbox", "Speed schedule", "mon-fri 08:00-18:00 1M\nsat,sun 22:00-06:00 0")
+    browser.fill("textbox", "Speed schedule, an entry on a line", "mon-fri 08:00-18:00 1M\nsat,sun 22:00-06:00 0")
     browser.shoot("settings")
     browser.click("button", "Save settings")
     browser.wait_text("#toast", "Settings saved")

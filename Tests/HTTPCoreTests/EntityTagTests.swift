@@ -56,6 +56,22 @@ import Testing
         #expect(EntityTag(opaque: "a", isWeak: true).description == "W/\"a\"")
     }
 
+    static let spellings: [(String, String, Bool)] = [
+        ("a", "\"a\"", true), ("", "\"\"", true), ("a", "a", false), ("a", "\"b\"", false), ("a", "\"ab\"", false),
+        ("a", "W/\"a\"", false),
+        ("W/a", "\"W/a\"", true), ("a", "", false), ("", "\"", false), ("", "", false), ("a", " \"a\"", false),
+        ("a", "\"a\", \"b\"", false),
+        ("\u{e9}", "\"\u{e9}\"", true), ("\u{e9}", "\"e\u{301}\"", false),
+    ]
+
+    @Test("a value is the tag alone, byte by byte", arguments: spellings)
+    func aValueIsTheTagAloneByteByByte(opaque: String, value: String, isSpelling: Bool) {
+        #expect(EntityTag(opaque: opaque).isSpelled(Array(value.utf8).span) == isSpelling)
+        let weak = EntityTag(opaque: opaque, isWeak: true)
+        #expect(weak.isSpelled(Array("W/\(value)".utf8).span) == isSpelling)
+        #expect(!weak.isSpelled(Array(value.utf8).span) || value.hasPrefix("W/"))
+    }
+
     static let lists: [(String, EntityTagList?)] = [
         ("*", .any), (" * ", .any), ("\"a\"", .tags([EntityTag(opaque: "a")])),
         (

@@ -23,7 +23,7 @@ private final class Pair {
         group = try LoopGroup(loops: 1, limits: configuration.limits)
         loop = LoopContext(
             application: TestApplication(handler: handler), configuration: configuration, mailbox: try Mailbox(),
-            bodyStorage: group.bodyStorage)
+            bodyStorage: group.bodyStorage, unlimitedSockets: group.unlimitedSockets)
         connection = Connection(
             id: ConnectionID(slot: 0, generation: 0), socket: Socket(owning: ends.server),
             peer: SocketAddress(host: "127.0.0.1", port: 1), loop)
@@ -46,6 +46,8 @@ private final class Pair {
         address.sin_port = UInt16(listener.address.port).bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let client = socket(AF_INET, type, 0)
+        // Small buffers that don't grow: what is on its way is little beside what is counted.
+        try limit(SO_RCVBUF, of: client)
         let connected = unsafe withUnsafePointer(to: &address) { pointer in
             unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 unsafe connect(client, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
@@ -56,12 +58,21 @@ private final class Pair {
         guard unsafe poll(&waiting, 1, 10_000) == 1, case .connection(let server, _) = listener.accept() else {
             throw SystemError(ETIMEDOUT)
         }
-        return (client, server.release())
+        let descriptor = server.release()
+        try limit(SO_SNDBUF, of: descriptor)
+        return (client, descriptor)
+    }
+
+    private static func limit(_ option: Int32, of descriptor: Int32) throws {
+        var bytes: Int32 = 256 * 1024
+        guard unsafe setsockopt(descriptor, SOL_SOCKET, option, &bytes, socklen_t(MemoryLayout<Int32>.size)) == 0 else {
+            throw SystemError.last
+        }
     }
 
     deinit { Glibc.close(client) }
 
-    /// How much the kernel takes for the client beyond what is on its way, in bytes.
+    /// How much the kernel takes for the client beyond what is on its way, in bytes; 0: as much as it sees fit.
     var unsentLimit: Int {
         var limit: Int32 = -1
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -69,8 +80,23 @@ private final class Pair {
         return Int(limit)
     }
 
+    /// Waits until the client can read or the server can write, and lets them: returns how much the client has read.
+    func exchange() throws -> Int {
+        var waiting = [
+            pollfd(fd: client, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: connection.socket.descriptor, events: Int16(POLLOUT | POLLIN), revents: 0),
+        ]
+        guard unsafe poll(&waiting, 2, 10_000) > 0 else { throw SystemError(ETIMEDOUT) }
+        let ended = Int16(POLLHUP | POLLERR)
+        guard (waiting[0].revents | waiting[1].revents) & ended == 0 else { throw SystemError(ECONNRESET) }
+        if waiting[1].revents & Int16(POLLIN) != 0 { connection.isReadable = true }
+        if waiting[1].revents != 0 { becomeWritable() }
+        return waiting[0].revents == 0 ? 0 : read(256 << 10).count
+    }
+
     var isClosed: Bool { connection.isClosed }
     var bodyStorage: Int { group.bodyStorage.used }
+    var unlimitedSockets: Int { group.unlimitedSockets.used }
 
     func receive(_ text: String) {
         let bytes = Array(text.utf8)
@@ -89,6 +115,11 @@ private final class Pair {
     func becomeWritable() {
         connection.isWritable = true
         connection.turn(&loop)
+    }
+
+    /// The connection is broken.
+    func close() {
+        connection.close(&loop)
     }
 
     func stop() {
@@ -131,10 +162,45 @@ private final class Pair {
         #expect(pair.isClosed)
     }
 
-    @Test("the kernel takes no more for a client that reads nothing than is promised")
-    func theKernelTakesNoMore() throws {
-        let pair = try Pair(overTCP: true, Self.large)
+    private static func huge(_ request: borrowing Request, _ response: inout Response) -> Handling {
+        response.body = [UInt8](repeating: 7, count: 16 << 20)
+        return .ready
+    }
+
+    /// The client of 16 MiB takes them as fast as they come, or waits so many seconds at 128 KiB and at 8 MiB.
+    @Test(
+        "the kernel may take more for the few that read fast, as long as they do",
+        arguments: [(32, 0, 0, 8 << 20), (32, 2, 0, 0), (32, 0, 2, 4 << 20), (0, 0, 0, 0)]
+            as [(places: Int, early: Int, late: Int, unlimited: Int)])
+    func theKernelMayTakeMore(
+        _ variant: (places: Int, early: Int, late: Int, unlimited: Int)
+    ) throws {
+        let pair = try Pair(overTCP: true, limits: { $0.unlimitedSockets = variant.places }, Self.huge)
+        pair.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        var (count, unlimited) = (0, 0)
+        while count < 16 << 20 {
+            let before = count
+            count += try pair.exchange()
+            for (place, seconds) in [(1 << 17, variant.early), (8 << 20, variant.late)] where before < place && count >= place {
+                pair.wait(.seconds(seconds))
+            }
+            #expect(pair.unlimitedSockets == (pair.unsentLimit == 0 ? 1 : 0))
+            if pair.unlimitedSockets == 1 { unlimited += count - before }
+        }
+        // Between the first 4 MiB, which show it, and the last ones. What is on its way blurs both.
+        #expect(abs(unlimited - variant.unlimited) <= (variant.unlimited > 0 ? 3 << 20 : 0))
+        #expect(pair.unlimitedSockets == 0)
         #expect(pair.unsentLimit == 256 << 10)
+    }
+
+    @Test("a connection that breaks gives back its place among those that read fast")
+    func aConnectionThatBreaksGives() throws {
+        let pair = try Pair(overTCP: true, Self.huge)
+        pair.receive("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        while pair.unlimitedSockets == 0 { _ = try pair.exchange() }
+        pair.close()
+        #expect(pair.isClosed)
+        #expect(pair.unlimitedSockets == 0)
     }
 
     @Test(

@@ -19,5 +19,6 @@ import Testing
         #expect(limits.writeTimeout == .seconds(60))
         #expect(limits.connections == 10_000)
         #expect(limits.unsentBytes == 256 * 1024)
+        #expect(limits.unlimitedSockets == 32)
     }
 }

@@ -1,7 +1,7 @@
 /// A speed as people write it: `2M`, `500k`, `1.5G`, `4096`.
 public struct ByteRate: Sendable, Equatable {
     /// What is accepted, as the end of "takes …".
-    public static let accepted = "bytes per second, 0 or more, optionally with K, M, G or T for 1024 each, such as 2M"
+    public static let accepted = "bytes per second, 0 or more, optionally with K, M or G for 1024 each, such as 2M"
 
     /// Bytes per second, 0 or more.
     public let bytesPerSecond: Int64

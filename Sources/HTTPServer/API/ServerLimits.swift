@@ -66,6 +66,16 @@ public struct ServerLimits: Sendable {
     /// nothing, and with a thousand of those have no memory for others. At least 1.
     public var unsentBytes = 256 * 1024
 
+    /// Clients for which it may take as much as it sees fit, 32, which saves turns: those that have shown that they read fast, until
+    /// nothing could be written for a sixtieth of ``writeTimeout`` or less than ``fastBytes`` are left.
+    public var unlimitedSockets = 32
+
+    /// So many bytes of a body, 4 MiB, taken within ``fastTime`` of its begin show that a client reads fast.
+    public var fastBytes: Int64 = 4 * 1024 * 1024
+
+    /// See ``fastBytes``: 1 s.
+    public var fastTime: Duration = .seconds(1)
+
     /// Files that may be open for being served, 10,000. An application asks ``FileHandle/count`` and refuses beyond it.
     public var files = 10_000
 

@@ -13,9 +13,41 @@ final class PartsSource {
     var offset: Int64 = 0
     /// What the kernel is asked to read of the part.
     var readAhead = ReadAhead()
+    /// Bytes sent of all parts, and those that are left.
+    private(set) var sent: Int64 = 0
+    private(set) var remaining: Int64
+    let begun: Moment
+    /// Where it has a place among the few for whose clients the kernel may take as much as it sees fit; nil if it has none.
+    private var places: SharedBudget?
 
-    init(_ parts: [BodyPart]) {
+    init(_ parts: [BodyPart], begun: Moment) {
         self.parts = parts
+        self.begun = begun
+        remaining = parts.reduce(0) { $0 + $1.length }
+    }
+
+    deinit { leavePlace() }
+
+    var isUnlimited: Bool { places != nil }
+
+    /// So many bytes of the present part have been sent.
+    func advance(_ count: Int) {
+        offset += Int64(count)
+        sent += Int64(count)
+        remaining -= Int64(count)
+    }
+
+    /// Takes a place; false if there are `limit` of them taken.
+    func takePlace(of places: SharedBudget, limit: Int) -> Bool {
+        guard places.add(1, limit: limit) else { return false }
+        self.places = places
+        return true
+    }
+
+    /// Gives the place back, if it has one.
+    func leavePlace() {
+        _ = places?.add(-1, limit: 0)
+        places = nil
     }
 
     /// The part that has bytes left; nil when all are sent.

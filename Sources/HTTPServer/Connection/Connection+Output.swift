@@ -76,7 +76,8 @@ extension Connection {
             let isLast = source.index == source.parts.count - 1
             guard let count = moved(send(part, offset: source.offset, count: count, isLast: isLast), &loop) else { return }
             budget -= count
-            source.offset += Int64(count)
+            source.advance(count)
+            adjustLimit(source, loop)
         }
     }
 
@@ -85,6 +86,25 @@ extension Connection {
             let range = source.readAhead.next(offset: source.offset, length: section.length, slice: Int64(slice))
         else { return }
         section.file.prefetch(offset: section.offset + range.lowerBound, count: Int(range.upperBound - range.lowerBound))
+    }
+
+    /// Lets the kernel take more for a client that has shown that it reads fast, as long as there are few of those and much is left: what
+    /// the kernel has at the end is nobody's any more, and could be any number of clients'.
+    private func adjustLimit(_ source: PartsSource, _ loop: borrowing LoopContext) {
+        if source.isUnlimited {
+            if source.remaining <= loop.limits.fastBytes { limit(source, loop) }
+        } else if source.sent >= loop.limits.fastBytes, source.remaining > loop.limits.fastBytes,
+            source.begun.distance(to: loop.now) <= loop.limits.fastTime,
+            source.takePlace(of: loop.unlimitedSockets, limit: loop.limits.unlimitedSockets)
+        {
+            socket.limitUnsent(to: nil)
+        }
+    }
+
+    /// Has the kernel take no more for the client than for others.
+    func limit(_ source: PartsSource, _ loop: borrowing LoopContext) {
+        source.leavePlace()
+        socket.limitUnsent(to: loop.limits.unsentBytes)
     }
 
     private func send(_ part: BodyPart, offset: Int64, count: Int, isLast: Bool) -> Socket.Outcome {

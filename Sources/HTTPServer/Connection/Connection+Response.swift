@@ -123,7 +123,7 @@ extension Connection {
             output.append(contentsOf: body)
             _ = state.responseBegan(isSending: false, isOpenEnded: false)
         case .parts(let parts):
-            source = .parts(PartsSource(parts))
+            source = .parts(PartsSource(parts, begun: loop.now))
             _ = state.responseBegan(isSending: true, isOpenEnded: false)
         case .stream(let stream, let length):
             guard state.responseBegan(isSending: true, isOpenEnded: length == nil) else {

@@ -124,6 +124,7 @@ struct Connection: ~Copyable {
         // A socket is writable again when a good part of its buffer is free. A client that takes less than that in the time, such as
         // a player that reads as fast as it plays, takes some nonetheless.
         if state.looksAtOutput(loop.now) {
+            if case .parts(let source) = source, source.isUnlimited { limit(source, loop) }
             let held = heldByKernel
             heldByKernel = socket.unacknowledged
             // The first look has nothing to compare with: the client's time begins with it.

@@ -52,7 +52,8 @@ struct EventLoop: ~Copyable {
         self.listener = listener
         limits = configuration.limits
         context = LoopContext(
-            application: application, configuration: configuration, mailbox: member.mailbox, bodyStorage: group.bodyStorage)
+            application: application, configuration: configuration, mailbox: member.mailbox, bodyStorage: group.bodyStorage,
+            unlimitedSockets: group.unlimitedSockets)
         poller = Poller(member.poller)
         try poller.add(wakeup: member.mailbox.wakeup.descriptor, token: Self.wakeupToken)
         try poller.add(listener: listener.descriptor, token: Self.listenerToken)

@@ -7,6 +7,8 @@ struct LoopContext: ~Copyable {
     let mailbox: Mailbox
     /// What bodies that are arriving take, on all loops.
     let bodyStorage: SharedBudget
+    /// Connections, of all loops, for which the kernel takes as much as it sees fit.
+    let unlimitedSockets: SharedBudget
     let translation = MomentTranslation()
     private let serverName: String?
     private let defaultFields: [(name: FieldName, value: String)]
@@ -36,15 +38,17 @@ struct LoopContext: ~Copyable {
     private static let readSize = 64 * 1024
 
     init(
-        application: any Application, configuration: ServerConfiguration, mailbox: Mailbox, bodyStorage: SharedBudget
+        application: any Application, configuration: ServerConfiguration, mailbox: Mailbox, bodyStorage: SharedBudget,
+        unlimitedSockets: SharedBudget
     ) {
         self.application = application
         limits = configuration.limits
         serverName = configuration.serverName
-        defaultFields = configuration.defaultFields.filter { !Connection.reservedNames.names.contains($0.name) }
+        defaultFields = configuration.defaultFields.filter { !Fields($0.name, $0.value).contains(Connection.reservedNames) }
         defaultNames = FieldNameSet(defaultFields.map(\.name))
         self.mailbox = mailbox
         self.bodyStorage = bodyStorage
+        self.unlimitedSockets = unlimitedSockets
         now = .now
         readBuffer = Array(repeating: 0, count: Self.readSize)
         parser = RequestParser(limits: configuration.limits.parser)

@@ -18,6 +18,8 @@ final class LoopGroup: Sendable {
     let members: [Member]
     /// What bodies that are arriving take of ``ServerLimits/bodyStorage``.
     let bodyStorage = SharedBudget()
+    /// Connections of all loops that are among the ``ServerLimits/unlimitedSockets``.
+    let unlimitedSockets = SharedBudget()
     /// Which of all connections there is room for.
     let registry: ConnectionRegistry
     private let running: Locked<(count: Int, waiters: [CheckedContinuation<Void, Never>])>

@@ -62,9 +62,7 @@ final class Listener: Sendable {
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
         // Small writes go out at once; what belongs together is written together. Linux hands this on to what is accepted.
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        // What the kernel takes for a client beyond what is on its way to it; Linux hands this on, too.
-        var unsent = Int32(clamping: max(unsentBytes, 1))
-        _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &unsent, socklen_t(MemoryLayout<Int32>.size))
+        Socket.limitUnsent(of: descriptor, to: unsentBytes)
         guard unsafe bind(descriptor, info.pointee.ai_addr, info.pointee.ai_addrlen) == 0,
             Glibc.listen(descriptor, backlog) == 0
         else {

@@ -77,6 +77,18 @@ struct Socket: ~Copyable {
         return unsafe pawl_unacknowledged(descriptor, &count) == 0 ? Int(count) : nil
     }
 
+    /// Bounds what the kernel takes for the client beyond what is on its way to it, in bytes; nil: it takes what it sees fit.
+    func limitUnsent(to limit: Int?) {
+        Self.limitUnsent(of: descriptor, to: limit)
+    }
+
+    /// The same, of a connection or of all that a listener will accept.
+    static func limitUnsent(of descriptor: Int32, to limit: Int?) {
+        // 0 is the system's own limit, which is none unless somebody has set it.
+        var limit = limit.map { Int32(clamping: max($0, 1)) } ?? 0
+        _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &limit, socklen_t(MemoryLayout<Int32>.size))
+    }
+
     /// Sends a FIN: nothing more is written.
     func endOutput() {
         shutdown(descriptor, Int32(SHUT_WR))

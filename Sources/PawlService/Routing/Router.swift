@@ -82,6 +82,7 @@ struct Router: Sendable {
 
 extension Span<UInt8> {
     /// Whether those bytes stand there.
+    @inline(__always)
     fileprivate func continues(with bytes: [UInt8], at start: Int) -> Bool {
         guard count - start >= bytes.count else { return false }
         for index in bytes.indices where self[start + index] != bytes[index] { return false }
