@@ -1,5 +1,5 @@
 /// `host [":" port]`, as Host and URLs hold it: RFC 3986 §3.2, without userinfo.
-struct Authority {
+public struct Authority {
     /// The host with its brackets, as written; never empty.
     let host: ArraySlice<UInt8>
     /// 0–65535; nil if absent or empty, which RFC 3986 §3.2.3 allows.
@@ -14,6 +14,9 @@ struct Authority {
 
     /// Whether the bytes are an authority: what ``init(host:)`` finds out, for those who need no more.
     static func isValid(_ bytes: Span<UInt8>) -> Bool { parts(of: bytes) != nil }
+
+    /// The same of text.
+    public static func isValid(_ text: String) -> Bool { isValid(Array(text.utf8).span) }
 
     private static func parts(of bytes: Span<UInt8>) -> (hostLength: Int, port: Int?)? {
         guard let end = endOfHost(bytes), end > 0 else { return nil }

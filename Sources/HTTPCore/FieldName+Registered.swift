@@ -54,6 +54,8 @@ extension FieldName {
     public static var etag: FieldName { FieldName(token: "ETag") }
     /// `Expect`.
     public static var expect: FieldName { FieldName(token: "Expect") }
+    /// `Forwarded`.
+    public static var forwarded: FieldName { FieldName(token: "Forwarded") }
     /// `Host`.
     public static var host: FieldName { FieldName(token: "Host") }
     /// `Idempotency-Key`.
@@ -100,6 +102,14 @@ extension FieldName {
     public static var xAccelBuffering: FieldName { FieldName(token: "X-Accel-Buffering") }
     /// `X-Content-Type-Options`.
     public static var xContentTypeOptions: FieldName { FieldName(token: "X-Content-Type-Options") }
+    /// `X-Forwarded-For`.
+    public static var xForwardedFor: FieldName { FieldName(token: "X-Forwarded-For") }
+    /// `X-Forwarded-Host`.
+    public static var xForwardedHost: FieldName { FieldName(token: "X-Forwarded-Host") }
+    /// `X-Forwarded-Prefix`.
+    public static var xForwardedPrefix: FieldName { FieldName(token: "X-Forwarded-Prefix") }
+    /// `X-Forwarded-Proto`.
+    public static var xForwardedProto: FieldName { FieldName(token: "X-Forwarded-Proto") }
     /// `X-Frame-Options`.
     public static var xFrameOptions: FieldName { FieldName(token: "X-Frame-Options") }
     /// `X-Request-Id`.

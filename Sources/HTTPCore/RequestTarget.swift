@@ -39,12 +39,22 @@ public struct RequestTarget: Sendable {
     /// The target as it was sent.
     public var raw: ArraySlice<UInt8> { storage[..<rawEnd] }
 
-    /// The path as it was sent, without the query; at least `/`, or `*` for the server as a whole.
+    /// The path as it was sent, without the query and what was dropped; otherwise at least `/`, or `*` for the server as a whole.
     public var rawPath: ArraySlice<UInt8> { storage[pathStart..<pathEnd] }
 
     /// The query as it was sent, without the question mark; nil without one.
     public var rawQuery: ArraySlice<UInt8>? {
         queryStart < 0 ? nil : storage[queryStart..<rawEnd]
+    }
+
+    /// Takes a prefix off ``rawPath``, which then begins behind it; it is empty if there is nothing behind it. False, with nothing
+    /// changed, if the path is not below the prefix.
+    public mutating func drop(_ prefix: PathPrefix) -> Bool {
+        let bytes = prefix.text.utf8
+        guard rawPath.starts(with: bytes), pathEnd - pathStart == bytes.count || storage[pathStart + bytes.count] == ASCII.slash
+        else { return false }
+        pathStart += bytes.count
+        return true
     }
 
     /// Host and port of an absolute-form, as sent; nil in the other forms.
@@ -53,7 +63,7 @@ public struct RequestTarget: Sendable {
     }
 
     /// Whether the server as a whole is asked, by `OPTIONS *`.
-    public var isAsterisk: Bool { storage[pathStart] == UInt8(ascii: "*") }
+    public var isAsterisk: Bool { rawPath.first == UInt8(ascii: "*") }
 
     /// Reads a target whose bytes are all of ``ByteSet/requestTarget``, into storage that is kept.
     mutating func assign(_ bytes: Span<UInt8>) throws(RequestError) {

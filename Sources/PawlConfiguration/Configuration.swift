@@ -56,6 +56,12 @@ public struct Configuration: Sendable {
     public var rateLimit = 0
     /// Connections that one client's address may have open; 0 is no limit.
     public var maxConnectionsPerAddress = 0
+    /// Where proxies connect from that are believed what they say of the client.
+    public var trustedProxies: [AddressBlock] = []
+    /// What stands before every path.
+    public var basePath = PathPrefix.none
+    /// The path of a Unix socket to listen on besides; `nil` for none.
+    public var unixSocket: String?
     /// Seconds for which requests are still taken after the signal to end, while `/readyz` says no.
     public var drainDelay = 0
     /// Base of the iTunes Search API.

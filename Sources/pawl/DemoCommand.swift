@@ -18,7 +18,8 @@ enum DemoCommand {
             let status = await Service.run(demoConfiguration(configuration, upstream: url), log: log) { service in
                 // Not before the data directory is known to be ours.
                 remember(url.port, portPath, log)
-                StandardStreams.writeError(suggestions(service: service.url, needsToken: configuration.needsToken, url))
+                let base = service.url + configuration.basePath.text
+                StandardStreams.writeError(suggestions(service: base, needsToken: configuration.needsToken, url))
             }
             await upstream.shutdown()
             return status

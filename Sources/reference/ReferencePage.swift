@@ -178,7 +178,7 @@ struct ReferencePage {
             <main>
             <h1>The API of Pawl</h1>
             <p>\(Self.marked(document["info"]?.text("description") ?? ""))</p>
-            <p>All of this, and the form of every value, is in <a href="/openapi.yaml"><code>/openapi.yaml</code></a> (OpenAPI 3.1).</p>
+            <p>All of this, and the form of every value, is in <a href="openapi.yaml"><code>/openapi.yaml</code></a> (OpenAPI 3.1).</p>
             \(body)</main>
             </body>
             </html>

@@ -65,6 +65,26 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
+    @Test(
+        "--unix-socket is listened on besides: in use it is refused, left by a dead process it is replaced, and at the end it goes"
+    )
+    func unixSocket() throws {
+        let path = directory.path + "/pawl.sock"
+        func start(_ data: String) throws -> PawlProcess {
+            try PawlProcess(["serve", "--port", "0", "--data-dir", directory.path + data, "--unix-socket", path], in: directory)
+        }
+        let first = try start("/data")
+        #expect(try TestConnection(unixSocket: path).get("/stats").status == 200)
+        #expect(try first.client.send("GET", "/stats").status == 200)
+        #expect(throws: PawlProcess.DidNotStart.self) { try start("/other") }
+        first.kill()
+        #expect(throws: TestConnection.Failure.cannotConnect(ECONNREFUSED)) { try TestConnection(unixSocket: path) }
+        let second = try start("/data")
+        #expect(try TestConnection(unixSocket: path).get("/stats").status == 200)
+        #expect(second.terminate() == 0)
+        #expect(throws: TestConnection.Failure.cannotConnect(ENOENT)) { try TestConnection(unixSocket: path) }
+    }
+
     @Test("each line of a JSON log is an object, with one for each request and each transition")
     func jsonLog() throws {
         let pawl = try demo(["--log-format", "json", "--log-level", "debug"])

@@ -43,6 +43,23 @@ public final class TestConnection: @unchecked Sendable {
         guard result == 0 else { throw Failure.cannotConnect(errno) }
     }
 
+    /// Connects to a Unix socket.
+    public init(unixSocket path: String, patience: Duration = .seconds(60)) throws {
+        port = 0
+        self.patience = patience
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8.prefix(107))
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw Failure.cannotConnect(errno) }
+    }
+
     deinit {
         close(descriptor)
     }

@@ -187,6 +187,32 @@ enum OptionTable {
         .number(
             "max-connections-per-address", 0...1_000_000, default: "0",
             "connections that one client's address may have open; 0 is no limit", \.maxConnectionsPerAddress),
+        Option(
+            "trusted-proxy", "CIDR", accepts: "an address or a block such as 10.0.0.0/8", default: "none",
+            "proxy that is believed what it says of the client, in Forwarded or X-Forwarded-For, -Proto, -Host and -Prefix",
+            isRepeatable: true
+        ) { invocation, value in
+            guard let block = AddressBlock(parsing: value) else { return false }
+            invocation.configuration.trustedProxies.append(block)
+            return true
+        },
+        Option(
+            "base-path", "PATH", accepts: "/ or a path such as /pawl, of letters, digits, -, ., _ and ~", default: "/",
+            "what stands before every path, and in links; /healthz and /readyz are at the root as well"
+        ) { invocation, value in
+            guard let prefix = PathPrefix(parsing: value) else { return false }
+            invocation.configuration.basePath = prefix
+            return true
+        },
+        Option(
+            "unix-socket", "PATH", accepts: "a path of at most 107 bytes", default: "none",
+            "Unix socket to listen on besides, for a proxy on this machine, which is trusted"
+        ) { invocation, value in
+            guard isPath(value), value.utf8.count <= 107 else { return false }
+            invocation.configuration.unixSocket = value
+            return true
+        }
+        .completed(from: .file),
         .number(
             "drain-delay", 0...60, default: "0",
             "seconds for which requests are still taken after the signal to end, while /readyz says no", \.drainDelay),

@@ -27,6 +27,8 @@ public final class HTTPServer: Sendable {
 
     /// Listens; connections are accepted when it returns. Returns the address with its real port.
     ///
+    /// The file of a Unix socket is removed when the server has shut down.
+    ///
     /// SIGPIPE is ignored from then on in the whole process, because sendfile(2) has no flag against it.
     public func start() throws(ServerError) -> SocketAddress {
         let result = state.withLock { state -> Result<SocketAddress, ServerError> in
@@ -64,19 +66,20 @@ public final class HTTPServer: Sendable {
     }
 
     private func launch() throws(ServerError) -> (LoopGroup, SocketAddress) {
+        let users = max(configuration.eventLoops, 1)
         let listener = try Listener(
-            host: configuration.host, port: configuration.port, users: max(configuration.eventLoops, 1),
-            unsentBytes: configuration.limits.unsentBytes)
+            host: configuration.host, port: configuration.port, users: users, unsentBytes: configuration.limits.unsentBytes)
+        var listeners = [listener]
+        if let path = configuration.unixSocket { listeners.append(try Listener(path: path, users: users)) }
         ignoreBrokenPipes()
-        let (configuration, application) = (configuration, application)
+        let (configuration, application, all) = (configuration, application, listeners)
         do throws(SystemError) {
-            let group = try LoopGroup(
-                loops: max(configuration.eventLoops, 1), limits: configuration.limits)
+            let group = try LoopGroup(loops: users, limits: configuration.limits)
             do throws(SystemError) {
                 for (index, member) in group.members.enumerated() {
                     try Thread.start(name: "http-\(index)") {
                         EventLoop.run(
-                            group: group, member: member, listener: listener, application: application,
+                            group: group, member: member, listeners: all, application: application,
                             configuration: configuration)
                     }
                 }

@@ -6,8 +6,14 @@ public struct Request: Sendable {
     public var head: RequestHead
     /// The decoded body; empty if there is none. At most ``ServerLimits/body`` bytes.
     public var body: [UInt8]
-    /// Where the client connects from.
+    /// Where the client connects from, as far as proxies that are trusted say; its port is 0 if they don't.
     public var peer: SocketAddress
+    /// By which scheme the client sent it, `http` or `https`, if a proxy that is trusted says; nil if nobody knows.
+    public var scheme: String?
+    /// What stands before every path in the URLs that the client knows.
+    public var linkPrefix = PathPrefix.none
+    /// False of a request that came past the server's base path, by its original path.
+    public var isBelowBasePath = true
     /// What names this request in logs and in the response's `X-Request-Id`.
     public var id: RequestIdentifier
 
@@ -24,6 +30,14 @@ public struct Request: Sendable {
 }
 
 extension Request {
+    /// What is known of its way here without asking what it says itself.
+    mutating func arrive(from peer: SocketAddress) {
+        self.peer = peer
+        scheme = nil
+        linkPrefix = .none
+        isBelowBasePath = true
+    }
+
     /// Whether a body follows its head, be it that an empty one may.
     public var announcesBody: Bool {
         switch head.framing {

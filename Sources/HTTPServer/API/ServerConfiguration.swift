@@ -7,6 +7,10 @@ public struct ServerConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// The TCP port, 0–65535; 0 lets the system choose a free one.
     public var port = 0
+    /// The path of a Unix socket to listen on besides, 1–107 bytes; nil for none.
+    public var unixSocket: String?
+    /// The proxies that are believed, and the path that requests are below.
+    public var ingress = Ingress()
     /// How many threads serve connections, at least 1. By default one for two processors, at most 4: what they
     /// do is little, each of them serves the more at a time the fewer they are, and transfers and the store want processors too.
     public var eventLoops: Int

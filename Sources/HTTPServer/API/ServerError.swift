@@ -8,6 +8,8 @@ public enum ServerError: Error, Sendable, Equatable {
     case addressInUse(SocketAddress)
     /// The address can't be listened on; the system's reason.
     case cannotListen(SocketAddress, reason: String)
+    /// The Unix socket of that path can't be listened on, and why.
+    case cannotListenOnPath(String, reason: String)
     /// The system refuses a descriptor or thread; the call and its reason.
     case outOfResources(String)
     /// `start` was called before.
@@ -22,6 +24,7 @@ extension ServerError: CustomStringConvertible {
         case .invalidPort(let port): "port \(port) is not in 0...65535"
         case .addressInUse(let address): "\(address) is in use by another process"
         case .cannotListen(let address, let reason): "cannot listen on \(address): \(reason)"
+        case .cannotListenOnPath(let path, let reason): "cannot listen on the Unix socket \(path): \(reason)"
         case .outOfResources(let reason): reason
         case .alreadyStarted: "the server was started before"
         }

@@ -1,4 +1,4 @@
-/// An IP address and a TCP port.
+/// An IP address and a TCP port, or the other end of a Unix socket, which has neither.
 public struct SocketAddress: Sendable, Hashable {
     /// The address in its usual text form, IPv6 without brackets.
     public let host: String
@@ -10,6 +10,14 @@ public struct SocketAddress: Sendable, Hashable {
         self.host = host
         self.port = port
     }
+}
+
+extension SocketAddress {
+    /// Whoever connects over a Unix socket.
+    public static let unixSocket = SocketAddress(host: "unix", port: 0)
+
+    /// Whether it is that.
+    public var isUnixSocket: Bool { self == .unixSocket }
 }
 
 extension SocketAddress: CustomStringConvertible {

@@ -109,6 +109,7 @@ extension Connection {
     /// `loop.request.head` is complete.
     private mutating func beginRequest(bodyHasBegun: Bool, _ loop: inout LoopContext) {
         exchange.begin(loop.request.head)
+        loop.ingress.admit(&loop.request, from: peer)
         if loop.request.announcesBody, !readsBody(&loop) { return }
         let step = state.headCompleted(
             loop.request.head, bodyHasBegun: bodyHasBegun, now: loop.now, limits: loop.limits)
@@ -192,11 +193,12 @@ extension Connection {
     mutating func refusePartialRequest(_ refusal: Refusal, readsAll: Bool = false, _ loop: inout LoopContext) {
         if var parser {
             parser.exchangeHead(with: &loop.request.head)
+            loop.request.arrive(from: peer)
             exchange.begin(loop.request.head)
         } else if let request = partialRequest.take() {
             loop.request = request
         } else {
-            loop.request = Request()
+            loop.request = Request(peer: peer)
             exchange.begin(loop.request.head)
         }
         refuse(refusal, readsAll: readsAll, &loop)

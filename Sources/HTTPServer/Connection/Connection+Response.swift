@@ -43,7 +43,6 @@ extension Connection {
         let id = exchange.id ?? loop.identifiers.next()
         exchange.id = id
         loop.request.id = id
-        loop.request.peer = peer
     }
 
     /// A task has finished the response to the request of that number.

@@ -101,7 +101,8 @@ final class ConnectionRegistry: Sendable {
     /// Takes in a new connection; nil if there is no room for it, not even to refuse it.
     func admit(_ id: ConnectionID, _ member: LoopGroup.Member, from peer: SocketAddress, now: Moment) -> Admission? {
         state.withLock { state in
-            let client = mostPerAddress > 0 ? IPAddress.client(ofHost: peer.host) : nil
+            // All that comes over a Unix socket would be one client's.
+            let client = mostPerAddress > 0 && !peer.isUnixSocket ? IPAddress.client(ofHost: peer.host) : nil
             var leavers: [Leaver] = []
             var refusal: Refusal?
             if let client, state.clients[client, default: 0] >= mostPerAddress {

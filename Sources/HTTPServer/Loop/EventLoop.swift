@@ -9,7 +9,8 @@ struct EventLoop: ~Copyable {
     private let member: LoopGroup.Member
     private var context: LoopContext
     private var poller: Poller
-    private var listener: Listener?
+    /// Empty once it has begun to stop.
+    private var listeners: [Listener]
     private var connections = ConnectionTable()
     private var deadlines = DeadlineHeap<ConnectionID>()
     /// Connections that had their share of a round and could go on.
@@ -19,9 +20,9 @@ struct EventLoop: ~Copyable {
     private var acceptsAgain: Moment?
     private var stopDeadline: Moment?
 
-    /// Tokens that no connection has.
-    private static let listenerToken = UInt64.max
-    private static let wakeupToken = UInt64.max - 1
+    /// Tokens that no connection has: of the wake-up, and from there downwards of the listeners.
+    private static let wakeupToken = UInt64.max
+    private static let mostListeners: UInt64 = 2
     /// Connections accepted in a round, before those there are have their turn.
     private static let acceptsPerRound = 32
     /// Without a deadline the loop looks at its clock now and then all the same.
@@ -29,34 +30,34 @@ struct EventLoop: ~Copyable {
 
     /// Makes a loop and runs it on the calling thread. Descriptors that it needs and can't have end it at once.
     static func run(
-        group: LoopGroup, member: LoopGroup.Member, listener: Listener, application: any Application,
+        group: LoopGroup, member: LoopGroup.Member, listeners: [Listener], application: any Application,
         configuration: ServerConfiguration
     ) {
         do throws(SystemError) {
             var loop = try EventLoop(
-                group: group, member: member, listener: listener, application: application, configuration: configuration)
+                group: group, member: member, listeners: listeners, application: application, configuration: configuration)
             loop.run()
         } catch {
-            listener.leave()
+            for listener in listeners { listener.leave() }
             for message in member.mailbox.close() { message.discard() }
             group.ended()
         }
     }
 
     private init(
-        group: LoopGroup, member: LoopGroup.Member, listener: Listener, application: any Application,
+        group: LoopGroup, member: LoopGroup.Member, listeners: [Listener], application: any Application,
         configuration: ServerConfiguration
     ) throws(SystemError) {
         self.group = group
         self.member = member
-        self.listener = listener
+        self.listeners = listeners
         limits = configuration.limits
         context = LoopContext(
             application: application, configuration: configuration, mailbox: member.mailbox, bodyStorage: group.bodyStorage,
             unlimitedSockets: group.unlimitedSockets)
         poller = Poller(member.poller)
         try poller.add(wakeup: member.mailbox.wakeup.descriptor, token: Self.wakeupToken)
-        try poller.add(listener: listener.descriptor, token: Self.listenerToken)
+        try watchListeners()
     }
 
     /// Serves until a stop has been asked for and the last connection is gone.
@@ -89,8 +90,9 @@ struct EventLoop: ~Copyable {
 
     private mutating func handle(_ event: Poller.Event) {
         switch event.token {
-        case Self.listenerToken: accept(atMost: Self.acceptsPerRound)
         case Self.wakeupToken: break
+        case (Self.wakeupToken - Self.mostListeners)..<Self.wakeupToken:
+            accept(from: Int(Self.wakeupToken - event.token) - 1, atMost: Self.acceptsPerRound)
         default:
             guard let seat = connections[ConnectionID(token: event.token)] else { return }
             seat.connection.handle(event, &context)
@@ -168,13 +170,23 @@ struct EventLoop: ~Copyable {
 // MARK: - Accepting
 
 extension EventLoop {
-    private mutating func accept(atMost limit: Int) {
-        guard acceptsAgain == nil, let listener else { return }
+    private mutating func watchListeners() throws(SystemError) {
+        for (index, listener) in listeners.enumerated() {
+            try poller.add(listener: listener.descriptor, token: Self.wakeupToken - 1 - UInt64(index))
+        }
+    }
+
+    private mutating func ignoreListeners() {
+        for listener in listeners { poller.remove(listener.descriptor) }
+    }
+
+    private mutating func accept(from index: Int, atMost limit: Int) {
+        guard acceptsAgain == nil, index < listeners.count else { return }
         for _ in 0..<limit {
-            switch listener.accept() {
+            switch listeners[index].accept() {
             case .connection(let socket, let peer): place(socket, peer)
             case .none: return
-            case .exhausted: return pauseAccepting(listener)
+            case .exhausted: return pauseAccepting()
             }
         }
     }
@@ -228,19 +240,18 @@ extension EventLoop {
         finishTurn(of: seat)
     }
 
-    /// No descriptor or memory is left, and the listener would report that again and again.
-    private mutating func pauseAccepting(_ listener: Listener) {
-        poller.remove(listener.descriptor)
+    /// No descriptor or memory is left, and the listeners would report that again and again.
+    private mutating func pauseAccepting() {
+        ignoreListeners()
         acceptsAgain = context.now + limits.acceptPause
     }
 
     private mutating func resumeAccepting() {
         acceptsAgain = nil
-        guard let listener else { return }
-        do {
-            try poller.add(listener: listener.descriptor, token: Self.listenerToken)
+        do throws(SystemError) {
+            try watchListeners()
         } catch {
-            acceptsAgain = context.now + limits.acceptPause
+            pauseAccepting()
         }
     }
 }
@@ -255,11 +266,11 @@ extension EventLoop {
         }
         stopDeadline = deadline
         // Whoever is in the listener's queue already shook hands with us: they get their response too.
-        accept(atMost: .max)
-        if let listener, acceptsAgain == nil { poller.remove(listener.descriptor) }
+        for index in listeners.indices { accept(from: index, atMost: .max) }
+        if acceptsAgain == nil { ignoreListeners() }
         acceptsAgain = nil
-        listener?.leave()
-        listener = nil
+        for listener in listeners { listener.leave() }
+        listeners = []
         for seat in connections.all {
             seat.connection.stop(&context)
             finishTurn(of: seat)

@@ -4,6 +4,7 @@ internal import HTTPCore
 struct LoopContext: ~Copyable {
     let application: any Application
     let limits: ServerLimits
+    let ingress: Ingress
     let mailbox: Mailbox
     /// What bodies that are arriving take, on all loops.
     let bodyStorage: SharedBudget
@@ -43,6 +44,7 @@ struct LoopContext: ~Copyable {
     ) {
         self.application = application
         limits = configuration.limits
+        ingress = configuration.ingress
         serverName = configuration.serverName
         defaultFields = configuration.defaultFields.filter { !Fields($0.name, $0.value).contains(Connection.reservedNames) }
         defaultNames = FieldNameSet(defaultFields.map(\.name))

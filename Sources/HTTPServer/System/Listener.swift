@@ -3,7 +3,7 @@ internal import Glibc
 internal import Synchronization
 internal import System
 
-/// A listening TCP socket, shared by all event loops.
+/// A listening socket, of TCP or a Unix socket, shared by all event loops.
 ///
 /// One socket rather than one per loop with SO_REUSEPORT: so a second process on the same port is an error and not a silent
 /// partner, and a loop that is busy leaves what waits in the queue to the others.
@@ -11,6 +11,8 @@ final class Listener: Sendable {
     let descriptor: Int32
     /// Where it listens, with the real port.
     let address: SocketAddress
+    /// The file of a Unix socket, which goes when the listener does.
+    private let file: UnixSocketFile?
     /// The loops that accept from it; the last one to leave closes it.
     private let users: Atomic<Int>
 
@@ -38,16 +40,29 @@ final class Listener: Sendable {
         self.descriptor = descriptor
         self.users = Atomic(users)
         address = named == 0 ? SocketAddress(storage) ?? wanted : wanted
+        file = nil
+    }
+
+    /// Listens on a Unix socket, whose file is the owner's and the group's to use.
+    init(path: String, users: Int) throws(ServerError) {
+        (descriptor, file) = try UnixSocketFile.listen(path, backlog: Self.backlog)
+        self.users = Atomic(users)
+        address = .unixSocket
     }
 
     deinit {
-        if users.load(ordering: .acquiring) > 0 { close(descriptor) }
+        if users.load(ordering: .acquiring) > 0 { end() }
     }
 
     /// A loop accepts no more. From the first one on, connecting is refused.
     func leave() {
         shutdown(descriptor, Int32(SHUT_RD))
-        if users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { close(descriptor) }
+        if users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { end() }
+    }
+
+    private func end() {
+        file?.remove()
+        close(descriptor)
     }
 
     private static func listen(

@@ -2,7 +2,7 @@ internal import Glibc
 internal import HTTPCore
 
 extension SocketAddress {
-    /// The address in a `sockaddr`; nil if it is neither IPv4 nor IPv6. An IPv4 client of an IPv6 socket shows as IPv4.
+    /// The address in a `sockaddr`; nil if it is neither IPv4, IPv6 nor of a Unix socket. An IPv4 client of an IPv6 socket shows as IPv4.
     init?(_ storage: sockaddr_storage) {
         var storage = storage
         switch Int32(storage.ss_family) {
@@ -17,6 +17,7 @@ extension SocketAddress {
             }
             let bits = unsafe withUnsafeBytes(of: address.sin6_addr) { unsafe $0.loadUnaligned(as: UInt128.self) }
             self.init(.v6(UInt128(bigEndian: bits)), networkPort: address.sin6_port)
+        case AF_UNIX: self = .unixSocket
         default:
             return nil
         }

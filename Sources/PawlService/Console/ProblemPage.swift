@@ -25,7 +25,7 @@ enum ProblemPage {
             <h1>\(code.title)</h1>
             <p><code>\(code.rawValue)</code>, the response has status \(code.status.code).</p>
             <p>\(code.meaning)</p>
-            <p>The whole API is told in <a href="/docs">/docs</a>.</p>
+            <p>The whole API is told in <a href="../docs">/docs</a>.</p>
             </main>
             </body>
             </html>

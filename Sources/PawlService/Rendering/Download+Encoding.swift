@@ -4,14 +4,14 @@ internal import JSON
 
 /// The resource exactly as the contract shows it: members in its order, absent values as `null`.
 extension Download {
-    /// The resource as JSON.
-    var encoded: [UInt8] {
+    /// The resource as JSON, with links that begin with the prefix.
+    func encoded(_ linkPrefix: PathPrefix) -> [UInt8] {
         var writer = JSONWriter()
-        encode(into: &writer)
+        encode(into: &writer, linkPrefix)
         return writer.bytes
     }
 
-    func encode(into writer: inout JSONWriter) {
+    func encode(into writer: inout JSONWriter, _ linkPrefix: PathPrefix) {
         writer.beginObject()
         writer.name("id")
         writer.plain { id.encode(into: &$0) }
@@ -61,6 +61,7 @@ extension Download {
         for (name, ending) in Self.links {
             writer.name(name)
             writer.plain { bytes in
+                bytes.append(contentsOf: linkPrefix.text.utf8)
                 bytes.append(contentsOf: "/downloads/".utf8)
                 id.encode(into: &bytes)
                 bytes.append(contentsOf: ending.utf8)

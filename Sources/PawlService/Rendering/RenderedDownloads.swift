@@ -17,7 +17,14 @@ final class RenderedDownloads: Sendable {
     /// What a rendering takes besides its bytes, about.
     private static let overhead = 256
 
+    /// What their links begin with.
+    let linkPrefix: PathPrefix
     private let cache = VersionCache<Rendering>(capacity: 2 << 20)
+
+    /// Nothing is written yet.
+    init(linkPrefix: PathPrefix = .none) {
+        self.linkPrefix = linkPrefix
+    }
 
     /// A download as it stands now, or `nil` if there is none with this id.
     func rendering(of id: DownloadID, in index: SnapshotIndex) -> Rendering? {
@@ -34,7 +41,7 @@ final class RenderedDownloads: Sendable {
     func rendering(of download: Download) -> Rendering {
         let version = download.version
         if let version, let found = rendering(of: version) { return found }
-        let bytes = download.encoded
+        let bytes = download.encoded(linkPrefix)
         let etag = ContentTag.of(bytes)
         var fields = Fields()
         fields.append(.cacheControl, "no-cache")

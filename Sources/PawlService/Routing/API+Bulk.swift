@@ -20,6 +20,7 @@ extension API {
         let requests = items.enumerated().map { index, item in
             Result { () throws(Problem) in try DownloadRequest(item, prefix: "downloads[\(index)].") }
         }
+        let prefix = request.linkPrefix
         return try once(request) { [self] key throws(Problem) in
             let items = await resolve(requests)
             return try await Problem.rethrowing(downloads: await downloads.add(items, key: key))
@@ -30,7 +31,7 @@ extension API {
                 writer.beginObject()
                 writer.name("items")
                 writer.beginArray()
-                for outcome in outcomes { outcome.encode(into: &writer) }
+                for outcome in outcomes { outcome.encode(into: &writer, prefix) }
                 writer.endArray()
                 writer.endObject()
             }
@@ -132,17 +133,17 @@ extension API {
 
 extension Addition.Outcome {
     /// The result of one item of a batch: `{"status":201,"download":{…}}` or `{"status":400,"problem":{…}}`.
-    fileprivate func encode(into writer: inout JSONWriter) {
+    fileprivate func encode(into writer: inout JSONWriter, _ linkPrefix: PathPrefix) {
         writer.beginObject()
         switch self {
         case .success(.created(let download)):
             writer.member("status", HTTPStatus.created.code)
             writer.name("download")
-            download.encode(into: &writer)
+            download.encode(into: &writer, linkPrefix)
         case .success(.existing(let download)):
             writer.member("status", HTTPStatus.ok.code)
             writer.name("download")
-            download.encode(into: &writer)
+            download.encode(into: &writer, linkPrefix)
         case .failure(let refusal):
             let problem = Problem(refusal)
             writer.member("status", problem.status.code)

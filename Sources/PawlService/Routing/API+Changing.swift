@@ -9,13 +9,13 @@ extension API {
     func change(_ id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         let change = try DownloadChange(reading: try RequestBody.json(of: request))
         let fields = request.head.fields
-        let downloads = downloads
+        let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in
             let download = try await Problem.rethrowing(
-                downloads: await downloads.change(id, change) { $0.isMeant(by: .patch, fields) })
+                downloads: await downloads.change(id, change) { $0.isMeant(by: .patch, fields, prefix) })
             var response = Response()
             response.forbidStoring()
-            response.fill { download.encode(into: &$0) }
+            response.fill { download.encode(into: &$0, prefix) }
             response.fields.append(.etag, ContentTag.of(response.body))
             return response
         }
@@ -24,13 +24,13 @@ extension API {
 
 extension Download {
     /// Whether the conditions of a request to change it hold of it as it stands: RFC 9110 §13.1.
-    func isMeant(by method: HTTPMethod, _ fields: Fields) -> Bool {
+    func isMeant(by method: HTTPMethod, _ fields: Fields, _ linkPrefix: PathPrefix) -> Bool {
         guard Preconditions.areAsked(by: fields) else { return true }
-        return Preconditions.evaluate(method: method, fields: fields, etag: entityTag, lastModified: nil) == .proceed
+        return Preconditions.evaluate(method: method, fields: fields, etag: entityTag(linkPrefix), lastModified: nil) == .proceed
     }
 
     /// The validator that the response to `GET /downloads/{id}` would have now.
-    var entityTag: EntityTag {
-        ContentTag.of(encoded)
+    func entityTag(_ linkPrefix: PathPrefix) -> EntityTag {
+        ContentTag.of(encoded(linkPrefix))
     }
 }

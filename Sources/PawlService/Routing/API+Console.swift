@@ -5,6 +5,12 @@ internal import HTTPServer
 extension API {
     /// `GET /`.
     func startPage(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
+        // What the page refers to is beside it: behind the prefix there has to be a slash.
+        guard !request.head.target.rawPath.isEmpty else {
+            response.status = .found
+            response.fields.append(.location, request.linkPrefix.text + "/")
+            return .ready
+        }
         fill(&response, with: .page, for: request)
         return .ready
     }

@@ -14,7 +14,7 @@ extension API {
                 text: try reader.value("q"), limit: try reader.integer("limit", in: 1...200) ?? 50,
                 after: try Self.cursor(&reader), order: try reader.choice("order", ListQuery.Order.self) ?? .newest)
         }
-        let (index, rendered) = (index, rendered)
+        let (index, rendered) = (index, rendered(for: request))
         // A list may walk over every download there is: not on the event loop.
         return .later { () throws(Problem) in
             let page = index.page(query)
@@ -49,7 +49,7 @@ extension API {
 
     /// Shows a download as it stands now.
     func fill(_ response: inout Response, withDownload id: DownloadID, for request: borrowing Request) throws(Problem) {
-        guard let rendering = rendered.rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
+        guard let rendering = rendered(for: request).rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
         response.fields.append(contentsOf: rendering.fields)
         response.body.append(contentsOf: rendering.bytes)
         if Preconditions.areAsked(by: request.head.fields) { response.validate(for: request, etag: rendering.etag) }
@@ -58,26 +58,27 @@ extension API {
     /// `POST /downloads`.
     func add(_ request: borrowing Request) throws(Problem) -> RouteResult {
         let asked = try DownloadRequest(try RequestBody.json(of: request))
+        let prefix = request.linkPrefix
         return try once(request) { [self] key throws(Problem) in
             let new = try await resolve(asked)
             return [.success(try await Problem.rethrowing(downloads: await downloads.add(new, key: key)))]
         } response: { outcomes throws(Problem) in
             switch outcomes.first {
-            case .success(.created(let download)): return Self.response(.created, download)
-            case .success(.existing(let download)): return Self.response(.ok, download)
+            case .success(.created(let download)): return Self.response(.created, download, prefix)
+            case .success(.existing(let download)): return Self.response(.ok, download, prefix)
             case .failure(let refusal): throw Problem(refusal)
             case nil: throw Problem(.internalError, "what became of the request is not known")
             }
         }
     }
 
-    private static func response(_ status: HTTPStatus, _ download: Download) -> Response {
+    private static func response(_ status: HTTPStatus, _ download: Download, _ linkPrefix: PathPrefix) -> Response {
         var response = Response()
         response.fields.reserveCapacity(fields: 8, bytes: 256)
-        response.fields.append(.location, "/downloads/" + download.id.description)
+        response.fields.append(.location, linkPrefix.text + "/downloads/" + download.id.description)
         response.forbidStoring()
         response.body.reserveCapacity(900)
-        response.fill(status) { download.encode(into: &$0) }
+        response.fill(status) { download.encode(into: &$0, linkPrefix) }
         return response
     }
 
@@ -109,12 +110,12 @@ extension API {
     /// `POST /downloads/{id}/pause`, `/resume`, `/cancel` and `/retry`.
     func perform(_ command: DownloadCommand, on id: DownloadID, _ request: borrowing Request) throws(Problem) -> RouteResult {
         try RequestBody.checkEmpty(request)
-        let downloads = downloads
+        let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in
             let download = try await Problem.rethrowing(downloads: await downloads.perform(command, on: id))
             var response = Response()
             response.forbidStoring()
-            response.fill { download.encode(into: &$0) }
+            response.fill { download.encode(into: &$0, prefix) }
             return response
         }
     }
@@ -126,10 +127,10 @@ extension API {
         }
         try RequestBody.checkEmpty(request)
         let fields = request.head.fields
-        let downloads = downloads
+        let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in
             try await Problem.rethrowing(
-                downloads: await downloads.remove(id, deletingFile: deletesFile) { $0.isMeant(by: .delete, fields) })
+                downloads: await downloads.remove(id, deletingFile: deletesFile) { $0.isMeant(by: .delete, fields, prefix) })
             return Response(status: .noContent)
         }
     }

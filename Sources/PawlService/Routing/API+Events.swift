@@ -20,7 +20,8 @@ extension API {
         response.fields.append(.xAccelBuffering, "no")
         response.content = .stream(
             DownloadEventStream(
-                hub: downloads.events, rendered: rendered, scope: scope, after: after, interval: .milliseconds(interval)),
+                hub: downloads.events, rendered: rendered(for: request), scope: scope, after: after,
+                interval: .milliseconds(interval)),
             length: nil)
         return .ready
     }

@@ -23,7 +23,9 @@ final class API: Application {
     let condition: ServiceCondition
     let metrics: ServiceMetrics
     let log: Log
-    let rendered = RenderedDownloads()
+    private let rendered: RenderedDownloads
+    /// The same for links that begin with something else, which only proxies that are trusted can ask for.
+    private let renderedElsewhere = Locked<[PathPrefix: RenderedDownloads]>([:])
     let files: FinishedFiles
     let descriptors: DescriptorBudget
     private let router = Router()
@@ -41,13 +43,14 @@ final class API: Application {
         self.condition = condition
         self.metrics = metrics
         self.log = log
+        rendered = RenderedDownloads(linkPrefix: configuration.basePath)
         access = AccessPolicy(configuration)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
         files = FinishedFiles(isShared: crossOrigin.isOpen)
     }
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
-        let match = router.match(request.head.target)
+        let match = match(request)
         let pending = begin(request, match)
         do throws(Problem) {
             switch try route(request, match, &response) {
@@ -76,7 +79,7 @@ final class API: Application {
 
     /// What the head alone decides is decided before the body takes any memory.
     func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision {
-        let match = router.match(request.head.target)
+        let match = match(request)
         do throws(Problem) {
             // Nothing that only reads looks at a body.
             guard try checkHead(request, match, countsRequest: true) != nil, method(of: request) != .get else { return .ignore }
@@ -119,9 +122,26 @@ final class API: Application {
 
     /// Probes are answered whatever squats on the connections.
     func answersSurplus(_ request: borrowing Request) -> Bool {
-        switch router.match(request.head.target).endpoint {
-        case .health, .readiness: true
-        default: false
+        match(request).endpoint?.isProbe == true
+    }
+
+    /// What a request is for. Past the base path there are the probes only.
+    private func match(_ request: borrowing Request) -> Router.Match {
+        let match = router.match(request.head.target)
+        return request.isBelowBasePath || match.endpoint?.isProbe == true ? match : .nowhere
+    }
+
+    /// Where downloads are written with the links of a request.
+    func rendered(for request: borrowing Request) -> RenderedDownloads {
+        let prefix = request.linkPrefix
+        if prefix == rendered.linkPrefix { return rendered }
+        return renderedElsewhere.withLock { known in
+            if let found = known[prefix] { return found }
+            // Each may keep 2 MiB. A proxy has one prefix or a few.
+            if known.count >= 4 { known.removeAll() }
+            let new = RenderedDownloads(linkPrefix: prefix)
+            known[prefix] = new
+            return new
         }
     }
 
@@ -183,7 +203,7 @@ final class API: Application {
             problem.allow = endpoint.allow
             throw problem
         }
-        if method != .get, !crossOrigin.allowsChange(by: request.head.fields) {
+        if method != .get, !crossOrigin.allowsChange(by: request.head.fields, scheme: request.scheme) {
             throw Problem(
                 .originNotAllowed,
                 "a page of the origin '\(request.head.fields[.origin] ?? "")' may not change anything here; --cors-origin allows one"

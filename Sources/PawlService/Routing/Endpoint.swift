@@ -77,6 +77,9 @@ enum Endpoint: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether it is for those that watch the process, who find it at the root, too, and over a connection too many.
+    var isProbe: Bool { self == .health || self == .readiness }
+
     /// Whether it needs no token: probes, the console, which asks for one, and what is the same for every service.
     var isPublic: Bool {
         switch self {

@@ -60,6 +60,8 @@ struct Router: Sendable {
     /// What a request target leads to.
     func match(_ target: borrowing RequestTarget) -> Match {
         let path = target.rawPath
+        // Nothing behind the base path.
+        if path.isEmpty { return match([UInt8(ascii: "/")]) }
         if !path.contains(UInt8(ascii: "%")) { return match(path) }
         // RFC 3986 §6.2.2.2: an escaped letter is that letter. An escaped slash is not a separator, and no path of ours has one.
         guard let segments = target.segments, !segments.contains(where: { $0.utf8.contains(UInt8(ascii: "/")) }) else {

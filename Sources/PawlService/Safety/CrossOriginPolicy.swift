@@ -25,9 +25,10 @@ struct CrossOriginPolicy: Sendable {
 
     /// Whether a request that changes something may come from where it says it does. Requests without `Origin` come from
     /// programs: browsers send it with every method but GET and HEAD (Fetch §3.2), with or without a body.
-    func allowsChange(by fields: borrowing Fields) -> Bool {
+    /// - Parameter scheme: by which the request was sent; `nil` if that is not known.
+    func allowsChange(by fields: borrowing Fields, scheme: String?) -> Bool {
         let sent = fields.values(.origin)
-        return sent.isEmpty || (sent.count == 1 && (allows(sent[0]) || Self.isOwn(sent[0], host: fields[.host])))
+        return sent.isEmpty || (sent.count == 1 && (allows(sent[0]) || Self.isOwn(sent[0], host: fields[.host], scheme)))
     }
 
     /// Whether a request that only reads may come from where the browser says it does.
@@ -48,12 +49,14 @@ struct CrossOriginPolicy: Sendable {
     /// it can be spied on.
     static let defaultFields = [(name: FieldName.crossOriginResourcePolicy, value: "same-origin")]
 
-    /// Whether an origin is the one the request was sent to. The scheme may be https although we speak http: a proxy's.
-    private static func isOwn(_ origin: String, host: String?) -> Bool {
+    /// Whether an origin is the one the request was sent to. The scheme may be https although we speak http: that of a proxy which does
+    /// not say so, or is not trusted.
+    private static func isOwn(_ origin: String, host: String?, _ scheme: String?) -> Bool {
         guard let host = host?.lowercased() else { return false }
         let origin = origin.lowercased()
-        for (scheme, port) in [("http://", ":80"), ("https://", ":443")] where origin.hasPrefix(scheme) {
-            let authority = String(origin.dropFirst(scheme.count))
+        for (candidate, port) in [("http", ":80"), ("https", ":443")]
+        where origin.hasPrefix(candidate + "://") && (scheme ?? candidate) == candidate {
+            let authority = String(origin.dropFirst(candidate.count + 3))
             return authority == host || authority + port == host
         }
         return false

@@ -67,7 +67,8 @@ public final class Service: Sendable {
         do throws(DownloadsStartError) {
             let settings = DownloadsConfiguration(configuration)
             let webhooks = SignedWebhookSender(
-                client: client, destinationGuard: settings.destinationGuard, secret: webhookSecret)
+                client: client, destinationGuard: settings.destinationGuard, secret: webhookSecret,
+                linkPrefix: configuration.basePath)
             downloads = try await DownloadService(configuration: settings, client: client, webhooks: webhooks) { event in
                 metrics.record(event)
                 log.write(event)
@@ -81,6 +82,9 @@ public final class Service: Sendable {
         var settings = ServerConfiguration()
         settings.host = configuration.host
         settings.port = configuration.port
+        settings.unixSocket = configuration.unixSocket
+        settings.ingress.trustedProxies = configuration.trustedProxies
+        settings.ingress.basePath = configuration.basePath
         settings.limits.connectionsPerAddress = configuration.maxConnectionsPerAddress
         settings.defaultFields = CrossOriginPolicy.defaultFields
         let descriptors = DescriptorBudget(descriptors: ProcessEnvironment.descriptorLimit, wanted: settings.limits)

@@ -9,13 +9,15 @@ struct SignedWebhookSender: WebhookSender {
     let destinationGuard: DestinationGuard
     /// The key of the signature, which may be changed; `nil`: messages are not signed.
     let secret: Locked<String?>
+    /// What links begin with.
+    let linkPrefix: PathPrefix
 
     /// The most bytes of a response that are read; nobody looks at them.
     private static let responseLimit = 256 * 1024
 
     func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int {
         guard let url = HTTPURL(delivery.url) else { throw .invalidRequest("its URL cannot be read") }
-        let body = delivery.download.encoded
+        let body = delivery.download.encoded(linkPrefix)
         var request = ClientRequest(url: url)
         request.method = "POST"
         request.body = body

@@ -51,6 +51,7 @@ struct CommandLineParserTests {
             "posts-url": "http://127.0.0.1:1/p", "rate-limit": "100", "max-connections-per-address": "20", "drain-delay": "5",
             "ca-file": "/ca", "log-level": "debug",
             "log-format": "json", "min-free": "1G", "quota": "2T", "keep-completed": "30d", "keep-ended": "7d",
+            "trusted-proxy": "10.0.0.0/8", "base-path": "/pawl", "unix-socket": "/run/pawl/pawl.sock",
         ]
         for option in OptionTable.options(of: .serve) {
             let value = option.placeholder == nil ? "true" : try #require(values[option.name], "\(option.name)")
@@ -130,6 +131,10 @@ struct CommandLineParserTests {
             (["serve", "--cors-origin", "https://a.example/path"], ["--cors-origin", "https://example.org:8443"]),
             (["serve", "--allow-destination", "10.0.0.1/8"], ["--allow-destination", "10.0.0.0/8"]),
             (["serve", "--allowed-host", "a b"], ["--allowed-host"]),
+            (["serve", "--trusted-proxy", "proxy.example"], ["--trusted-proxy"]),
+            (["serve", "--trusted-proxy", "10.1.2.3/8"], ["--trusted-proxy"]),
+            (["serve", "--base-path", "pawl"], ["--base-path"]), (["serve", "--base-path", "//pawl"], ["--base-path"]),
+            (["serve", "--unix-socket", "/" + String(repeating: "s", count: 107)], ["--unix-socket"]),
             (["serve", "--itunes-url", "ftp://a.example"], ["http or https"]),
             (["serve", "--data-dir", ""], ["--data-dir", "a path"]),
             (["serve", "--allow-private=maybe"], ["true or false"]),

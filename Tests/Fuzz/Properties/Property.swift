@@ -19,6 +19,8 @@ public enum Property: String, CaseIterable, Sendable {
     case condition
     /// JSON texts.
     case json
+    /// Forwarded, the members of X-Forwarded-For, and prefixes of paths.
+    case forwarded
 
     /// Throws if something doesn't hold of these bytes.
     public func check(_ bytes: [UInt8]) throws(Violation) {
@@ -31,6 +33,7 @@ public enum Property: String, CaseIterable, Sendable {
         case .disposition: try checkDisposition(bytes)
         case .condition: try checkConditions(bytes)
         case .json: try checkJSON(bytes)
+        case .forwarded: try checkForwarded(bytes)
         }
     }
 }

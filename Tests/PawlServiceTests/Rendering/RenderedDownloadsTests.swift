@@ -25,7 +25,7 @@ struct RenderedDownloadsTests {
         return (made.bytes, made.etag, wasKept)
     }
 
-    private func fresh(_ id: UInt128) throws -> [UInt8] { try #require(index.download(DownloadID(value: id))).encoded }
+    private func fresh(_ id: UInt128) throws -> [UInt8] { try #require(index.download(DownloadID(value: id))).encoded(.none) }
 
     @Test("what has not changed is written once")
     func unchanged() throws {
@@ -75,7 +75,7 @@ struct RenderedDownloadsTests {
         _ = try shown(1)
         #expect(try shown(1).wasKept)
         #expect(rendered.rendering(of: try #require(first.version)) != nil)
-        #expect(rendered.rendering(of: first).bytes == first.encoded)
+        #expect(rendered.rendering(of: first).bytes == first.encoded(.none))
     }
 
     @Test("the oldest gives way when the room is used up, and a very long one takes none")
@@ -98,7 +98,7 @@ struct RenderedDownloadsTests {
         var foreign = try #require(index.download(DownloadID(value: 1)))
         foreign.publication = 0
         foreign.labels = ["other"]
-        #expect(rendered.rendering(of: foreign).bytes == foreign.encoded)
+        #expect(rendered.rendering(of: foreign).bytes == foreign.encoded(.none))
         #expect(try shown(1).bytes == fresh(1))
     }
 }

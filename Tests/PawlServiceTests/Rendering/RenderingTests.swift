@@ -18,7 +18,7 @@ struct RenderingTests {
 
     private func encoded(_ download: Download) -> String {
         var writer = JSONWriter()
-        download.encode(into: &writer)
+        download.encode(into: &writer, .none)
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 

@@ -36,7 +36,7 @@ struct ConsoleRouteTests {
     @Test("what a file refers to is there, and each file is referred to")
     func references() throws {
         let page = String(decoding: ConsoleFile.page.bytes, as: UTF8.self)
-        var wanted = Set(page.matches(of: #/"/console/([a-z.]+)"/#).map { String($0.1) })
+        var wanted = Set(page.matches(of: #/"console/([a-z.]+)"/#).map { String($0.1) })
         for (name, file) in ConsoleFile.all where name.hasSuffix(".js") {
             let script = String(decoding: file.bytes, as: UTF8.self)
             wanted.formUnion(script.matches(of: #/(?:from |import |import\()"\./([a-z.]+)"/#).map { String($0.1) })

@@ -134,7 +134,7 @@ struct AccessTests {
         var fields = Fields()
         fields.append(.host, "127.0.0.1:8080")
         if let origin { fields.append(.origin, origin) }
-        #expect(policy.allowsChange(by: fields) == isAllowed)
+        #expect(policy.allowsChange(by: fields, scheme: nil) == isAllowed)
     }
 
     @Test(
@@ -159,14 +159,26 @@ struct AccessTests {
         #expect(CrossOriginPolicy([]).allowsRead(by: fields, isFile: true) == (isAllowed && sent["Origin"] == nil))
     }
 
+    @Test(
+        "where a proxy tells the scheme, our own page has that one",
+        arguments: [("http", "http://pawl.example"), ("https", "https://pawl.example"), ("https", "https://pawl.example:443")])
+    func ownScheme(scheme: String, origin: String) {
+        let policy = CrossOriginPolicy([])
+        var fields = Fields()
+        fields.append(.host, origin.hasSuffix(":443") ? "pawl.example:443" : "pawl.example")
+        fields.append(.origin, origin.hasSuffix(":443") ? "https://pawl.example" : origin)
+        #expect(policy.allowsChange(by: fields, scheme: scheme))
+        #expect(!policy.allowsChange(by: fields, scheme: scheme == "http" ? "https" : "http"))
+    }
+
     @Test("our own page on the scheme's port may leave the port out")
     func ownDefaultPort() {
         let policy = CrossOriginPolicy([])
         var fields = Fields()
         fields.append(.host, "pawl.example")
         fields.append(.origin, "https://pawl.example")
-        #expect(policy.allowsChange(by: fields))
+        #expect(policy.allowsChange(by: fields, scheme: nil))
         fields.append(.origin, "https://pawl.example")
-        #expect(!policy.allowsChange(by: fields))
+        #expect(!policy.allowsChange(by: fields, scheme: nil))
     }
 }

@@ -62,11 +62,11 @@ export function showState({ element, parts }, download, name) {
 // --- Doing it
 
 async function command({ id }, verb) {
-	store.put(await call("POST", `/downloads/${id}/${verb}`));
+	store.put(await call("POST", `downloads/${id}/${verb}`));
 }
 
 async function remove({ id }, deletesFile) {
-	await call("DELETE", `/downloads/${id}?deleteFile=${deletesFile}`);
+	await call("DELETE", `downloads/${id}?deleteFile=${deletesFile}`);
 	store.remove(id);
 }
 

@@ -37,7 +37,7 @@ export async function call(method, path, body, signal) {
 }
 
 /** An address that the browser can load by itself: it would not send the token, so a ticket stands for that. */
-export const loadable = async (path) => `${path}?ticket=${(await call("POST", "/tickets")).ticket}`;
+export const loadable = async (path) => `${path}?ticket=${(await call("POST", "tickets")).ticket}`;
 
 /** Follows the events of all downloads for ever, and tells how that goes. Returns what tries again at once. */
 export function follow(onEvent, onState) {
@@ -55,7 +55,7 @@ export function follow(onEvent, onState) {
 		clearTimeout(timer);
 		onState("connecting");
 		try {
-			const address = await loadable("/downloads/events");
+			const address = await loadable("downloads/events");
 			source?.close();
 			source = new EventSource(address);
 		} catch {

@@ -111,7 +111,7 @@ const add = wireDialog("add", "Download", "Close", async () => {
 	// The service takes more in a request, but not more than 1 MiB.
 	for (let start = 0; start < addresses.length; start += 250) {
 		const batch = addresses.slice(start, start + 250);
-		const { items } = await call("POST", "/downloads/batch", { downloads: batch.map((url) => ({ ...request, url })) });
+		const { items } = await call("POST", "downloads/batch", { downloads: batch.map((url) => ({ ...request, url })) });
 		items.forEach(({ download, problem }, index) => {
 			if (download) store.put(download);
 			else refused.push([batch[index], problem.detail]);
@@ -164,12 +164,12 @@ const settings = wireDialog("settings", "Save settings", "Close", async () => {
 	const { fields } = settings;
 	const change = Object.fromEntries(names.map((name) => [name, Number(fields[name].value)]));
 	const speedSchedule = fields.speedSchedule.value.split("\n").filter((line) => line.trim());
-	await call("PATCH", "/settings", { ...change, speedLimit: Math.round(fields.speedLimit.value * 1e6), speedSchedule });
+	await call("PATCH", "settings", { ...change, speedLimit: Math.round(fields.speedLimit.value * 1e6), speedSchedule });
 	say("Settings saved.");
 });
 
 async function showSettings() {
-	const values = await call("GET", "/settings");
+	const values = await call("GET", "settings");
 	for (const name of names) settings.fields[name].value = values[name];
 	settings.fields.speedLimit.value = values.speedLimit / 1e6 || "";
 	settings.fields.speedSchedule.value = values.speedSchedule.join("\n");

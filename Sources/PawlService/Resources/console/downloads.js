@@ -192,6 +192,6 @@ async function performOnShown(verb) {
 	if (["clear", "retry"].includes(verb) || selection.size || $("filter").value.trim()) return performOnMany(downloads, verb, choice?.deletesFiles);
 	// What its filter can tell, the service does at once, and also to those that are not loaded here.
 	const query = new URLSearchParams([...new Set(downloads.map(({ state }) => state))].map((state) => ["state", state]));
-	const { changed } = await call("POST", `/downloads/${verb}?${query}`);
+	const { changed } = await call("POST", `downloads/${verb}?${query}`);
 	say(`${format.count(changed)} changed.`);
 }

@@ -31,7 +31,7 @@ $("source").onchange = () => {
 	find();
 };
 attempt(async () => {
-	({ sources } = await call("GET", "/search/sources"));
+	({ sources } = await call("GET", "search/sources"));
 	$("source").replaceChildren(...sources.map(({ id, name }) => make("option", { value: id }, name)));
 	offerMedia();
 });
@@ -54,7 +54,7 @@ async function find(offset = 0) {
 	if ($("media").value && !$("media").disabled) query.set("media", $("media").value);
 	$("results").ariaBusy = "true";
 	try {
-		show(await call("GET", "/search?" + query, undefined, current.signal), offset);
+		show(await call("GET", "search?" + query, undefined, current.signal), offset);
 	} catch (error) {
 		if (error.name === "AbortError" || error.code === "search-superseded") return;
 		$("results").ariaBusy = "false";
@@ -98,7 +98,7 @@ function makeRow(result) {
 	parts.art.prepend(artwork(result.artworkUrl));
 	const work = {
 		preview: () => play(name, isVideo, downloadUrl),
-		download: () => attempt(async () => store.put(await call("POST", "/downloads", { url: downloadUrl, track: result }))),
+		download: () => attempt(async () => store.put(await call("POST", "downloads", { url: downloadUrl, track: result }))),
 	};
 	element.onclick = ({ target }) => {
 		const action = target.closest("button")?.dataset.do;

@@ -65,7 +65,7 @@ class RecordStore extends EventTarget {
 		let cursor = "";
 		try {
 			do {
-				const page = await call("GET", `/downloads?limit=200${cursor && "&cursor=" + cursor}`);
+				const page = await call("GET", `downloads?limit=200${cursor && "&cursor=" + cursor}`);
 				// A newer snapshot has begun a reading of its own.
 				if (this.#told !== told) return;
 				for (const download of page.items) {

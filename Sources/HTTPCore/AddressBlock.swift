@@ -1,0 +1,48 @@
+/// A block of addresses that share a prefix (CIDR, RFC 4632): all addresses of `base`'s family whose first `length` bits are
+/// those of `base`.
+public struct AddressBlock: Sendable, Hashable {
+    /// An address of the block.
+    public let base: IPAddress
+    /// How many leading bits are fixed: 0…32 or 0…128.
+    public let length: Int
+
+    /// The addresses whose first bits are those of `base`; `length` is 0…``IPAddress/width``.
+    public init(base: IPAddress, length: Int) {
+        self.base = base
+        self.length = min(max(length, 0), base.width)
+    }
+
+    /// Parses a block such as `10.0.0.0/8`, or an address, which is a block of one; nil for anything else, a base with bits beyond its
+    /// prefix among it.
+    public init?(parsing text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let address = parts.first.flatMap({ IPAddress(parsing: $0) }) else { return nil }
+        var length = address.width
+        if parts.count > 1 {
+            let digits = parts[1].utf8
+            guard (1...3).contains(digits.count), digits.allSatisfy(ASCII.isDigit), digits.count == 1 || parts[1].first != "0",
+                let number = Int(parts[1]), number <= address.width
+            else { return nil }
+            length = number
+        }
+        self.init(base: address, length: length)
+        guard first == address else { return nil }
+    }
+
+    /// Whether the address is in the block. Families never mix: an IPv4-mapped address is to be unmapped first.
+    public func contains(_ address: IPAddress) -> Bool {
+        switch (base, address) {
+        case (.v4(let base), .v4(let bits)): (base ^ bits) >> UInt32(32 - length) == 0
+        case (.v6(let base), .v6(let bits)): (base ^ bits) >> UInt128(128 - length) == 0
+        default: false
+        }
+    }
+
+    /// `base` with all bits after the prefix zero.
+    public var first: IPAddress {
+        switch base {
+        case .v4(let bits): .v4(bits & ~(UInt32.max >> UInt32(length)))
+        case .v6(let bits): .v6(bits & ~(UInt128.max >> UInt128(length)))
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import Downloads
+import Foundation
+import HTTPCore
+import JSON
+import PawlConfiguration
+import System
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+@Suite("Behind a proxy", .timeLimit(.minutes(3)))
+struct BehindProxyTests {
+    private static let all = [
+        ("X-Forwarded-For", "203.0.113.9"), ("X-Forwarded-Proto", "https"), ("X-Forwarded-Host", "media.example"),
+        ("X-Forwarded-Prefix", "/pawl"), ("Forwarded", "for=203.0.113.9;proto=https;host=media.example"),
+    ]
+
+    private static func trust(_ configuration: inout Configuration) {
+        configuration.trustedProxies = [AddressBlock(base: .v4(0x7F00_0001), length: 32)]
+    }
+
+    private static func log(into lines: Locked<[String]>) -> Log {
+        Log(
+            level: .debug, format: .json, now: { .now() },
+            sink: { line in lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) } })
+    }
+
+    @Test("what a client says of itself in a proxy's words has no effect, if nobody is trusted or somebody else")
+    func untrusted() async throws {
+        for other in [nil, AddressBlock(parsing: "10.0.0.0/8")] {
+            let lines = Locked<[String]>([])
+            let log = Self.log(into: lines)
+            try await RunningService.with(log: log) {
+                $0.trustedProxies = other.map { [$0] } ?? []
+                $0.token = AccessToken("s3cret")
+                $0.rateLimit = 3
+            } _: { running in
+                func send(_ method: String, _ path: String, address: Int, _ fields: [(String, String)] = []) async throws
+                    -> TestResponse
+                {
+                    let said = [("X-Forwarded-For", "203.0.113.\(address)"), ("Forwarded", "for=203.0.113.\(address)")]
+                    return try await running.send(
+                        method, path,
+                        fields: Self.all.dropFirst().dropLast() + said + fields + [("Authorization", "Bearer s3cret")])
+                }
+                let own = ("Origin", "http://127.0.0.1:\(running.service.port)")
+                // The host as it was sent is ours, and the page's; theirs are not.
+                let added = try await send("POST", "/downloads/pause", address: 1, [own])
+                #expect(added.status == 200)
+                #expect(
+                    try await send("POST", "/downloads/pause", address: 2, [("Origin", "https://media.example")]).status == 403)
+                let list = try await send("GET", "/downloads", address: 3)
+                #expect(!list.text.contains("/pawl"))
+                // All of them are one client.
+                var statuses: [Int] = []
+                for address in 10..<40 { statuses.append(try await send("GET", "/stats", address: address).status) }
+                #expect(statuses.contains(429))
+            }
+            let written = lines.withLock { $0 }
+            #expect(written.contains { $0.contains("127.0.0.1") && $0.contains("/stats") })
+            #expect(!written.contains { $0.contains("203.0.113") })
+        }
+    }
+
+    @Test("limits count the clients that a trusted proxy names, and none for another")
+    func limits() async throws {
+        try await RunningService.with {
+            Self.trust(&$0)
+            $0.token = AccessToken("s3cret")
+            $0.rateLimit = 20
+        } _: { running in
+            func send(_ token: String, from address: String) async throws -> TestResponse {
+                try await running.send(
+                    "GET", "/stats", fields: [("X-Forwarded-For", "\(address)"), ("Authorization", "Bearer \(token)")])
+            }
+            var guesses = 0
+            while try await send("guess-\(guesses)", from: "evil, 203.0.113.1").status == 401 { guesses += 1 }
+            #expect((10...20).contains(guesses))
+            #expect(try await send("other", from: "203.0.113.1").status == 429)
+            #expect(try await send("other", from: "203.0.113.2").status == 401)
+            #expect(try await send("other", from: "203.0.113.1, 203.0.113.3").status == 401)
+            var requests = 0
+            while requests < 500, try await send("s3cret", from: "2001:db8::1").status == 200 { requests += 1 }
+            #expect((40..<500).contains(requests))
+            // Of one network of IPv6, it is the same.
+            #expect(try await send("s3cret", from: "2001:db8::2").status == 429)
+            #expect(try await send("s3cret", from: "2001:db8:0:1::1").status == 200)
+        }
+    }
+
+    @Test("the log has the client's address, of requests and of wrong tokens")
+    func logged() async throws {
+        let lines = Locked<[String]>([])
+        let log = Self.log(into: lines)
+        try await RunningService.with(log: log) {
+            Self.trust(&$0)
+            $0.token = AccessToken("s3cret")
+        } _: { running in
+            let fields = [("X-Forwarded-For", "198.51.100.7, 203.0.113.9"), ("Authorization", "Bearer wrong")]
+            let answer = try await running.send("GET", "/stats", fields: fields)
+            #expect(answer.status == 401)
+        }
+        let written = lines.withLock { $0 }
+        #expect(written.contains { $0.contains(#""address":"203.0.113.9""#) })
+        #expect(written.contains { $0.contains(#""peer":"203.0.113.9""#) })
+        #expect(!written.contains { $0.contains("198.51.100.7") })
+    }
+
+    @Test(
+        "host and origin are those that the client used",
+        arguments: [
+            (["X-Forwarded-Host": "media.example"], 200), (["X-Forwarded-Host": "evil.example"], 421),
+            (["Forwarded": "host=media.example"], 200), (["Forwarded": "host=evil.example"], 421),
+            (["X-Forwarded-Host": "media.example", "Forwarded": "host=localhost"], 200),
+            (["X-Forwarded-Host": "media.example:8443", "Origin": "https://media.example:8443"], 200),
+            (["X-Forwarded-Host": "media.example", "Origin": "https://media.example"], 200),
+            (["X-Forwarded-Host": "media.example", "X-Forwarded-Proto": "https", "Origin": "https://media.example"], 200),
+            (["X-Forwarded-Host": "media.example", "X-Forwarded-Proto": "https", "Origin": "http://media.example"], 403),
+            (["X-Forwarded-Host": "media.example", "X-Forwarded-Proto": "http", "Origin": "https://media.example"], 403),
+            (["X-Forwarded-Host": "media.example", "Origin": "https://evil.example"], 403),
+            (["Forwarded": "host=media.example;proto=https", "Origin": "https://media.example"], 200),
+        ])
+    func hosts(sent: [String: String], status: Int) async throws {
+        try await RunningService.with {
+            Self.trust(&$0)
+            $0.allowedHosts = [AllowedHost(parsing: "media.example")].compactMap { $0 }
+        } _: { running in
+            let answer = try await running.send("POST", "/downloads/pause", fields: sent.map { ($0.key, $0.value) })
+            #expect(answer.status == status)
+        }
+    }
+
+    /// Every member of that name, however deep.
+    private func links(_ value: JSONValue) -> [String] {
+        ["self", "file", "events"].compactMap { value["links"]?[$0]?.string }
+    }
+
+    @Test("links and Location begin with what stands before the path, taken off by a proxy or not", arguments: [true, false])
+    func prefixes(isStripped: Bool) async throws {
+        try await RunningService.with {
+            Self.trust(&$0)
+            if !isStripped { $0.basePath = PathPrefix(parsing: "/pawl") ?? .none }
+        } _: { running in
+            let fields = isStripped ? [("X-Forwarded-Prefix", "/pawl")] : []
+            let base = isStripped ? "" : "/pawl"
+            func expected(_ id: String) -> [String] { ["", "/file", "/events"].map { "/pawl/downloads/\(id)\($0)" } }
+            let url = running.upstreamURL + "/entity?size=10"
+            let added = try await running.send(
+                "POST", base + "/downloads", json: #"{"url":"\#(url)","paused":true}"#,
+                fields: fields + [("Idempotency-Key", "k")])
+            let id = try #require(added.json["id"]?.string, "\(added.text)")
+            #expect(added["location"] == "/pawl/downloads/\(id)")
+            #expect(links(added.json) == expected(id))
+            let again = try await running.send(
+                "POST", base + "/downloads", json: #"{"url":"\#(url)","paused":true}"#,
+                fields: fields + [("Idempotency-Key", "k")])
+            #expect(again.text == added.text)
+            #expect(again["location"] == added["location"])
+
+            let shown = try await running.send("GET", "\(base)/downloads/\(id)", fields: fields)
+            #expect(links(shown.json) == expected(id))
+            let tag = try #require(shown["etag"])
+            #expect(
+                try await running.send("GET", "\(base)/downloads/\(id)?wait=1", fields: fields + [("If-None-Match", tag)]).status
+                    == 304)
+            let changed = try await running.send(
+                "PATCH", "\(base)/downloads/\(id)", json: #"{"priority":3}"#, fields: fields + [("If-Match", tag)])
+            #expect(changed.status == 200)
+            #expect(links(changed.json) == expected(id))
+            let list = try await running.send("GET", base + "/downloads", fields: fields)
+            #expect(list.json["items"]?.array?.map(links) == [expected(id)])
+            let batch = try await running.send(
+                "POST", base + "/downloads/batch", json: #"{"downloads":[{"url":"\#(url)"}]}"#, fields: fields)
+            #expect(links(batch.json["items"]?.array?.first?["download"] ?? .null) == expected(id))
+            let paused = try await running.send("POST", "\(base)/downloads/\(id)/pause", fields: fields)
+            #expect(links(paused.json) == expected(id))
+            let snapshot = try await running.blocking { client in
+                try EventReader(client, base + "/downloads/events", fields: fields).next()?.data
+            }
+            #expect(snapshot?.array?.map(links) == [expected(id)])
+            let removed = try await running.send(
+                "DELETE", "\(base)/downloads/\(id)", fields: fields + [("If-Match", try #require(changed["etag"]))])
+            #expect(removed.status == 204)
+            // Probes come past the proxy, and so may whoever else is let.
+            for probe in ["/healthz", "/readyz"] { #expect(try await running.send("GET", probe).status == 200) }
+            #expect(try await running.send("GET", "/stats").status == (isStripped ? 200 : 404))
+        }
+    }
+
+    @Test("below a base path there is all that there is, and past it only the probes")
+    func basePath() async throws {
+        try await RunningService.with {
+            $0.basePath = PathPrefix(parsing: "/media/pawl") ?? .none
+            $0.token = AccessToken("s3cret")
+        } _: { running in
+            for path in ["/healthz", "/readyz", "/", "/docs", "/openapi.yaml", "/console/start.js", "/problems/not-found"] {
+                #expect(try await running.send("GET", "/media/pawl" + path).status == 200, "\(path)")
+                let isProbe = path == "/healthz" || path == "/readyz"
+                #expect(try await running.send("GET", path).status == (isProbe ? 200 : 401), "\(path)")
+            }
+            let authorized = [("Authorization", "Bearer s3cret")]
+            for path in [
+                "/", "/stats", "/downloads", "/media", "/media/", "/media/pawlow", "/media/pawlow/stats", "/Media/pawl/stats",
+            ] {
+                let answer = try await running.send("GET", path, fields: authorized)
+                #expect(answer.status == 404, "\(path)")
+                #expect(answer.code == "not-found")
+            }
+            #expect(try await running.send("GET", "/media/pawl/stats", fields: authorized).status == 200)
+            #expect(try await running.send("OPTIONS", "*", fields: authorized).status == 204)
+            // What the page refers to is beside it.
+            let redirect = try await running.send("GET", "/media/pawl")
+            #expect(redirect.status == 302)
+            #expect(redirect["location"] == "/media/pawl/")
+            // From anybody but a trusted proxy the field means nothing.
+            let spoofed = try await running.send("GET", "/stats", fields: authorized + [("X-Forwarded-Prefix", "/media/pawl")])
+            #expect(spoofed.status == 404)
+        }
+    }
+
+    @Test("pages refer to what is beside them, wherever that is")
+    func relative() {
+        let pages = [ConsoleFile.page, .reference].map(\.bytes) + [ProblemPage.bytes(.notFound)]
+        for page in pages + ConsoleFile.all.values.map(\.bytes) {
+            let text = String(decoding: page, as: UTF8.self)
+            #expect(
+                text.firstMatch(of: #/(?:href|src)=["']?\/|(?:call|send|loadable|fetch)\((?:"[A-Z]+", )?["'`]\/|url\(["']?\//#)
+                    == nil)
+        }
+    }
+}
