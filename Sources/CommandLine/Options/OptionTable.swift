@@ -155,6 +155,9 @@ enum OptionTable {
             "rate-limit", 0...1_000_000, default: "0",
             "requests per second that one client's address may send, twice as many at once; 0 is no limit", \.rateLimit),
         .number(
+            "max-connections-per-address", 0...1_000_000, default: "0",
+            "connections that one client's address may have open; 0 is no limit", \.maxConnectionsPerAddress),
+        .number(
             "drain-delay", 0...60, default: "0",
             "seconds for which requests are still taken after the signal to end, while /readyz says no", \.drainDelay),
         .base("itunes-url", default: "https://itunes.apple.com", "base of the iTunes Search API", \.itunesURL),
