@@ -24,7 +24,7 @@ struct ForwardedTests {
             ("For=\"[2001:db8:cafe::17]:4711\"", ["2001:db8:cafe::17|4711 - -"]),
             ("for=192.0.2.43, for=\"[2001:db8:cafe::17]\"", ["192.0.2.43 - -", "2001:db8:cafe::17 - -"]),
             ("for=\"_gazonk\"", ["hidden - -"]), ("for=_hidden, for=_SEVKISEK", ["hidden - -", "hidden - -"]),
-            ("for=unknown;host=a.example:8443;PROTO=HTTPS", ["hidden a.example:8443 https"]),
+            ("for=unknown;host=\"a.example:8443\";PROTO=HTTPS", ["hidden a.example:8443 https"]),
             ("for=\"unknown:_p\"", ["hidden - -"]), ("for=\"192.0.2.1:65535\"", ["192.0.2.1|65535 - -"]),
             ("for=\"192.0.2.1:_x\"", ["192.0.2.1 - -"]), ("for=\"[::ffff:192.0.2.1]\"", ["192.0.2.1 - -"]),
             ("host=\"[::1]:80\"", ["- [::1]:80 -"]), (";for=192.0.2.1;;proto=ftp;", ["192.0.2.1 - ftp"]),
@@ -40,7 +40,8 @@ struct ForwardedTests {
         arguments: [
             "for", "for=", "=192.0.2.1", "for =192.0.2.1", "for= 192.0.2.1", "for=192.0.2.1; proto=http",
             "for=192.0.2.1 ;proto=http",
-            "for=192.0.2.1:80", "for=[::1]", "for=\"::1\"", "for=\"2001:db8::1\"", "for=\"[192.0.2.1]\"", "for=\"[::1\"",
+            "for=192.0.2.1:80", "host=a.example:80", "for=[::1]", "for=\"::1\"", "for=\"2001:db8::1\"", "for=\"[192.0.2.1]\"",
+            "for=\"[::1\"",
             "for=\"[::1]x\"", "for=192.0.2.256", "for=192.0.2", "for=\"192.0.2.1:\"", "for=\"192.0.2.1:123456\"",
             "for=\"192.0.2.1:65536\"", "for=_", "for=_a$b", "for=name", "for=\"192.0.2.1", "for=\"192.0.2.1\\",
             "for=\"192.0.2.1\"x", "for=192.0.2.1;for=192.0.2.2", "For=192.0.2.1;fOR=192.0.2.1", "for=192.0.2.1 for=192.0.2.2",

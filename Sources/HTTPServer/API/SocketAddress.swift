@@ -21,8 +21,9 @@ extension SocketAddress {
 }
 
 extension SocketAddress: CustomStringConvertible {
-    /// As in a URL: `127.0.0.1:8080`, `[::1]:8080`.
+    /// As in a URL: `127.0.0.1:8080`, `[::1]:8080`. Without a port, the host alone: a proxy rarely tells its client's.
     public var description: String {
-        host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+        if port == 0 { return host }
+        return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

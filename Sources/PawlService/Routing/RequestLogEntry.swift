@@ -13,8 +13,7 @@ struct RequestLogEntry: Sendable {
         method = request.head.method.name
         path = String(decoding: request.head.target.rawPath, as: UTF8.self)
         id = request.id.description
-        // A proxy rarely tells the port.
-        peer = request.peer.port == 0 ? request.peer.host : request.peer.description
+        peer = request.peer.description
     }
 
     /// Writes the line, once the status of the response is known.
