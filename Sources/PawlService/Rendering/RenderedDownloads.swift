@@ -18,6 +18,12 @@ final class RenderedDownloads: Sendable {
     private static let overhead = 256
 
     private let cache = VersionCache<Rendering>(capacity: 2 << 20)
+    /// Whether they are for those who must not see what may be secret in a URL. Their bytes, and so their validators, are others.
+    private let hidesSecrets: Bool
+
+    init(hidesSecrets: Bool = false) {
+        self.hidesSecrets = hidesSecrets
+    }
 
     /// A download as it stands now, or `nil` if there is none with this id.
     func rendering(of id: DownloadID, in index: SnapshotIndex) -> Rendering? {
@@ -34,7 +40,7 @@ final class RenderedDownloads: Sendable {
     func rendering(of download: Download) -> Rendering {
         let version = download.version
         if let version, let found = rendering(of: version) { return found }
-        let bytes = download.encoded
+        let bytes = (hidesSecrets ? download.withoutSecrets : download).encoded
         let etag = ContentTag.of(bytes)
         var fields = Fields()
         fields.append(.cacheControl, "no-cache")
