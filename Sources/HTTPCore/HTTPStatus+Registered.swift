@@ -15,6 +15,8 @@ extension HTTPStatus {
     public static var notModified: HTTPStatus { HTTPStatus(304) }
     /// 400 Bad Request.
     public static var badRequest: HTTPStatus { HTTPStatus(400) }
+    /// 401 Unauthorized.
+    public static var unauthorized: HTTPStatus { HTTPStatus(401) }
     /// 403 Forbidden.
     public static var forbidden: HTTPStatus { HTTPStatus(403) }
     /// 404 Not Found.

@@ -15,6 +15,9 @@ public struct AccessToken: Sendable {
     /// The value of the `Authorization` field that carries this token: for requests of our own, and nothing else.
     public var authorization: String { "Bearer " + String(decoding: bytes, as: UTF8.self) }
 
+    /// What it is recognised by.
+    public var digest: TokenDigest { TokenDigest(of: bytes) }
+
     /// How many characters it has.
     public var count: Int { bytes.count }
 
@@ -25,20 +28,6 @@ public struct AccessToken: Sendable {
         guard authorization.count > scheme.count else { return nil }
         for (byte, expected) in zip(authorization, scheme) where byte | 0x20 != expected { return nil }
         return authorization.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
-    }
-
-    /// Whether this is the token that was sent.
-    ///
-    /// The time taken depends on the length of what was sent only, not on how much of it is right.
-    public func equals(_ candidate: ArraySlice<UInt8>) -> Bool {
-        var difference: UInt8 = candidate.count == bytes.count ? 0 : 1
-        var position = 0
-        for byte in candidate {
-            difference |= byte ^ bytes[position]
-            position += 1
-            if position == bytes.count { position = 0 }
-        }
-        return difference == 0
     }
 }
 

@@ -13,6 +13,21 @@ extension Configuration {
         self.token = token
     }
 
+    /// Reads the file of tokens with names and scopes, if there is one.
+    /// - Throws: one line that says why it cannot be used, and never shows a token.
+    public func readTokensFile() throws(StartError) -> [NamedToken] {
+        guard let tokensFile else { return [] }
+        let bytes = try Self.read(tokensFile, "tokens file", limit: TokensFile.longest + 1)
+        guard bytes.count <= TokensFile.longest else {
+            throw StartError("tokens file \(tokensFile): it has more than \(TokensFile.longest) bytes")
+        }
+        do throws(TokensFile.Fault) {
+            return try TokensFile.parse(bytes, shortest: servesOtherMachines ? AccessToken.shortestBeyondLoopback : 1)
+        } catch {
+            throw StartError("tokens file \(tokensFile), \(error)")
+        }
+    }
+
     /// Reads the file of the key that webhooks are signed with, if there is one.
     /// - Throws: one line that says why there is none in it.
     public mutating func readWebhookSecret() throws(StartError) {
@@ -34,13 +49,16 @@ extension Configuration {
                 + " more, such as `openssl rand -hex 32` makes")
     }
 
-    private static func firstLine(of path: String, _ what: String) throws(StartError) -> String {
-        let bytes: [UInt8]
+    private static func read(_ path: String, _ what: String, limit: Int) throws(StartError) -> [UInt8] {
         do throws(SmallFile.Failure) {
-            bytes = try SmallFile.read(path, limit: 8192)
+            return try SmallFile.read(path, limit: limit)
         } catch {
             throw StartError("\(what): \(error)")
         }
+    }
+
+    private static func firstLine(of path: String, _ what: String) throws(StartError) -> String {
+        let bytes = try read(path, what, limit: 8192)
         return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     }
 }

@@ -14,6 +14,8 @@ public struct Configuration: Sendable {
     public var token: AccessToken?
     /// A file whose first line is the token; ``readToken()`` reads it.
     public var tokenFile: String?
+    /// A file of more tokens, with names and scopes; ``readTokensFile()`` reads it.
+    public var tokensFile: String?
     /// Whether other machines may be served without a token.
     public var allowsAnonymous = false
     /// The key of the signature on webhooks.
@@ -72,6 +74,8 @@ public struct Configuration: Sendable {
     public var caFile: String?
     /// The least severe lines that are logged.
     public var logLevel = LogLevel.info
+    /// Whether the log has a line for each request at `info`, rather than at `debug`.
+    public var logsRequests = false
     /// How a line of the log is written.
     public var logFormat = LogFormat.text
 
@@ -82,7 +86,7 @@ public struct Configuration: Sendable {
     }
 
     /// Whether requests must carry a token.
-    public var needsToken: Bool { token != nil || tokenFile != nil }
+    public var needsToken: Bool { token != nil || tokenFile != nil || tokensFile != nil }
 
     /// Whether other machines reach the address to bind: any but 127.0.0.0/8 and ::1.
     public var servesOtherMachines: Bool {

@@ -43,7 +43,15 @@ public struct Log: Sendable {
 
     /// Writes a line.
     public func write(_ level: LogLevel, _ message: String, _ values: [(name: String, value: Value)] = []) {
-        guard writes(level) else { return }
+        if writes(level) { emit(level, message, values) }
+    }
+
+    /// Writes a line at `info` whatever the level is: what has to be in every log.
+    public func writeAlways(_ message: String, _ values: [(name: String, value: Value)]) {
+        emit(.info, message, values)
+    }
+
+    private func emit(_ level: LogLevel, _ message: String, _ values: [(name: String, value: Value)]) {
         switch format {
         case .text: sink(textLine(level, message, values))
         case .json: sink(jsonLine(level, message, values))

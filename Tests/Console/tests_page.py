@@ -139,6 +139,54 @@ def page_asks_for_a_token(browser, _):
         service.close()
 
 
+def page_with_a_token_for_reading_has_no_controls(browser, _):
+    service = Service(token="open-sesame", tokens="wall read look-only\n")
+    try:
+        add = lambda seed, **members: service.call("POST", "/downloads", {
+            "url": service.upstream + f"/entity?size=10&seed={seed}&secret=s3cret", "filename": f"file-{seed}.bin", **members})
+        add(1)
+        add(2, paused=True)
+        browser.driver.get(service.url)
+        browser.fill("textbox", "Token", "look-only")
+        browser.click("button", "Continue")
+        browser.wait_text("#connection-text", "Live, read only")
+        browser.wait_row("file-1.bin", "completed")
+        browser.wait_row("file-2.bin", "paused")
+        for row in ["file-1.bin", "file-2.bin"]:
+            browser.click("button", "Details " + row)
+            wait(lambda: service.upstream + "/entity" in browser.text("#facts"), "the details are shown")
+            assert "s3cret" not in browser.run("return document.documentElement.outerHTML")
+            visible = browser.run("return [...document.querySelectorAll('button, input, textarea, select')].filter("
+                                  "(control) => control.checkVisibility()).map((control) => control.ariaLabel || control.title || control.name || control.id || control.textContent)")
+            for word in ["Pause", "Resume", "Retry", "Cancel", "Remove", "Clear", "Add", "add", "Save changes", "labels", "priority"]:
+                assert not any(word in name for name in visible), f"{word!r} is there: {visible}"
+            browser.audit("the details, read only")
+            browser.click("button", "Close")
+        assert browser.has("button", "Save file-1.bin"), "files can be fetched"
+        # Keys, and what is pasted, have no buttons.
+        browser.run("document.getElementById('list').focus()")
+        for key in ["p", "Delete"]:
+            browser.run("document.getElementById('list').dispatchEvent(new KeyboardEvent('keydown', { key: arguments[0], bubbles: true }))", key)
+        browser.run("const data = new DataTransfer(); data.setData('text', 'https://a.example/x');"
+                    "document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true }))")
+        assert not browser.has("dialog", "Add links")
+        browser.click("button", "Settings")
+        browser.get("button", "Forget token")
+        assert not browser.has("button", "Save settings")
+        browser.audit("the settings, read only")
+        browser.shoot("read-only")
+        browser.click("button", "Close")
+        name = "Prélude No. 7 in A Major"
+        browser.fill("searchbox", "Search", name)
+        browser.get("button", "Preview " + name)
+        assert not browser.has("button", "Download " + name)
+        states = sorted(each["state"] for each in service.downloads())
+        assert states == ["completed", "paused"], states
+    finally:
+        browser.driver.get("about:blank")
+        service.close()
+
+
 def page_takes_no_text_for_markup(browser, service):
     hostile = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>\u202egnp.exe"
     track = {"name": hostile, "artist": "<b>bold</b>", "collection": "</bdi><i>", "artworkUrl": "javascript:document.title='owned'",
@@ -304,6 +352,6 @@ def measure_first_paint_and_scrolling(browser, service):
 
 
 TESTS = [page_fits_every_window, page_stays_smooth_with_5000_rows, page_paints_at_once_and_never_shifts,
-         page_outlives_reloads_and_restarts, page_lets_go_of_its_connection, page_changes_settings, page_asks_for_a_token,
+         page_outlives_reloads_and_restarts, page_lets_go_of_its_connection, page_changes_settings, page_asks_for_a_token, page_with_a_token_for_reading_has_no_controls,
          page_takes_no_text_for_markup, page_speaks_the_browsers_language]
 EXTRAS = [picture_for_the_readme, measure_first_paint_and_scrolling]

@@ -38,9 +38,15 @@ def fetch(url):
 class Service:
     """A `pawl demo` on a free port, with a data directory that nobody else has. After `stop`, `start` has it go on with both."""
 
-    def __init__(self, *flags, token=None):
+    def __init__(self, *flags, token=None, tokens=None):
+        """`tokens` is what the file of `--tokens-file` has."""
         self.directory = tempfile.mkdtemp(prefix="pawl-test-", dir=SHELF)
         self.flags = flags
+        if tokens:
+            path = self.directory + "/tokens"
+            with open(path, "w") as file:
+                file.write(tokens)
+            self.flags += ("--tokens-file", path)
         self.token = token
         self.port = 0
         self.child = None

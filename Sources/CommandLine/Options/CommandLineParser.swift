@@ -137,10 +137,10 @@ public enum CommandLineParser {
     private static func check(_ invocation: Invocation) throws(UsageError) {
         let configuration = invocation.configuration
         if CommandName.services.contains(invocation.command) {
-            let isGuarded = configuration.token != nil || configuration.tokenFile != nil || configuration.allowsAnonymous
+            let isGuarded = configuration.needsToken || configuration.allowsAnonymous
             guard isGuarded || !configuration.servesOtherMachines else {
                 throw UsageError(
-                    "pawl: --host \(configuration.host) serves other machines: give --token TOKEN or --token-file PATH, or --no-auth"
+                    "pawl: --host \(configuration.host) serves other machines: give --token TOKEN, --token-file PATH or --tokens-file PATH, or --no-auth"
                         + " to serve everybody")
             }
             do throws(StartError) {

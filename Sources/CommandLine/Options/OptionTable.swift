@@ -27,7 +27,7 @@ enum OptionTable {
     private static let services: [Option] = [
         Option(
             "host", "ADDRESS", accepts: "an IP address or localhost", default: "127.0.0.1",
-            "address to bind; anything but loopback needs --token, --token-file or --no-auth",
+            "address to bind; anything but loopback needs --token, --token-file, --tokens-file or --no-auth",
             commands: [.serve, .demo, .health]
         ) { invocation, value in
             guard let host = bindableHost(value) else { return false }
@@ -63,6 +63,15 @@ enum OptionTable {
             guard isPath(value) else { return false }
             invocation.configuration.tokenFile = value
             invocation.configuration.token = nil
+            return true
+        }
+        .completed(from: .file),
+        Option(
+            "tokens-file", "PATH", accepts: "a path", default: "none",
+            "file of more tokens, a line each: name, scope (full, read or metrics), and the token or sha256:<64 hex>"
+        ) { invocation, value in
+            guard isPath(value) else { return false }
+            invocation.configuration.tokensFile = value
             return true
         }
         .completed(from: .file),
@@ -200,6 +209,7 @@ enum OptionTable {
         .choice(
             "log-level", default: "info, or warning of pawl get", "least severe lines that are logged, to standard error",
             commands: [.serve, .demo, .get], \.logLevel),
+        .toggle("access-log", "log each request at info, with its status, duration and the name of its token", \.logsRequests),
         .choice("log-format", default: "text", "how a line of the log is written", \.logFormat),
     ]
 

@@ -63,6 +63,15 @@ extension IndexView {
         return lists.map { $0.filtered(wanted) }
     }
 
+    /// Those of the places whose texts contain `needle` also without what may be secret in them.
+    private func openly(_ places: PlaceSet, containing needle: [UInt8]) -> PlaceSet {
+        var open = SearchTexts()
+        for place in places.members {
+            if let download = entries[place]?.download { open.set(download.openTexts, at: place) }
+        }
+        return open.places(containing: needle)
+    }
+
     /// Those among which the lists' members have to be; nil: all are.
     private func filter(_ query: ListQuery) -> PlaceSet? {
         var filter: PlaceSet?
@@ -70,7 +79,10 @@ extension IndexView {
             filter?.formIntersection(places)
             if filter == nil { filter = places }
         }
-        if let text = query.foldedText, !text.isEmpty { narrow(to: texts.places(containing: text)) }
+        if let text = query.foldedText, !text.isEmpty {
+            let places = texts.places(containing: text)
+            narrow(to: query.hidesSecrets ? openly(places, containing: text) : places)
+        }
         if query.label != nil, !query.states.isEmpty {
             var places = PlaceSet()
             for state in query.states { byState[state]?.insert(into: &places) }

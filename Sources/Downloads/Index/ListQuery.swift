@@ -15,6 +15,8 @@ public struct ListQuery: Sendable {
     public var text: String? {
         didSet { foldedText = text.map(SearchTexts.fold) }
     }
+    /// Whether that is not looked for in what may be secret (``Download/withoutSecrets``).
+    public var hidesSecrets = false
     /// Only downloads that ended before this.
     public var endedBefore: Timestamp?
     /// At most so many items, 1 or more.

@@ -139,6 +139,19 @@ struct PlaceSet: Sendable {
         return word < words.count && words[word] & 1 << UInt64(place & 63) != 0
     }
 
+    /// All of them, in order.
+    var members: [UInt32] {
+        var members: [UInt32] = []
+        for (index, word) in words.enumerated() {
+            var rest = word
+            while rest != 0 {
+                members.append(UInt32(clamping: index) << 6 | UInt32(clamping: rest.trailingZeroBitCount))
+                rest &= rest - 1
+            }
+        }
+        return members
+    }
+
     /// Adds a place.
     mutating func insert(_ place: UInt32) {
         let word = Int(place >> 6)

@@ -3,7 +3,8 @@ public protocol Application: Sendable {
     /// Decides, once the head of a request is there that announces a body, whether that is read: `request` is as `respond` gets it, without
     /// the body. Not asked of a request without one.
     ///
-    /// Called on an event loop's thread; must not block. `response` comes empty, and is filled in if the request is refused.
+    /// Called on an event loop's thread; must not block. `response` comes empty, and is filled in if the request is refused. Of a body that
+    /// is read, its ``Response/permit`` is what the body arrives by.
     func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision
 
     /// Responds to one request, whose body is whole and within ``ServerLimits/body``.

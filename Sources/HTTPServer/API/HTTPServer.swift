@@ -61,6 +61,13 @@ public final class HTTPServer: Sendable {
         group?.registry.limit(connections: connections)
     }
 
+    /// Ends what goes on by a ``Permit`` that was revoked: a body that arrives is refused with 401, a stream ends, and the connection of
+    /// a response of known length is reset, so that the client knows it is incomplete and gets nothing more of it.
+    public func endRevoked() {
+        guard let group else { return }
+        for member in group.members { member.mailbox.post(.endRevoked) }
+    }
+
     private var group: LoopGroup? {
         state.withLock { if case .running(let group) = $0 { group } else { nil } }
     }

@@ -14,6 +14,8 @@ public struct Response: Sendable {
     public var body: [UInt8]
     /// Where the body comes from.
     public var content: Content
+    /// What it goes on by; nil: nothing takes that back.
+    public var permit: Permit?
 
     /// An empty response.
     public init(status: HTTPStatus = .ok) {
@@ -35,6 +37,7 @@ public struct Response: Sendable {
         if !fields.isEmpty { fields.removeAll(keepingCapacity: true) }
         if !body.isEmpty { body.removeAll(keepingCapacity: true) }
         content = .bytes
+        permit = nil
     }
 }
 

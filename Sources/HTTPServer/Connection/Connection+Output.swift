@@ -173,6 +173,22 @@ extension Connection {
         }
     }
 
+    /// Ends what goes on by a permit that was revoked. What is in the output already, of a stream too, is not for the client any more.
+    mutating func endIfRevoked(_ loop: inout LoopContext) {
+        guard let permit = exchange.permit, permit.isRevoked else { return }
+        switch state.phase {
+        case .body:
+            refusePartialRequest(
+                Refusal(status: .unauthorized, detail: "The token was revoked while the body was coming."), &loop)
+            turn(&loop)
+        case .sending:
+            guard case .stream(let streaming) = source, pendingOutput == 0 else { return reset(&loop) }
+            end(streaming, &loop)
+            turn(&loop)
+        case .awaiting, .head, .handling, .finishing, .lingering, .closed: break
+        }
+    }
+
     private mutating func end(_ streaming: StreamSource, _ loop: inout LoopContext) {
         source = .none
         streaming.stream.closed()

@@ -28,7 +28,9 @@ extension Connection {
         identifyRequest(&loop)
         loop.response.reset()
         switch loop.application.decide(onBodyOf: loop.request, with: &loop.response) {
-        case .read: return true
+        case .read:
+            exchange.permit = loop.response.permit
+            return true
         case .ignore:
             state.refused()
             handleRequest(&loop)
@@ -110,8 +112,11 @@ extension Connection {
         }
         ResponseEncoder.encodeHeadEnd(into: &output)
         exchange.id = nil
+        exchange.permit = response.permit
         beginBody(hasBody ? content : .bytes, hasBody ? response.body : [], isChunked: isChunked, &loop)
         if !hasBody, case .stream(let stream, _) = content { stream.closed() }
+        // It may have been revoked while a task made the response.
+        endIfRevoked(&loop)
     }
 
     private mutating func beginBody(

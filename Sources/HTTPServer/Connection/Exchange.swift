@@ -8,6 +8,8 @@ struct Exchange {
     var version = HTTPVersion.http11
     /// What names the request; nil until there is something.
     var id: RequestIdentifier?
+    /// What its body arrives by, then what its response goes on by; nil: nothing takes that back.
+    var permit: Permit?
 
     /// Another request has begun; its head may be known in part only.
     mutating func begin(_ head: borrowing RequestHead) {
@@ -15,5 +17,6 @@ struct Exchange {
         isHead = head.method == .head
         version = head.version
         id = RequestIdentifier(sentIn: head.fields)
+        permit = nil
     }
 }

@@ -118,6 +118,11 @@ struct EventLoop: ~Copyable {
             guard let seat = connections[id] else { return }
             seat.connection.wake(&context)
             finishTurn(of: seat)
+        case .endRevoked:
+            for seat in connections.all {
+                seat.connection.endIfRevoked(&context)
+                finishTurn(of: seat)
+            }
         case .giveWay(let id, let since): giveWay(id, since)
         case .stop(let deadline): stop(context.translation.moment(of: deadline))
         }

@@ -27,6 +27,8 @@ enum Message: Sendable {
     case response(ConnectionID, request: UInt64, Response)
     /// A stream has something to send.
     case wake(ConnectionID)
+    /// Permits have been revoked.
+    case endRevoked
     /// A new connection needs the place of this one, if it has been idle since that moment.
     case giveWay(ConnectionID, since: Moment)
     /// Begin the orderly shutdown; what is left at that time is cut off.
@@ -82,7 +84,7 @@ extension Message {
         switch self {
         case .adopt(let descriptor, _): _ = Socket(owning: descriptor)
         case .response(_, _, let response): response.discardBody()
-        case .wake, .giveWay, .stop: break
+        case .wake, .giveWay, .endRevoked, .stop: break
         }
     }
 }

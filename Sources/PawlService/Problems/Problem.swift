@@ -52,5 +52,9 @@ struct Problem: Error, Sendable, Equatable {
         if let allow { response.fields.set(.allow, allow) }
         // RFC 9110 §11.6.1: a 401 says how to authenticate.
         if code == .unauthorized { response.fields.set(.wwwAuthenticate, "Bearer realm=\"pawl\"") }
+        // RFC 6750 §3.1.
+        if code == .insufficientScope {
+            response.fields.set(.wwwAuthenticate, "Bearer realm=\"pawl\", error=\"insufficient_scope\"")
+        }
     }
 }

@@ -9,6 +9,8 @@ extension ProblemCode {
             "The destination guard refuses the URL's host or address, such as one of a private network. The operator can allow it with --allow-destination."
         case .originNotAllowed:
             "A web page of another origin may not change anything. The operator can allow it with --cors-origin."
+        case .insufficientScope:
+            "The token is right, and its scope does not include this: read only reads, metrics only reads /metrics. The detail names the token. The operator gives scopes in --tokens-file."
         case .hostNotAllowed: "The Host field is not a name of this service. The operator can add one with --allowed-host."
         case .notFound: "There is no such path, download, file or search result; it may have been removed."
         case .methodNotAllowed: "The path exists and does not take this method. The Allow field lists those that it takes."

@@ -6,6 +6,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     case unauthorized
     case destinationForbidden = "destination-forbidden"
     case originNotAllowed = "origin-not-allowed"
+    case insufficientScope = "insufficient-scope"
     case hostNotAllowed = "host-not-allowed"
     case notFound = "not-found"
     case methodNotAllowed = "method-not-allowed"
@@ -42,7 +43,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         switch self {
         case .invalidRequest: 400
         case .unauthorized: 401
-        case .destinationForbidden, .originNotAllowed: 403
+        case .destinationForbidden, .originNotAllowed, .insufficientScope: 403
         case .notFound: 404
         case .methodNotAllowed: 405
         case .requestTimeout: 408
@@ -74,6 +75,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
         case .unauthorized: "A valid token is needed"
         case .destinationForbidden: "The destination is forbidden"
         case .originNotAllowed: "The origin is not allowed"
+        case .insufficientScope: "The token does not allow this"
         case .hostNotAllowed: "The host is not one of ours"
         case .notFound: "Not found"
         case .methodNotAllowed: "The method is not allowed here"
@@ -107,6 +109,7 @@ enum ProblemCode: String, Sendable, CaseIterable {
     init(refusing status: HTTPStatus) {
         self =
             switch status.code {
+            case 401: .unauthorized
             case 404: .notFound
             case 405: .methodNotAllowed
             case 408: .requestTimeout

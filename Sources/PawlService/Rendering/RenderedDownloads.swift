@@ -20,10 +20,13 @@ final class RenderedDownloads: Sendable {
     /// What their links begin with.
     let linkPrefix: PathPrefix
     private let cache = VersionCache<Rendering>(capacity: 2 << 20)
+    /// Whether they are for those who must not see what may be secret in a URL. Their bytes, and so their validators, are others.
+    private let hidesSecrets: Bool
 
     /// Nothing is written yet.
-    init(linkPrefix: PathPrefix = .none) {
+    init(linkPrefix: PathPrefix = .none, hidesSecrets: Bool = false) {
         self.linkPrefix = linkPrefix
+        self.hidesSecrets = hidesSecrets
     }
 
     /// A download as it stands now, or `nil` if there is none with this id.
@@ -41,7 +44,7 @@ final class RenderedDownloads: Sendable {
     func rendering(of download: Download) -> Rendering {
         let version = download.version
         if let version, let found = rendering(of: version) { return found }
-        let bytes = download.encoded(linkPrefix)
+        let bytes = (hidesSecrets ? download.withoutSecrets : download).encoded(linkPrefix)
         let etag = ContentTag.of(bytes)
         var fields = Fields()
         fields.append(.cacheControl, "no-cache")

@@ -3,20 +3,23 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON
+internal import PawlConfiguration
 
 /// The downloads: list, add, show, command, remove.
 extension API {
     /// `GET /downloads`.
-    func list(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
-        let query = try QueryReader.read(request.head.target) { reader throws(Problem) in
+    func list(_ request: borrowing Request, _ caller: Caller) throws(Problem) -> RouteResult {
+        var query = try QueryReader.read(request.head.target) { reader throws(Problem) in
             ListQuery(
                 states: Set(try reader.choices("state", DownloadState.self)), label: try reader.value("label"),
                 text: try reader.value("q"), limit: try reader.integer("limit", in: 1...200) ?? 50,
                 after: try Self.cursor(&reader), order: try reader.choice("order", ListQuery.Order.self) ?? .newest)
         }
-        let (index, rendered) = (index, rendered(for: request))
+        // Whether something is found says what it has.
+        query.hidesSecrets = caller.scope != .full
+        let (index, rendered) = (index, rendered(for: request, by: caller))
         // A list may walk over every download there is: not on the event loop.
-        return .later { () throws(Problem) in
+        return .later { [query] () throws(Problem) in
             let page = index.page(query)
             var response = Response()
             response.forbidStoring()
@@ -35,21 +38,27 @@ extension API {
     }
 
     /// `GET /downloads/{id}`.
-    func show(_ id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
+    func show(
+        _ id: DownloadID, _ request: borrowing Request, _ caller: Caller, _ response: inout Response
+    ) throws(Problem) -> RouteResult {
         let seconds = try QueryReader.read(request.head.target) { reader throws(Problem) in
             try reader.integer("wait", in: 0...Self.longestWait)
         }
         // Without what the client knows there is nothing to wait for.
         if let seconds, seconds > 0, request.head.fields.contains(.ifNoneMatch) {
-            return waitForChange(of: id, atMost: seconds, request)
+            return waitForChange(of: id, atMost: seconds, request, caller)
         }
-        try fill(&response, withDownload: id, for: request)
+        try fill(&response, withDownload: id, for: request, of: caller)
         return .ready
     }
 
     /// Shows a download as it stands now.
-    func fill(_ response: inout Response, withDownload id: DownloadID, for request: borrowing Request) throws(Problem) {
-        guard let rendering = rendered(for: request).rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
+    func fill(
+        _ response: inout Response, withDownload id: DownloadID, for request: borrowing Request, of caller: Caller
+    ) throws(Problem) {
+        guard let rendering = rendered(for: request, by: caller).rendering(of: id, in: index) else {
+            throw Problem(DownloadError.notFound)
+        }
         response.fields.append(contentsOf: rendering.fields)
         response.body.append(contentsOf: rendering.bytes)
         if Preconditions.areAsked(by: request.head.fields) { response.validate(for: request, etag: rendering.etag) }

@@ -5,7 +5,9 @@ internal import HTTPServer
 /// Server-sent events.
 extension API {
     /// `GET /downloads/events` and `GET /downloads/{id}/events`.
-    func events(of scope: DownloadID?, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
+    func events(
+        of scope: DownloadID?, _ request: borrowing Request, _ caller: Caller, _ response: inout Response
+    ) throws(Problem) -> RouteResult {
         let interval = try QueryReader.read(request.head.target) { reader throws(Problem) in
             let interval = try reader.integer("interval", in: 50...60_000) ?? 250
             // Checked already, and of no further use.
@@ -20,7 +22,7 @@ extension API {
         response.fields.append(.xAccelBuffering, "no")
         response.content = .stream(
             DownloadEventStream(
-                hub: downloads.events, rendered: rendered(for: request), scope: scope, after: after,
+                hub: downloads.events, rendered: rendered(for: request, by: caller), scope: scope, after: after,
                 interval: .milliseconds(interval)),
             length: nil)
         return .ready

@@ -3,11 +3,12 @@ internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import JSON
+internal import PawlConfiguration
 
 /// Search.
 extension API {
     /// `GET /search`.
-    func search(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
+    func search(_ request: borrowing Request, _ caller: Caller, _ response: inout Response) throws(Problem) -> RouteResult {
         let query: SearchQuery
         do {
             query = try Catalog.query(from: try request.head.target.queryItems())
@@ -19,31 +20,36 @@ extension API {
             throw Problem(.invalidRequest, "the query cannot be read")
         }
         if let found = catalog.cached(query) {
-            fill(&response, with: found, of: query, for: request)
+            fill(&response, with: found, of: query, for: request, of: caller)
             return .ready
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
             let found = try await Problem.rethrowing(catalog: await catalog.search(query))
             var response = Response()
-            fill(&response, with: found, of: query, for: request)
+            fill(&response, with: found, of: query, for: request, of: caller)
             return response
         }
     }
 
     private func fill(
-        _ response: inout Response, with found: SearchResponse, of query: SearchQuery, for request: borrowing Request
+        _ response: inout Response, with found: SearchResponse, of query: SearchQuery, for request: borrowing Request,
+        of caller: Caller
     ) {
         // The state of a download in it changes before the rest does: to be kept, but asked again.
         let left = found.freshness(at: .now).components.seconds
         response.fields.append(.cacheControl, "private, max-age=\(left)")
-        response.fill { writer in encode(found, includesRaw: query.includesRaw, into: &writer) }
+        // What a token of scope full is shown is not to be kept for one of scope read.
+        response.fields.append(.vary, "Authorization")
+        response.fill { writer in encode(found, includesRaw: query.includesRaw, for: caller, into: &writer) }
         response.validate(for: request)
     }
 
-    private func encode(_ found: SearchResponse, includesRaw: Bool, into writer: inout JSONWriter) {
+    private func encode(_ found: SearchResponse, includesRaw: Bool, for caller: Caller, into writer: inout JSONWriter) {
         let index = index
         found.encode(into: &writer, includesRaw: includesRaw) { url in
+            // That there is a download of it would tell what its URL has for a query.
+            guard caller.scope == .full || HTTPURL.withoutSecrets(in: url) == url else { return nil }
             // Downloads are known by the normalised spelling.
             let reference = index.reference(toURL: url) ?? HTTPURL(url).flatMap { index.reference(toURL: $0.string) }
             return reference.map { (id: $0.id.description, state: $0.state.rawValue) }
@@ -59,7 +65,7 @@ extension API {
     }
 
     /// `GET /search/lookup`.
-    func lookUp(_ request: borrowing Request) throws(Problem) -> RouteResult {
+    func lookUp(_ request: borrowing Request, _ caller: Caller) throws(Problem) -> RouteResult {
         let (id, includesRaw) = try QueryReader.read(request.head.target) { reader throws(Problem) in
             (try reader.value("id"), try reader.choice("include", Inclusion.self) != nil)
         }
@@ -71,7 +77,7 @@ extension API {
             let found = try await Problem.rethrowing(catalog: await catalog.lookup(id))
             var response = Response()
             response.fields.append(.cacheControl, "private, no-cache")
-            response.fill { writer in encode(found, includesRaw: includesRaw, into: &writer) }
+            response.fill { writer in encode(found, includesRaw: includesRaw, for: caller, into: &writer) }
             response.validate(for: request)
             return response
         }

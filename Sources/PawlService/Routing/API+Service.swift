@@ -45,7 +45,9 @@ extension API {
     }
 
     /// `GET /stats`.
-    func statistics(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
+    func statistics(
+        _ request: borrowing Request, _ caller: Caller, _ response: inout Response
+    ) throws(Problem) -> RouteResult {
         let statistics = index.statistics()
         let speedLimit = downloads.speedLimitInForce
         let uptime = condition.uptime(at: .now).components.seconds
@@ -65,6 +67,7 @@ extension API {
             writer.member("uptimeSeconds", uptime)
             writer.member("version", Program.version)
             writer.member("instanceId", condition.instanceID)
+            writer.member("scope", caller.scope.rawValue)
             writer.endObject()
         }
         return .ready

@@ -5,9 +5,11 @@ internal import JSON
 /// Access for browsers.
 extension API {
     /// `POST /tickets`.
-    func issueTicket(_ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
+    func issueTicket(
+        _ request: borrowing Request, _ caller: Caller, _ response: inout Response
+    ) throws(Problem) -> RouteResult {
         try RequestBody.checkEmpty(request)
-        let ticket = access.tickets.issue(now: .now)
+        let ticket = access.tickets.issue(to: caller, now: .now)
         response.forbidStoring()
         response.fill(.created) { writer in
             writer.beginObject()

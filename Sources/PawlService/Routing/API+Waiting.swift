@@ -10,7 +10,7 @@ extension API {
 
     /// Responds to `GET /downloads/{id}` once the resource is no longer what the client knows, or when the time is over.
     func waitForChange(
-        of id: DownloadID, atMost seconds: Int, _ request: borrowing Request
+        of id: DownloadID, atMost seconds: Int, _ request: borrowing Request, _ caller: Caller
     ) -> RouteResult {
         let request = copy request
         return .later { [self] () throws(Problem) in
@@ -23,7 +23,8 @@ extension API {
             var iterator = wakes.makeAsyncIterator()
             while true {
                 var response = Response()
-                try fill(&response, withDownload: id, for: request)
+                guard !caller.isRevoked else { throw Problem(.unauthorized, "the token was revoked while the request waited") }
+                try fill(&response, withDownload: id, for: request, of: caller)
                 let now = ContinuousClock.now
                 // A service that stops keeps nobody.
                 if response.status != .notModified || now >= deadline || Task.isCancelled || !condition.isReady {

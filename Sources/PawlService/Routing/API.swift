@@ -24,16 +24,19 @@ final class API: Application {
     let metrics: ServiceMetrics
     let log: Log
     private let rendered: RenderedDownloads
+    private let renderedWithoutSecrets: RenderedDownloads
     /// The same for links that begin with something else, which only proxies that are trusted can ask for.
-    private let renderedElsewhere = Locked<[PathPrefix: RenderedDownloads]>([:])
+    private let renderedElsewhere = Locked<[Elsewhere: RenderedDownloads]>([:])
     let files: FinishedFiles
     let descriptors: DescriptorBudget
+    private let logsRequests: Bool
     private let router = Router()
     let access: AccessPolicy
     let crossOrigin: CrossOriginPolicy
 
     init(
-        configuration: Configuration, downloads: DownloadService, catalog: Catalog, condition: ServiceCondition,
+        configuration: Configuration, tokens: [NamedToken] = [], downloads: DownloadService, catalog: Catalog,
+        condition: ServiceCondition,
         metrics: ServiceMetrics, log: Log, descriptors: DescriptorBudget
     ) {
         self.descriptors = descriptors
@@ -44,19 +47,21 @@ final class API: Application {
         self.metrics = metrics
         self.log = log
         rendered = RenderedDownloads(linkPrefix: configuration.basePath)
-        access = AccessPolicy(configuration)
+        renderedWithoutSecrets = RenderedDownloads(linkPrefix: configuration.basePath, hidesSecrets: true)
+        logsRequests = configuration.logsRequests
+        access = AccessPolicy(configuration, listed: tokens)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
         files = FinishedFiles(isShared: crossOrigin.isOpen)
     }
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         let match = match(request)
-        let pending = begin(request, match)
+        var pending = begin(request, match)
         do throws(Problem) {
-            switch try route(request, match, &response) {
+            switch try route(request, match, &pending.caller, &response) {
             case .ready: break
             case .later(let work):
-                return .later { [self, id = request.id] in
+                return .later { [self, pending, id = request.id] in
                     var response = Response()
                     do throws(Problem) {
                         response = try await work()
@@ -80,16 +85,21 @@ final class API: Application {
     /// What the head alone decides is decided before the body takes any memory.
     func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision {
         let match = match(request)
+        var caller: Caller?
         do throws(Problem) {
             // Nothing that only reads looks at a body.
-            guard try checkHead(request, match, countsRequest: true) != nil, method(of: request) != .get else { return .ignore }
+            guard try checkHead(request, match, countsRequest: true, &caller) != nil, method(of: request) != .get else {
+                return .ignore
+            }
             // A body in chunks may turn out to be empty; one with a length is not. One that is too long is refused for that.
             if case .length(let length) = request.head.framing, length <= Int64(ServerLimits().body) {
                 try RequestBody.checkMediaType(request.head.fields)
             }
+            response.permit = caller?.permit
             return .read
         } catch {
-            let pending = begin(request, match)
+            var pending = begin(request, match)
+            pending.caller = caller
             error.fill(&response)
             finish(pending, &response)
             return .refuse
@@ -97,11 +107,15 @@ final class API: Application {
     }
 
     private func begin(_ request: borrowing Request, _ match: borrowing Router.Match) -> Pending {
-        Pending(
+        let change = match.endpoint?.change(by: request.head.method)
+        return Pending(
             endpoint: match.number, begun: SystemTime.sinceStart,
-            origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil,
-            entry: log.writes(.debug) ? RequestLogEntry(request) : nil)
+            origin: crossOrigin.isOpen ? request.head.fields[.origin] : nil, change: change,
+            entry: log.writes(requestLevel) || change != nil ? RequestLogEntry(request) : nil)
     }
+
+    /// How severe the line of a request is.
+    private var requestLevel: LogLevel { logsRequests ? .info : .debug }
 
     /// What is needed of a request when its response is finished.
     private struct Pending: Sendable {
@@ -109,7 +123,11 @@ final class API: Application {
         let endpoint: Int?
         let begun: Int64
         let origin: String?
+        /// What the log says of it in any case, if it does what it asks for.
+        let change: String?
         let entry: RequestLogEntry?
+        /// Who sent it, once that is known.
+        var caller: Caller?
     }
 
     /// What every response gets, early or late.
@@ -117,7 +135,13 @@ final class API: Application {
         crossOrigin.decorate(&response.fields, forOrigin: pending.origin)
         let nanoseconds = SystemTime.sinceStart &- pending.begun
         metrics.record(pending.endpoint, response.status, nanoseconds: nanoseconds)
-        pending.entry?.write(to: log, response.status, took: .nanoseconds(nanoseconds))
+        response.permit = pending.caller?.permit
+        guard let entry = pending.entry else { return }
+        entry.write(to: log, requestLevel, response.status, took: .nanoseconds(nanoseconds), by: pending.caller)
+        // What is refused changes nothing; what failed may have.
+        if let change = pending.change, response.status.isSuccessful || response.status.isServerError {
+            entry.write(change: change, to: log, response.status, by: pending.caller)
+        }
     }
 
     /// Probes are answered whatever squats on the connections.
@@ -131,16 +155,24 @@ final class API: Application {
         return request.isBelowBasePath || match.endpoint?.isProbe == true ? match : .nowhere
     }
 
-    /// Where downloads are written with the links of a request.
-    func rendered(for request: borrowing Request) -> RenderedDownloads {
+    private struct Elsewhere: Hashable {
+        let linkPrefix: PathPrefix
+        let hidesSecrets: Bool
+    }
+
+    /// Downloads as a caller may see them, with the links of a request.
+    func rendered(for request: borrowing Request, by caller: Caller) -> RenderedDownloads {
+        let hidesSecrets = caller.scope != .full
+        let usual = hidesSecrets ? renderedWithoutSecrets : rendered
         let prefix = request.linkPrefix
-        if prefix == rendered.linkPrefix { return rendered }
+        if prefix == usual.linkPrefix { return usual }
         return renderedElsewhere.withLock { known in
-            if let found = known[prefix] { return found }
+            let key = Elsewhere(linkPrefix: prefix, hidesSecrets: hidesSecrets)
+            if let found = known[key] { return found }
             // Each may keep 2 MiB. A proxy has one prefix or a few.
             if known.count >= 4 { known.removeAll() }
-            let new = RenderedDownloads(linkPrefix: prefix)
-            known[prefix] = new
+            let new = RenderedDownloads(linkPrefix: prefix, hidesSecrets: hidesSecrets)
+            known[key] = new
             return new
         }
     }
@@ -148,14 +180,17 @@ final class API: Application {
     func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response) {
         metrics.record(refusal: refusal.status)
         Problem(refusal).fill(&response)
+        if log.writes(requestLevel) {
+            RequestLogEntry(refused: request).write(to: log, requestLevel, refusal.status, took: nil, by: nil)
+        }
         crossOrigin.decorate(&response.fields, forOrigin: crossOrigin.isOpen ? request.head.fields[.origin] : nil)
     }
 
     private func route(
-        _ request: borrowing Request, _ match: borrowing Router.Match, _ response: inout Response
+        _ request: borrowing Request, _ match: borrowing Router.Match, _ caller: inout Caller?, _ response: inout Response
     ) throws(Problem) -> RouteResult {
         // Where a body came, it was let in by its head; the token may have been changed while it came.
-        guard let endpoint = try checkHead(request, match, countsRequest: !request.announcesBody) else {
+        guard let endpoint = try checkHead(request, match, countsRequest: !request.announcesBody, &caller) else {
             response.status = .noContent
             let allow = match.endpoint?.allow ?? "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
             response.fields.set(.allow, allow)
@@ -164,7 +199,7 @@ final class API: Application {
             }
             return .ready
         }
-        return try perform(endpoint, method(of: request), match.id, request, &response)
+        return try perform(endpoint, method(of: request), match.id, request, caller ?? .anyone, &response)
     }
 
     /// HEAD is what GET is; the server leaves the body out.
@@ -181,14 +216,16 @@ final class API: Application {
     /// Checks what the head of a request decides, and returns the endpoint to be used; `nil` if only its options are asked for.
     ///
     /// The checks come in the order in which they give the least away: the host, how often, then the token, then what there is.
-    /// - Parameter countsRequest: whether the request was not counted yet.
+    /// - Parameters:
+    ///   - countsRequest: whether the request was not counted yet.
+    ///   - caller: becomes who sent it, where that has to be known, also if the request is refused after that.
     private func checkHead(
-        _ request: borrowing Request, _ match: borrowing Router.Match, countsRequest: Bool
+        _ request: borrowing Request, _ match: borrowing Router.Match, countsRequest: Bool, _ caller: inout Caller?
     ) throws(Problem) -> Endpoint? {
         try access.checkHost(request.head.fields)
         if match.endpoint?.isPublic != true {
             if countsRequest { try access.checkRate(request) }
-            if !isPreflight(request) { try checkToken(request, takesTicket: match.endpoint?.takesTicket == true) }
+            if !isPreflight(request) { caller = try identify(request, takesTicket: match.endpoint?.takesTicket == true) }
         }
         let isOptions = if case .options = request.head.method { true } else { false }
         if isOptions, request.head.target.isAsterisk { return nil }
@@ -203,6 +240,7 @@ final class API: Application {
             problem.allow = endpoint.allow
             throw problem
         }
+        if !endpoint.isPublic { try caller?.check(endpoint, method) }
         if method != .get, !crossOrigin.allowsChange(by: request.head.fields, scheme: request.scheme) {
             throw Problem(
                 .originNotAllowed,
@@ -215,10 +253,10 @@ final class API: Application {
         return endpoint
     }
 
-    /// Whoever is refused for want of the token is counted and logged.
-    private func checkToken(_ request: borrowing Request, takesTicket: Bool) throws(Problem) {
+    /// Who sends a request. Whoever is refused for want of a token is counted and logged.
+    private func identify(_ request: borrowing Request, takesTicket: Bool) throws(Problem) -> Caller {
         do throws(Problem) {
-            try access.checkToken(request, takesTicket: takesTicket)
+            return try access.caller(of: request, takesTicket: takesTicket)
         } catch {
             if error.code == .unauthorized || error.code == .rateLimited {
                 metrics.recordAuthenticationFailure()
@@ -234,7 +272,7 @@ final class API: Application {
     }
 
     private func perform(
-        _ endpoint: Endpoint, _ method: HTTPMethod, _ id: ArraySlice<UInt8>, _ request: borrowing Request,
+        _ endpoint: Endpoint, _ method: HTTPMethod, _ id: ArraySlice<UInt8>, _ request: borrowing Request, _ caller: Caller,
         _ response: inout Response
     ) throws(Problem) -> RouteResult {
         if request.head.target.rawQuery != nil, !endpoint.takesQuery(method) {
@@ -245,40 +283,40 @@ final class API: Application {
         case .consoleFile: return try consoleFile(named: id, request, &response)
         case .health: return try health(request, &response)
         case .readiness: return try readiness(request)
-        case .statistics: return try statistics(request, &response)
+        case .statistics: return try statistics(request, caller, &response)
         case .settings: return method == .patch ? try changeSettings(request) : try showSettings(request)
         case .metrics: return try showMetrics(request)
-        case .tickets: return try issueTicket(request, &response)
+        case .tickets: return try issueTicket(request, caller, &response)
         case .document: return try document(request, &response)
         case .reference: return try reference(request, &response)
         case .problem: return try problem(id, request, &response)
-        case .search: return try search(request, &response)
+        case .search: return try search(request, caller, &response)
         case .searchSources: return try searchSources(request, &response)
-        case .searchLookup: return try lookUp(request)
+        case .searchLookup: return try lookUp(request, caller)
         case .downloads:
             switch method {
             case .post: return try add(request)
             case .delete: return try removeAll(request)
-            default: return try list(request, &response)
+            default: return try list(request, caller)
             }
         case .batch: return try addBatch(request)
         case .pauseAll: return try performOnAll(.pause, request)
         case .resumeAll: return try performOnAll(.resume, request)
         case .cancelAll: return try performOnAll(.cancel, request)
-        case .allEvents: return try events(of: nil, request, &response)
+        case .allEvents: return try events(of: nil, request, caller, &response)
         case .download:
             let id = try identifier(id)
             switch method {
             case .patch: return try change(id, request)
             case .delete: return try remove(id, request)
-            default: return try show(id, request, &response)
+            default: return try show(id, request, caller, &response)
             }
         case .pause: return try perform(.pause, on: identifier(id), request)
         case .resume: return try perform(.resume, on: identifier(id), request)
         case .cancel: return try perform(.cancel, on: identifier(id), request)
         case .retry: return try perform(.retry, on: identifier(id), request)
         case .file: return try file(of: identifier(id), request, &response)
-        case .events: return try events(of: identifier(id), request, &response)
+        case .events: return try events(of: identifier(id), request, caller, &response)
         }
     }
 

@@ -1,4 +1,5 @@
 internal import HTTPCore
+internal import PawlConfiguration
 
 /// The endpoints: one case for each path of the contract.
 enum Endpoint: String, Sendable, CaseIterable {
@@ -79,6 +80,30 @@ enum Endpoint: String, Sendable, CaseIterable {
 
     /// Whether it is for those that watch the process, who find it at the root, too, and over a connection too many.
     var isProbe: Bool { self == .health || self == .readiness }
+
+    /// Whether a token of that scope is good for a method here.
+    func isOpen(to scope: TokenScope, _ method: HTTPMethod) -> Bool {
+        switch scope {
+        case .full: true
+        // A ticket is good for reading, too, and no more than its token.
+        case .read: method == .get || self == .tickets
+        case .metrics: self == .metrics
+        }
+    }
+
+    /// What the log always says when a method has done something here that an operator may have to account for; `nil` for the rest.
+    func change(by method: HTTPMethod) -> String? {
+        switch (self, method) {
+        case (.settings, .patch): "settings are changed"
+        case (.download, .delete): "a download is deleted"
+        case (.downloads, .delete): "downloads are deleted"
+        case (.cancel, .post): "a download is cancelled"
+        case (.cancelAll, .post): "downloads are cancelled"
+        case (.pauseAll, .post): "downloads are paused"
+        case (.resumeAll, .post): "downloads are resumed"
+        default: nil
+        }
+    }
 
     /// Whether it needs no token: probes, the console, which asks for one, and what is the same for every service.
     var isPublic: Bool {

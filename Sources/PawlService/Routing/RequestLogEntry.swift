@@ -2,27 +2,46 @@ internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
 
-/// What the log says of a request: of its target the path only, for a query may hold secrets.
+/// What the log says of a request: of its target the path only, for a query may hold secrets; of its token the name.
 struct RequestLogEntry: Sendable {
-    private let method: String
-    private let path: String
+    /// Method and path; nothing of a request that could not be read.
+    private let line: [(name: String, value: Log.Value)]
     private let id: String
-    private let peer: String
+    private let peer: SocketAddress
 
     init(_ request: borrowing Request) {
-        method = request.head.method.name
-        path = String(decoding: request.head.target.rawPath, as: UTF8.self)
+        line = [
+            ("method", .text(request.head.method.name)),
+            ("path", .text(String(decoding: request.head.target.rawPath, as: UTF8.self))),
+        ]
         id = request.id.description
-        peer = request.peer.description
+        peer = request.peer
     }
 
-    /// Writes the line, once the status of the response is known.
-    func write(to log: Log, _ status: HTTPStatus, took duration: Duration) {
-        log.write(
-            .debug, "request",
-            [
-                ("method", .text(method)), ("path", .text(path)), ("status", .integer(Int64(status.code))),
-                ("duration", .milliseconds(duration)), ("requestId", .text(id)), ("peer", .text(peer)),
-            ])
+    /// That of a request which the server refused while it read it.
+    init(refused request: borrowing Request) {
+        line = []
+        id = request.id.description
+        peer = request.peer
+    }
+
+    /// Writes the line of a request, once the status of the response is known.
+    func write(to log: Log, _ level: LogLevel, _ status: HTTPStatus, took duration: Duration?, by caller: Caller?) {
+        var values = line + [("status", .integer(Int64(status.code)))]
+        if let duration { values.append(("duration", .milliseconds(duration))) }
+        values += [("requestId", .text(id)), ("peer", .text(peer.description))]
+        log.write(level, "request", values + Self.token(caller))
+    }
+
+    /// Writes the line of a change, whatever the level is.
+    func write(change: String, to log: Log, _ status: HTTPStatus, by caller: Caller?) {
+        log.writeAlways(
+            change,
+            Self.token(caller) + [("address", .text(peer.host)), ("requestId", .text(id))] + line
+                + [("status", .integer(Int64(status.code)))])
+    }
+
+    private static func token(_ caller: Caller?) -> [(name: String, value: Log.Value)] {
+        caller?.name.map { [("token", .text($0))] } ?? []
     }
 }

@@ -10,12 +10,47 @@ struct AccessPolicy: Sendable {
     private let hosts: [AllowedHost]
     private let limits: RateLimits
     /// `nil` if none is required.
-    private let token: Locked<AccessToken>?
+    private let tokens: Locked<Tokens>?
 
-    init(_ configuration: Configuration) {
+    /// The tokens that let in.
+    private struct Tokens {
+        /// That of `--token` or `--token-file`, if there is one.
+        var own: NamedToken?
+        /// Those of `--tokens-file`.
+        var listed: [NamedToken] = []
+        /// All of them, each with whoever sends it.
+        private(set) var grants: [(token: NamedToken, caller: Caller)] = []
+
+        /// Lets exactly these tokens in. What others opened is revoked; who has had a token keeps what it opened.
+        mutating func apply() {
+            let old = Dictionary(grants.map { ($0.token, $0.caller) }) { first, _ in first }
+            let all = (own.map { [$0] } ?? []) + listed
+            let kept = Set(all)
+            grants = all.map { token in
+                (token, old[token] ?? Caller(name: token.name, scope: token.scope, permit: Permit()))
+            }
+            for (token, caller) in old where !kept.contains(token) { caller.permit?.revoke() }
+        }
+    }
+
+    /// What the log calls the token of `--token` and `--token-file`.
+    static let ownName = "token"
+
+    /// - Parameter listed: the tokens of `--tokens-file`.
+    init(_ configuration: Configuration, listed: [NamedToken] = []) {
         hosts = AllowedHost.defaults(boundTo: configuration.host) + configuration.allowedHosts
         limits = RateLimits(requestsPerSecond: configuration.rateLimit)
-        token = configuration.token.map { Locked($0) }
+        guard configuration.needsToken else {
+            tokens = nil
+            return
+        }
+        var tokens = Tokens(own: configuration.token.map(Self.named), listed: listed)
+        tokens.apply()
+        self.tokens = Locked(tokens)
+    }
+
+    private static func named(_ token: AccessToken) -> NamedToken {
+        NamedToken(name: ownName, scope: .full, digest: token.digest)
     }
 
     /// Refuses a `Host` that is not one of ours: that is how a name rebound to our address shows (DNS rebinding).
@@ -34,10 +69,10 @@ struct AccessPolicy: Sendable {
         try limits.checkRequest(of: request.peer)
     }
 
-    /// Refuses a missing or wrong token.
+    /// Who sends a request; refuses a missing or wrong token.
     /// - Parameter takesTicket: whether a ticket in the query does as well.
-    func checkToken(_ request: borrowing Request, takesTicket: Bool) throws(Problem) {
-        guard let token = token?.withLock({ $0 }) else { return }
+    func caller(of request: borrowing Request, takesTicket: Bool) throws(Problem) -> Caller {
+        guard let tokens else { return .anyone }
         let count = request.head.fields.count(.authorization)
         guard count <= 1 else {
             // RFC 9110 §11.6.2 knows one. Which of several counts is guessed differently by each program on the way.
@@ -48,21 +83,37 @@ struct AccessPolicy: Sendable {
             if takesTicket, request.head.target.rawQuery != nil {
                 var reader = try QueryReader(request.head.target)
                 if let ticket = try reader.value("ticket") {
-                    guard !tickets.accepts(ticket, now: .now) else { return }
+                    if let caller = tickets.caller(of: ticket, now: .now) { return caller }
                     throw Problem(.unauthorized, "the ticket is unknown or too old; POST /tickets gives another")
                 }
             }
             throw Problem(.unauthorized, "the request carries no token; send Authorization: Bearer <token>")
         }
         // Compared first: whatever others at the same address send, a right token passes.
-        guard !token.equals(sent) else { return }
+        let digest = TokenDigest(of: sent)
+        let grants = tokens.withLock { $0.grants }
+        // All are compared, whichever it is: the time this takes gives nothing away.
+        let found = grants.reduce(Caller?.none) { found, grant in
+            grant.token.digest.equals(digest) ? found ?? grant.caller : found
+        }
+        if let found { return found }
         try limits.checkGuess(sent, of: request.peer)
         throw Problem(.unauthorized, "the token is wrong; send Authorization: Bearer <token>")
     }
 
-    /// From now on another token is the right one, and tickets of the old one are void.
-    func replaceToken(_ new: AccessToken) {
-        token?.withLock { $0 = new }
-        tickets.revoke()
+    /// From now on another token of `--token-file` lets in.
+    func replace(own token: AccessToken) {
+        tokens?.withLock {
+            $0.own = Self.named(token)
+            $0.apply()
+        }
+    }
+
+    /// From now on these tokens of `--tokens-file` let in.
+    func replace(listed: [NamedToken]) {
+        tokens?.withLock {
+            $0.listed = listed
+            $0.apply()
+        }
     }
 }

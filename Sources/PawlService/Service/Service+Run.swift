@@ -25,7 +25,8 @@ extension Service {
         let (signals, continuation) = AsyncStream.makeStream(of: SignalAction.self)
         let drainDelay = Duration.seconds(configuration.drainDelay)
         let reload: @Sendable () -> Void = { continuation.yield(.reload) }
-        let hasSecretFiles = configuration.tokenFile != nil || configuration.webhookSecretFile != nil
+        let files = [configuration.tokenFile, configuration.tokensFile, configuration.webhookSecretFile]
+        let hasSecretFiles = files.contains { $0 != nil }
         SignalWatcher.watch(limit: endLimit + drainDelay, reload: hasSecretFiles ? reload : nil) { _ in
             continuation.yield(.end)
         }

@@ -59,6 +59,7 @@ public final class Service: Sendable {
         var configuration = configuration
         try configuration.readToken()
         try configuration.checkToken()
+        let tokens = try configuration.readTokensFile()
         try configuration.readWebhookSecret()
         let webhookSecret = Locked(configuration.webhookSecret)
         let client = try configuration.makeClient()
@@ -91,7 +92,8 @@ public final class Service: Sendable {
         // What was kept may be more than what is given now.
         settings.limits = descriptors.fit(transfers: await downloads.settings)
         let api = API(
-            configuration: configuration, downloads: downloads, catalog: catalog, condition: condition, metrics: metrics,
+            configuration: configuration, tokens: tokens, downloads: downloads, catalog: catalog, condition: condition,
+            metrics: metrics,
             log: log, descriptors: descriptors)
         let server = HTTPServer(configuration: settings, application: api)
         descriptors.attach(server)
@@ -115,9 +117,23 @@ public final class Service: Sendable {
     }
 
     /// Reads the files of secrets again. What cannot be read, or holds none, or too short a token, leaves the old one.
+    /// What was opened by a token that is no longer one ends.
     public func reloadSecrets() {
         reloadToken()
+        reloadTokens()
+        server.endRevoked()
         reloadWebhookSecret()
+    }
+
+    private func reloadTokens() {
+        guard configuration.tokensFile != nil else { return }
+        do throws(StartError) {
+            let tokens = try configuration.readTokensFile()
+            access.replace(listed: tokens)
+            log.write(.info, "the tokens file is read again", [("tokens", .integer(Int64(tokens.count)))])
+        } catch {
+            log.write(.error, "the old tokens stay: \(error)")
+        }
     }
 
     private func reloadWebhookSecret() {
@@ -138,7 +154,7 @@ public final class Service: Sendable {
             var configuration = configuration
             try configuration.readToken()
             try configuration.checkToken()
-            if let token = configuration.token { access.replaceToken(token) }
+            if let token = configuration.token { access.replace(own: token) }
             log.write(.info, "the token file is read again")
         } catch {
             log.write(.error, "the old token stays: \(error)")

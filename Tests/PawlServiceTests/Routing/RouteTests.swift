@@ -213,7 +213,7 @@ struct RouteTests {
             let statistics = try await running.send("GET", "/stats").json
             #expect(
                 statistics.members?.map(\.name) == [
-                    "downloads", "bytesPerSecond", "speedLimit", "freeBytes", "uptimeSeconds", "version", "instanceId",
+                    "downloads", "bytesPerSecond", "speedLimit", "freeBytes", "uptimeSeconds", "version", "instanceId", "scope",
                 ])
             #expect(
                 statistics["downloads"]?.members?.map(\.name) == [

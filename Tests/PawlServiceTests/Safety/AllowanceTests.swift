@@ -77,17 +77,15 @@ struct AllowanceTests {
     @Test("a ticket is good for its time, and only so many are")
     func tickets() {
         let tickets = Tickets()
-        let first = tickets.issue(now: start)
+        let first = tickets.issue(to: .anyone, now: start)
         #expect(first.utf8.count == 26)
-        #expect(tickets.accepts(first, now: start))
-        #expect(tickets.accepts(first, now: start + Tickets.lifetime - .seconds(1)))
-        #expect(!tickets.accepts(first, now: start + Tickets.lifetime))
-        #expect(!tickets.accepts("", now: start))
-        let others = (0..<Tickets.capacity).map { _ in tickets.issue(now: start) }
+        #expect(tickets.caller(of: first, now: start) != nil)
+        #expect(tickets.caller(of: first, now: start + Tickets.lifetime - .seconds(1)) != nil)
+        #expect(tickets.caller(of: first, now: start + Tickets.lifetime) == nil)
+        #expect(tickets.caller(of: "", now: start) == nil)
+        let others = (0..<Tickets.capacity).map { _ in tickets.issue(to: .anyone, now: start) }
         #expect(Set(others).count == others.count)
-        #expect(!tickets.accepts(first, now: start))
-        #expect(others.allSatisfy { tickets.accepts($0, now: start) })
-        tickets.revoke()
-        #expect(!others.contains { tickets.accepts($0, now: start) })
+        #expect(tickets.caller(of: first, now: start) == nil)
+        #expect(others.allSatisfy { tickets.caller(of: $0, now: start) != nil })
     }
 }

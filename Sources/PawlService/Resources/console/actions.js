@@ -1,6 +1,6 @@
 // What can be done with a download in each state, and its state in words: the same in the list, in results and in details.
 
-import { call, loadable } from "./api.js";
+import { access, call, loadable } from "./api.js";
 import { $, ask, attempt, icon, make, say, setText } from "./dom.js";
 import * as format from "./format.js";
 import { activeStates, store } from "./store.js";
@@ -90,7 +90,8 @@ const work = {
 	},
 };
 
-export const perform = (action, download) => attempt(() => work[action]?.(download));
+/** Buttons that change something are hidden where the token is for reading only; keys have no buttons. */
+export const perform = (action, download) => attempt(() => (access.mayChange || action === "play" || action === "save") && work[action]?.(download));
 
 /** One command for many: not all at once, browsers would give up. */
 export async function performOnMany(downloads, verb, deletesFiles) {

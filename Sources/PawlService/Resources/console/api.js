@@ -8,6 +8,8 @@ export const access = {
 	prompt: null,
 	hasToken: () => Boolean(token),
 	forget: () => delete sessionStorage.pawlToken,
+	/** Whether the token is good for more than reading. */
+	mayChange: true,
 };
 
 /** Asks for a token as long as the service wants another. */
@@ -55,6 +57,9 @@ export function follow(onEvent, onState) {
 		clearTimeout(timer);
 		onState("connecting");
 		try {
+			// Another connection may have another token.
+			access.mayChange = (await call("GET", "stats")).scope === "full";
+			document.body.classList.toggle("read-only", !access.mayChange);
 			const address = await loadable("downloads/events");
 			source?.close();
 			source = new EventSource(address);

@@ -1,6 +1,7 @@
 // Loads the parts, and tells how things stand.
 
 import { capitalized, nameOf } from "./actions.js";
+import { access } from "./api.js";
 import "./dialogs.js";
 import { $, say, setText } from "./dom.js";
 import "./downloads.js";
@@ -9,7 +10,7 @@ import "./search.js";
 import { store } from "./store.js";
 
 store.start((state, seconds) => {
-	const texts = { online: "Live", connecting: "Connecting…", offline: `Offline; trying again in ${format.span(seconds ?? 0)}` };
+	const texts = { online: access.mayChange ? "Live" : "Live, read only", connecting: "Connecting…", offline: `Offline; trying again in ${format.span(seconds ?? 0)}` };
 	$("connection").dataset.state = state;
 	setText($("connection-text"), texts[state]);
 	$("reconnect").hidden = state !== "offline";

@@ -133,6 +133,7 @@ function headersIn(text) {
 }
 
 function showAdding(text) {
+	if (!access.mayChange) return;
 	const links = new Set(text.match(/\bhttps?:\/\/[^\s<>"']+/gi));
 	if (text && !links.size) return;
 	if (text) add.fields.links.value = [...links].join("\n");
@@ -148,7 +149,7 @@ for (const name of ["dragover", "drop"]) {
 	addEventListener(name, async (event) => {
 		if (document.querySelector("dialog[open]")) return;
 		event.preventDefault();
-		if (name === "dragover") return say("Drop links to download them.");
+		if (name === "dragover") return access.mayChange && say("Drop links to download them.");
 		const transfer = event.dataTransfer;
 		const files = [...transfer.files].filter(({ size }) => size < 1e6).map((file) => file.text());
 		const texts = [transfer.getData("text/uri-list") || transfer.getData("text"), ...(await Promise.all(files))];

@@ -1,7 +1,7 @@
 // The list of downloads: filter, order, selection, and what can be done with many at once.
 
 import { capitalized, isActive, nameOf, perform, performOnMany, setAction, showState } from "./actions.js";
-import { call } from "./api.js";
+import { access, call } from "./api.js";
 import { showDetails } from "./dialogs.js";
 import { $, artwork, ask, attempt, isolated, make, say, setText, stamp } from "./dom.js";
 import * as format from "./format.js";
@@ -91,7 +91,7 @@ function showCounts() {
 		button.disabled = !number;
 	}
 	$("empty").hidden = shown > 0 || isLoading;
-	setText($("empty"), all.size ? "No download matches the filter." : "Nothing here yet. Search, paste a link, or drop one here.");
+	setText($("empty"), all.size ? "No download matches the filter." : `Nothing here yet.${access.mayChange ? " Search, paste a link, or drop one here." : ""}`);
 	const active = [...all.values()].filter(isActive).length;
 	document.title = active ? `(${format.count(active)}) Pawl` : "Pawl";
 }

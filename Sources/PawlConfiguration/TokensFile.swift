@@ -1,0 +1,82 @@
+internal import Downloads
+
+/// The file of `--tokens-file`: `name scope token` a line, the token plain or as `sha256:` and 64 hexadecimal digits. Empty lines and what
+/// follows a `#` are for people.
+public enum TokensFile {
+    /// The longest file that is read, in bytes: room for far more than ``mostTokens``.
+    static let longest = 256 * 1024
+    /// The most tokens in a file: a request is compared with all of them.
+    public static let mostTokens = 1000
+    /// The longest name, in characters.
+    public static let longestName = 64
+
+    /// What is wrong with a file. Never the words of the line: any of them may be the token.
+    public struct Fault: Error, Sendable, CustomStringConvertible {
+        /// From 1.
+        public let line: Int
+        /// What the line takes.
+        public let reason: String
+
+        /// The line and what it takes.
+        public var description: String { "line \(line): \(reason)" }
+    }
+
+    /// Reads the file's tokens.
+    /// - Parameter shortest: characters that a plain token must have.
+    public static func parse(_ bytes: [UInt8], shortest: Int) throws(Fault) -> [NamedToken] {
+        var tokens: [NamedToken] = []
+        var lines: [TokenDigest: Int] = [:]
+        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
+            let words = words(of: line)
+            if words.isEmpty { continue }
+            let number = index + 1
+            let token: NamedToken
+            do throws(Reason) {
+                token = try self.token(words, shortest: shortest)
+            } catch {
+                throw Fault(line: number, reason: error.text)
+            }
+            if let earlier = lines.updateValue(number, forKey: token.digest) {
+                throw Fault(line: number, reason: "it has the token of line \(earlier)")
+            }
+            tokens.append(token)
+            guard tokens.count <= mostTokens else { throw Fault(line: number, reason: "a file has at most \(mostTokens) tokens") }
+        }
+        return tokens
+    }
+
+    private struct Reason: Error {
+        let text: String
+    }
+
+    /// What stands between spaces, up to a word that begins with `#`.
+    private static func words(of line: ArraySlice<UInt8>) -> [String] {
+        let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") }
+        return words.prefix { $0.first != UInt8(ascii: "#") }.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private static func token(_ words: [String], shortest: Int) throws(Reason) -> NamedToken {
+        guard words.count == 3 else { throw Reason(text: "it must be a name, a scope and a token, separated by spaces") }
+        let (name, text) = (words[0], words[2])
+        guard name.utf8.count <= longestName, name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Reason(text: "a name has 1 to \(longestName) visible ASCII characters")
+        }
+        guard let scope = TokenScope(rawValue: words[1]) else {
+            throw Reason(text: "the scope must be one of " + TokenScope.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        if text.hasPrefix("sha256:") {
+            guard let digest = TokenDigest(hexadecimal: text.dropFirst("sha256:".count)) else {
+                throw Reason(text: "sha256: must be followed by 64 hexadecimal digits")
+            }
+            return NamedToken(name: name, scope: scope, digest: digest)
+        }
+        guard let token = AccessToken(text) else { throw Reason(text: "a token has 1 to 4096 visible ASCII characters") }
+        guard token.count >= shortest else {
+            throw Reason(
+                text:
+                    "the token has \(token.count) characters, and other machines could guess it: give one of \(shortest) or more,"
+                    + " such as `openssl rand -hex 32` makes")
+        }
+        return NamedToken(name: name, scope: scope, digest: token.digest)
+    }
+}

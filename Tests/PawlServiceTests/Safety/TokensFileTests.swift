@@ -1,0 +1,104 @@
+import Foundation
+import HTTPCore
+import HTTPServer
+import PawlConfiguration
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+@Suite("Tokens with names")
+struct TokensFileTests {
+    /// SHA-256 of `abc`: FIPS 180-4, an example of its publisher.
+    private static let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+    private static let file = """
+        # name scope token
+        ops   full    abcdefghijklmnop
+
+        \tboard\tread sha256:\(digest.uppercased())   # for the wall
+          # read nothing
+        prometheus metrics #not-a-token
+        """
+
+    @Test("a line of a tokens file is a name, a scope, and the token or its SHA-256; empty lines and comments are for people")
+    func lines() throws {
+        let text = Self.file.replacing("#not-a-token", with: "scrape#1\r")
+        let tokens = try TokensFile.parse(Array(text.utf8), shortest: 1)
+        #expect(tokens.map(\.name) == ["ops", "board", "prometheus"])
+        #expect(tokens.map(\.scope) == [.full, .read, .metrics])
+        #expect(tokens.map(\.digest) == ["abcdefghijklmnop", "abc", "scrape#1"].map { TokenDigest(of: $0.utf8) })
+        #expect(try TokensFile.parse([], shortest: 1).isEmpty)
+        #expect(!"\(tokens)".contains("ba7816bf"))
+        // Two lines during a rotation.
+        #expect(try TokensFile.parse(Array("a full one\na full two".utf8), shortest: 1).count == 2)
+    }
+
+    @Test(
+        "what is wrong with a line is told by its number, and without any of its words, since each may be the token",
+        arguments: [
+            ("s3cret", "a name, a scope and a token"), ("ops s3cret", "a name, a scope and a token"),
+            ("ops full s3cret s3cret", "a name, a scope and a token"), ("ops full", "a name, a scope and a token"),
+            ("ops full #s3cret", "a name, a scope and a token"), ("s3cret Full ops", "full, read, metrics"),
+            ("ops s3cret full", "full, read, metrics"), ("s3cr\u{e9}t full ops", "visible ASCII"),
+            ("ops full s3cr\u{e9}t", "visible ASCII"), ("ops full s3cret\u{0}", "visible ASCII"),
+            ("\(String(repeating: "s3cret", count: 11)) full ops", "1 to 64"),
+            ("ops full sha256:s3cret", "64 hexadecimal"), ("ops full sha256:", "64 hexadecimal"),
+            ("ops full sha256:\(String(repeating: "g", count: 64))", "64 hexadecimal"),
+            ("ops full sha256:\(digest)00", "64 hexadecimal"), ("ops full \(String(repeating: "s", count: 4097))", "4096"),
+            ("ops full first", "has the token of line 2"), ("x read first", "has the token of line 2"),
+        ])
+    func wrong(line: String, reason: String) throws {
+        do throws(TokensFile.Fault) {
+            _ = try TokensFile.parse(Array("# first\nfirst full first\n\n\(line)\nlast full last\n".utf8), shortest: 1)
+            Issue.record("it is taken")
+        } catch {
+            #expect(error.line == 4)
+            #expect("\(error)".contains(reason), "\(error)")
+            #expect("\(error)".hasPrefix("line 4: "))
+            #expect(!"\(error)".contains("s3cr"))
+        }
+    }
+
+    @Test("a plain token has as many characters as other machines need, one given by its digest any number")
+    func short() throws {
+        #expect(throws: TokensFile.Fault.self) { try TokensFile.parse(Array("a full fifteen-letters".utf8), shortest: 16) }
+        let text = "a full sixteen-letters!\nb full sha256:\(Self.digest)\n"
+        #expect(try TokensFile.parse(Array(text.utf8), shortest: 16).count == 2)
+    }
+
+    @Test("a file is bounded")
+    func bounds() throws {
+        let lines = (0...TokensFile.mostTokens).map { "n full token-\($0)\n" }
+        #expect(try TokensFile.parse(Array(lines.dropLast().joined().utf8), shortest: 1).count == TokensFile.mostTokens)
+        #expect(throws: TokensFile.Fault.self) { try TokensFile.parse(Array(lines.joined().utf8), shortest: 1) }
+        let directory = try TemporaryDirectory()
+        var configuration = Configuration()
+        configuration.tokensFile = directory.path + "/tokens"
+        try Data(repeating: 0x0A, count: 300_000).write(to: URL(filePath: directory.path + "/tokens"))
+        #expect(throws: StartError.self) { try configuration.readTokensFile() }
+    }
+
+    @Test("each scope is good for what it says", arguments: Endpoint.allCases.filter { !$0.isPublic })
+    func scopes(endpoint: Endpoint) {
+        for method in endpoint.methods {
+            #expect(endpoint.isOpen(to: .full, method))
+            #expect(endpoint.isOpen(to: .read, method) == (method == .get || endpoint == .tickets))
+            #expect(endpoint.isOpen(to: .metrics, method) == (endpoint == .metrics))
+        }
+    }
+
+    @Test("a ticket is its token's, and beyond a thousand the oldest of the same token is void")
+    func tickets() {
+        let tickets = Tickets()
+        let now = ContinuousClock.now
+        let callers = ["a", "b"].map { Caller(name: $0, scope: .read, permit: Permit()) }
+        let first = callers.map { tickets.issue(to: $0, now: now) }
+        #expect(first.map { tickets.caller(of: $0, now: now)?.name } == ["a", "b"])
+        for _ in 0..<Tickets.capacity { _ = tickets.issue(to: callers[1], now: now) }
+        #expect(first.map { tickets.caller(of: $0, now: now)?.name } == ["a", nil])
+        #expect(tickets.caller(of: first[0], now: now + Tickets.lifetime) == nil)
+        callers[0].permit?.revoke()
+        #expect(tickets.caller(of: first[0], now: now) == nil)
+    }
+}
