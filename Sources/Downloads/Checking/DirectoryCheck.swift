@@ -69,15 +69,15 @@ public final class DirectoryCheck {
         let download = record.download
         var evidence = RecordInspection.Evidence()
         if download.state != .completed {
-            evidence.part = try depot.recover(record.id, likelyName: download.filename)
-        } else if let name = download.filename {
-            evidence.isSuperseded = names.owner(of: name) != record.id
-            evidence.file = evidence.isSuperseded ? nil : try depot.identify(name)
+            evidence.part = try depot.recover(record.id, likelyPath: download.path)
+        } else if let path = download.path {
+            evidence.isSuperseded = names.owner(of: path) != record.id
+            evidence.file = evidence.isSuperseded ? nil : try depot.identify(path)
             if let file = evidence.file {
                 report.files += 1
                 if RecordInspection(record: record, evidence: evidence).needsHash {
                     var digest = FileDigest()
-                    try depot.openPublished(name, as: file).hash(upTo: file.size, into: &digest)
+                    try depot.openPublished(path, as: file).hash(upTo: file.size, into: &digest)
                     evidence.sha256 = digest.sha256
                     report.bytes += file.size
                 }
@@ -92,25 +92,27 @@ public final class DirectoryCheck {
         guard fault != nil || repaired.download.file != download.file else { return }
         // First the record: a crash in between leaves a file too many rather than a record that lies.
         try writer.commit([.save(repaired)])
-        if fault?.kind == .wrongFile, let name = download.filename { try setAside(name) }
+        if fault?.kind == .wrongFile, let path = download.path { try setAside(path) }
         if fault != nil { report.repaired += 1 }
     }
 
     /// Moves a finished file out of the way, never over another.
-    private func setAside(_ name: String) throws(FileError) {
-        try describing("move", "files/\(name)") { () throws(SystemError) in
+    private func setAside(_ path: FilePath) throws(FileError) {
+        try describing("move", "files/\(path)") { () throws(SystemError) in
             let top = try Directory(opening: directory.path)
             try top.makeDirectory("damaged")
-            let damaged = try Directory(opening: directory.path + "/damaged")
-            var target = name
+            let damaged = try top.openDirectory("damaged")
+            var target = path.name
             var number = 2
             while try damaged.status(of: target) != nil {
-                target = FileNaming.numbered(name, number)
+                target = FileNaming.numbered(path.name, number)
                 number += 1
             }
-            try directory.files.renameExclusively(name, to: damaged, as: target)
+            var folder = directory.files
+            for name in FileNaming.names(ofFolder: path.folder) { folder = try folder.openDirectory(name) }
+            try folder.renameExclusively(path.name, to: damaged, as: target)
             try damaged.synchronize()
-            try directory.files.synchronize()
+            try folder.synchronize()
         }
     }
 

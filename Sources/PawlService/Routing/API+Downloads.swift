@@ -11,7 +11,8 @@ extension API {
         let query = try QueryReader.read(request.head.target) { reader throws(Problem) in
             ListQuery(
                 states: Set(try reader.choices("state", DownloadState.self)), label: try reader.value("label"),
-                text: try reader.value("q"), limit: try reader.integer("limit", in: 1...200) ?? 50,
+                folder: try reader.value("folder"), text: try reader.value("q"),
+                limit: try reader.integer("limit", in: 1...200) ?? 50,
                 after: try Self.cursor(&reader), order: try reader.choice("order", ListQuery.Order.self) ?? .newest)
         }
         let (index, rendered) = (index, rendered)

@@ -161,6 +161,8 @@ struct CommandLineParserTests {
             (["list", "--state", "done"], ["'done'", "completed"]),
             (["list", "--server", "localhost:8080"], ["'localhost:8080'", "http or https"]),
             (["list", "-l", "a", "-l", "b"], ["--label", "twice"]),
+            (["pause", "--folder", "a", "01M7"], ["--folder", "--all"]),
+            (["add", "--folder", "/a", "http://a.example/"], ["--folder"]),
             (["pause"], ["IDs", "--all"]),
             (["rm"], ["IDs"]),
             (["cancel", "--all", "01A"], ["not both"]),
@@ -251,6 +253,12 @@ struct CommandLineParserTests {
         #expect(invocation.client.server.string == "https://pawl.example/base")
         #expect(invocation.configuration.token?.authorization == "Bearer t0ken")
         #expect(invocation.client.labels == ["a", "b"])
+        #expect(invocation.client.folder == nil)
+        for (text, folder) in [("music/live", "music/live"), ("", "")] {
+            #expect(try CommandLineParser.parse(["list", "--folder", text], environment: [:]).client.folder == folder)
+            #expect(
+                try CommandLineParser.parse(["cancel", "--all", "--folder=\(text)"], environment: [:]).client.folder == folder)
+        }
         #expect(invocation.client.priority == -5)
         #expect(invocation.client.startsPaused)
         let operands = try URLList.operands(of: invocation)
