@@ -113,6 +113,14 @@ public final class Directory: Sendable {
         return false
     }
 
+    /// Lets exactly these in that the bits of a mode say, whatever the process's umask is. That new entries get the directory's group
+    /// (the set-group-ID bit) stays as it is.
+    public func setPermissions(_ permissions: UInt32) throws(SystemError) {
+        let now = try descriptor.status().permissions
+        let wanted = permissions | now & UInt32(S_ISGID)
+        if now != wanted { try descriptor.setPermissions(wanted) }
+    }
+
     /// Removes a directory that has no entries.
     public func removeDirectory(_ name: String) throws(SystemError) {
         try check(name)

@@ -12,14 +12,21 @@ public final class DirectoryCheck {
     private let writer: StoreWriter
 
     /// Takes the directory.
+    /// - Parameters:
+    ///   - path: the data directory.
+    ///   - downloadsPath: where its files are, if they are not in it.
     /// - Throws: one clear line if there is none, if it is in use, or if its records cannot be read at all.
-    public init(path: String) throws(DownloadsStartError) {
-        // A misspelt path must not become a new directory.
+    public init(path: String, downloads downloadsPath: String? = nil) throws(DownloadsStartError) {
+        // A misspelt path must not become a new directory, nor one without files a reason to take all of them for lost.
         guard let place = try? Directory(opening: path), (try? place.status(of: "pawl.sqlite"))?.kind == .regular else {
             throw DownloadsStartError("\(path) is no data directory: it has no pawl.sqlite")
         }
+        let files = downloadsPath ?? path
+        guard let place = try? Directory(opening: files), (try? place.status(of: "files"))?.kind == .directory else {
+            throw DownloadsStartError("\(files) has no directory 'files': --downloads-dir names the one that has it")
+        }
         do {
-            directory = try DataDirectory(path: path)
+            directory = try DataDirectory(path: path, downloads: downloadsPath)
             depot = LocalFileDepot(directory)
             try directory.prepareDatabaseFile()
             connection = try SQLiteConnection(path: directory.databasePath)
@@ -99,7 +106,7 @@ public final class DirectoryCheck {
     /// Moves a finished file out of the way, never over another.
     private func setAside(_ path: FilePath) throws(FileError) {
         try describing("move", "files/\(path)") { () throws(SystemError) in
-            let top = try Directory(opening: directory.path)
+            let top = try Directory(opening: directory.downloadsPath)
             try top.makeDirectory("damaged")
             let damaged = try top.openDirectory("damaged")
             var target = path.name

@@ -19,6 +19,7 @@ final class LocalFileDepot: FileDepot {
 
     private let incomplete: Directory
     private let files: Directory
+    private let permissions: FilePermissions
     /// Where they are, for messages.
     private let incompletePath: String
     private let filesPath: String
@@ -36,6 +37,7 @@ final class LocalFileDepot: FileDepot {
     ) {
         incomplete = directory.incomplete
         files = directory.files
+        permissions = directory.permissions
         incompletePath = directory.incompletePath
         filesPath = directory.filesPath
         self.link = link
@@ -67,7 +69,10 @@ final class LocalFileDepot: FileDepot {
         let name = replacement ? Self.replacement(id) : Self.part(id)
         let path = path(name)
         func create() throws(SystemError) -> PartFile {
-            PartFile(try incomplete.open(name, .creating), in: incomplete, path: path)
+            let file = try incomplete.open(name, .creating)
+            // Nobody else gets to it here. Its first flush has this last, so that publishing need not.
+            if let permissions = permissions.file { try file.setPermissions(permissions) }
+            return PartFile(file, in: incomplete, path: path)
         }
         do throws(SystemError) {
             do throws(SystemError) { return try create() } catch { guard error.kind == .alreadyExists else { throw error } }
@@ -244,6 +249,7 @@ final class LocalFileDepot: FileDepot {
         return batch.filter { publication in
             let file = publication.file
             do throws(FileError) {
+                if let permissions = permissions.file { try file.part.setPermissions(permissions) }
                 try file.part.cut(to: file.length)
                 if sharesFlush {
                     try file.part.awaitWriteBack()
@@ -345,8 +351,10 @@ final class LocalFileDepot: FileDepot {
             do throws(SystemError) {
                 for name in FileNaming.names(ofFolder: folder) {
                     let parent = chain[chain.count - 1]
-                    try parent.makeDirectory(name)
-                    chain.append(try parent.openDirectory(name))
+                    let isNew = try parent.makeDirectory(name)
+                    let directory = try parent.openDirectory(name)
+                    if isNew, let permissions = permissions.directory { try directory.setPermissions(permissions) }
+                    chain.append(directory)
                 }
                 return chain
             } catch {

@@ -109,7 +109,9 @@ public actor DownloadService {
         let depot: any FileDepot
         let contents: StoredContents
         do throws(StoreError) {
-            let directory = try DataDirectory(path: configuration.dataDirectory)
+            let directory = try DataDirectory(
+                path: configuration.dataDirectory, downloads: configuration.downloadsDirectory,
+                permissions: configuration.filePermissions)
             store = try openStore(directory)
             contents = try store.load()
             depot = openDepot(directory)

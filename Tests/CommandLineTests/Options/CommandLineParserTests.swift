@@ -1,3 +1,4 @@
+import Downloads
 import HTTPCore
 import PawlConfiguration
 import Testing
@@ -265,6 +266,32 @@ struct CommandLineParserTests {
         #expect(operands.prefix(2) == [.results(3...3), .results(2...4)])
         #expect(try CommandLineParser.parse(["list"], environment: [:]).client.server.string == "http://127.0.0.1:8080/")
         #expect(try CommandLineParser.parse(["watch"], environment: [:]).operands.isEmpty)
+    }
+
+    @Test("a mode is three or four octal digits, with what the service needs, and nothing that a file is run by")
+    func modes() throws {
+        func permissions(_ arguments: [String], _ environment: [String: String] = [:]) throws -> FilePermissions {
+            try CommandLineParser.parse(["serve"] + arguments, environment: environment).configuration.filePermissions
+        }
+        #expect(try permissions([]) == FilePermissions())
+        for (text, mode) in [("0640", 0o640), ("640", 0o640), ("0600", 0o600), ("0666", 0o666)] as [(String, UInt32)] {
+            #expect(try permissions(["--file-mode", text]).file == mode)
+            #expect(try permissions([], ["PAWL_FILE_MODE": text]).file == mode)
+        }
+        for (text, mode) in [("0750", 0o750), ("700", 0o700), ("2770", 0o2770), ("0777", 0o777)] as [(String, UInt32)] {
+            #expect(try permissions(["--directory-mode", text]).directory == mode)
+        }
+        for text in [
+            "", "0", "64", "00640", "0o640", "0840", "0400", "0240", "0000", "0644 ", "+640", "0700", "0755", "4644", "rw-r-----",
+        ] {
+            #expect(throws: UsageError.self, "\(text)") { try permissions(["--file-mode", text]) }
+        }
+        for text in ["", "0600", "0500", "0000", "1777", "4755", "6750", "07777", "0o750", "abc"] {
+            #expect(throws: UsageError.self, "\(text)") { try permissions(["--directory-mode", text]) }
+        }
+        let configuration = try CommandLineParser.parse(["check", "--downloads-dir", "/volume"], environment: [:]).configuration
+        #expect(configuration.downloadsDirectory == "/volume")
+        #expect(try permissions([]) == FilePermissions())
     }
 
     @Test("help and version are found however they are asked for")

@@ -11,9 +11,9 @@ final class DepotFixture: Sendable {
     let directory: DataDirectory
     let depot: LocalFileDepot
 
-    init() throws {
+    init(permissions: FilePermissions = FilePermissions()) throws {
         temporary = try TemporaryDirectory()
-        directory = try DataDirectory(path: temporary.path)
+        directory = try DataDirectory(path: temporary.path, permissions: permissions)
         depot = LocalFileDepot(directory)
     }
 

@@ -185,6 +185,34 @@ struct FolderTests {
         #expect(try fixture.read("files/a/b/c") == bytes)
     }
 
+    @Test("finished files and their directories get the modes that were asked for", arguments: [true, false])
+    func modes(hasLinks: Bool) async throws {
+        var permissions = FilePermissions()
+        // More than a usual umask leaves.
+        (permissions.file, permissions.directory) = (0o666, 0o2777)
+        let fixture = try DepotFixture(permissions: permissions)
+        func mode(_ name: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: fixture.path(name))[.posixPermissions] as? Int
+        }
+        let depot = hasLinks ? fixture.depot : fixture.withoutLinks
+        try FileManager.default.createDirectory(atPath: fixture.path("files/mine"), withIntermediateDirectories: false)
+        let before = try mode("files/mine")
+        for (number, path) in ["a", "mine/a", "b/c/a"].enumerated() {
+            let part = try fixture.makePart(bytes, number)
+            // As an earlier run has left it, which was told of no mode.
+            if number == 2 { try part.setPermissions(0o600) }
+            let file = try await fixture.verify(part, length: bytes.count)
+            let path = try #require(FilePath(path))
+            _ = try await depot.publish(Publication(id: DepotFixture.id(number), file: file, path: path))
+            #expect(try mode("files/\(path)") == 0o666)
+        }
+        #expect(try [mode("files/b"), mode("files/b/c")] == [0o2777, 0o2777])
+        #expect(try mode("files/mine") == before)
+        #expect(try mode("incomplete") == 0o700)
+        let plain = try await self.fixture.publish(bytes, as: "a")
+        #expect(try self.fixture.depot.open(plain.path, as: try #require(plain.identity)).status().permissions == 0o600)
+    }
+
     @Test("a publication that fails leaves no empty folder")
     func failedPublicationLeavesNoFolder() async throws {
         let depot = LocalFileDepot(fixture.directory) { (_, _, _, _) throws(SystemError) in throw SystemError(ENOSPC) }
