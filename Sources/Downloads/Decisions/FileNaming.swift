@@ -79,7 +79,7 @@ enum FileNaming {
         if let last = name.unicodeScalars.last, last == "." || isSpace(last) {
             return "\(subject) must not end with a dot or a space"
         }
-        if isDevice(name) { return "\(subject) must not be '\(name)', a device on some systems" }
+        if isDevice(name) { return "\(subject) '\(name)' is reserved for a device on some systems" }
         // Whatever else there is to change, a name is taken as it is asked for or not at all.
         return safe(name) == normalised(name) ? nil : "\(subject) cannot be used as it is"
     }

@@ -15,7 +15,8 @@ struct FilePath: Sendable, Hashable, CustomStringConvertible {
     /// Reads a ``description``; `nil` if its names are not safe.
     init?(_ description: String) {
         self.init(description: description)
-        guard FileNaming.isSafe(name), FileNaming.isSafeFolder(folder) else { return nil }
+        let isInFolder = lastSlash != nil
+        guard FileNaming.isSafe(name), FileNaming.isSafeFolder(folder), isInFolder != folder.isEmpty else { return nil }
     }
 
     private init(description: String) {

@@ -43,7 +43,8 @@ struct CommandLineParserTests {
     @Test("each option is read from a flag, from a flag with an equals sign, and from the environment")
     func everyOption() throws {
         let values = [
-            "host": "127.0.0.2", "port": "9", "data-dir": "/d", "token": "t0ken", "token-file": "/t", "webhook-secret": "s",
+            "host": "127.0.0.2", "port": "9", "data-dir": "/d", "downloads-dir": "/v", "file-mode": "0640",
+            "directory-mode": "0750", "token": "t0ken", "token-file": "/t", "webhook-secret": "s",
             "webhook-secret-file": "/w",
             "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000",
             "speed-schedule": "sat,sun\t22:00-06:00\t2M", "allow-destination": "10.0.0.0/8",

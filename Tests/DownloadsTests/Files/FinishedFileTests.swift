@@ -98,6 +98,7 @@ struct FinishedFileTests {
         "what leads out of the files directory is no path of a finished file",
         arguments: ["../pawl.sqlite", "..", ".", "", "/etc/passwd", "a/../b", "a//b"])
     func pathIsNoName(path: FilePath) throws {
+        try fixture.directory.files.makeDirectory("a")
         let identity = FileIdentity(device: 1, inode: 2, size: 3, modified: 4)
         #expect(throws: FileError.self) { try depot.open(path, as: identity) }
         #expect(throws: FileError.self) { try depot.remove(path, as: identity) }

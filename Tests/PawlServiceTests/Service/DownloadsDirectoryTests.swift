@@ -1,5 +1,7 @@
+import Downloads
 import Foundation
 import JSON
+import PawlConfiguration
 import System
 import TestSupport
 import Testing
