@@ -66,6 +66,7 @@ extension ClientCommand {
             if let value { members.append(JSONMember(name: name, value: value)) }
         }
         add("filename", options.filename.map { .string($0) })
+        add("folder", options.folder.map { .string($0) })
         add("checksum", invocation.checksum.map { .string($0) })
         add("segments", options.segments.map { .integer(Int64($0)) })
         add("speedLimit", options.speedLimit > 0 ? .integer(options.speedLimit) : nil)

@@ -13,7 +13,7 @@ extension ClientCommand {
     func list() async throws(RemoteError) -> ExitStatus {
         let options = invocation.client
         var filters = options.states.map { QueryItem(name: "state", value: $0) }
-        if let label = options.labels.last { filters.append(QueryItem(name: "label", value: label)) }
+        filters += selection
         if let text = options.text { filters.append(QueryItem(name: "q", value: text)) }
         let defaultCount = options.writesIDsOnly ? Self.defaultCount.ids : Self.defaultCount.rows
         let listing = try await service.list(filters, limit: options.count ?? defaultCount)
@@ -31,6 +31,13 @@ extension ClientCommand {
             Self.writeError("these are \(listing.items.count) of \(listing.total); --count \(listing.total) shows all")
         }
         return .done
+    }
+
+    /// The label and the folder that downloads must have to be meant.
+    private var selection: [QueryItem] {
+        [("label", invocation.client.labels.last), ("folder", invocation.client.folder)].compactMap { name, value in
+            value.map { QueryItem(name: name, value: $0) }
+        }
     }
 
     /// - Parameter isShort: whether identifiers are cut to what tells these downloads apart.
@@ -84,8 +91,7 @@ extension ClientCommand {
 
     /// Sends a command for all downloads that it applies to.
     func performOnAll() async throws(RemoteError) -> ExitStatus {
-        let query = invocation.client.labels.last.map { [QueryItem(name: "label", value: $0)] } ?? []
-        let response = try await service.send("POST", "downloads/\(invocation.command.rawValue)", query: query)
+        let response = try await service.send("POST", "downloads/\(invocation.command.rawValue)", query: selection)
         let word =
             switch invocation.command {
             case .pause: "paused"

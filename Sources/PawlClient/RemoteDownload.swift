@@ -19,7 +19,8 @@ struct RemoteDownload: Sendable, Equatable {
         else { return nil }
         self.id = id
         updatedAt = value["updatedAt"]?.string ?? ""
-        status = TransferStatus(name: TerminalText(value["filename"]?.string ?? url), state: state)
+        let folder = value["folder"]?.string.flatMap { $0.isEmpty ? nil : $0 + "/" } ?? ""
+        status = TransferStatus(name: TerminalText(value["filename"]?.string.map { folder + $0 } ?? url), state: state)
         status.bytesReceived = value["bytesReceived"]?.integer ?? 0
         status.bytesTotal = value["bytesTotal"]?.integer
         status.bytesPerSecond = value["bytesPerSecond"]?.integer ?? 0

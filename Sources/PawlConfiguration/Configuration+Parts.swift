@@ -23,6 +23,8 @@ extension DownloadsConfiguration {
     /// What of the configuration is about downloads.
     public init(_ configuration: Configuration) {
         self.init(dataDirectory: configuration.dataDirectory, destinationGuard: configuration.destinationGuard)
+        downloadsDirectory = configuration.downloadsDirectory
+        filePermissions = configuration.filePermissions
         maxConcurrent = configuration.maxConcurrent
         maxPerHost = configuration.maxPerHost
         segments = configuration.segments

@@ -10,6 +10,10 @@ public struct Configuration: Sendable {
     public var port = 8080
     /// The directory that holds everything the service keeps.
     public var dataDirectory = "./pawl-data"
+    /// Where part files and finished files are kept instead.
+    public var downloadsDirectory: String?
+    /// Who else may read finished files.
+    public var filePermissions = FilePermissions()
     /// What every API request must carry; `nil`: nothing.
     public var token: AccessToken?
     /// A file whose first line is the token; ``readToken()`` reads it.

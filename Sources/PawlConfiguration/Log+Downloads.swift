@@ -52,6 +52,7 @@ extension Log {
         ]
         if let total = download.bytesTotal { values.append(("bytesTotal", .integer(total))) }
         if let filename = download.filename { values.append(("filename", .text(filename))) }
+        if !download.folder.isEmpty { values.append(("folder", .text(download.folder))) }
         if let error = download.error {
             values.append(("error", .text(error.code.rawValue)))
             if let status = error.httpStatus { values.append(("httpStatus", .integer(Int64(status)))) }

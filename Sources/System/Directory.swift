@@ -13,6 +13,25 @@ public final class Directory: Sendable {
         descriptor = FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0) })
     }
 
+    private init(_ descriptor: FileDescriptor) {
+        self.descriptor = descriptor
+    }
+
+    /// Opens a directory in this one.
+    public func openDirectory(_ name: String) throws(SystemError) -> Directory {
+        try check(name)
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW
+        return Directory(
+            FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open_at(descriptor.number, name, flags, 0) }))
+    }
+
+    /// The same if that needs no disk; nil if it does, or fails in any way. An event loop may do this itself.
+    public func openCachedDirectory(_ name: String) -> Directory? {
+        guard Self.isName(name) else { return nil }
+        let number = unsafe pawl_open_cached_at(descriptor.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+        return number < 0 ? nil : Directory(FileDescriptor(owning: number))
+    }
+
     /// Opens an entry. It may be anything but a symbolic link.
     public func open(_ name: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
         try check(name)
@@ -84,11 +103,28 @@ public final class Directory: Sendable {
     }
 
     /// Makes a directory that only its owner can read; one that is there is fine.
-    public func makeDirectory(_ name: String) throws(SystemError) {
+    /// - Returns: whether there was none.
+    @discardableResult
+    public func makeDirectory(_ name: String) throws(SystemError) -> Bool {
         try check(name)
-        if unsafe mkdirat(descriptor.number, name, 0o700) == 0 { return }
+        if unsafe mkdirat(descriptor.number, name, 0o700) == 0 { return true }
         let error = SystemError.last
         if error.kind != .alreadyExists { throw error }
+        return false
+    }
+
+    /// Lets exactly these in that the bits of a mode say, whatever the process's umask is. That new entries get the directory's group
+    /// (the set-group-ID bit) stays as it is.
+    public func setPermissions(_ permissions: UInt32) throws(SystemError) {
+        let now = try descriptor.status().permissions
+        let wanted = permissions | now & UInt32(S_ISGID)
+        if now != wanted { try descriptor.setPermissions(wanted) }
+    }
+
+    /// Removes a directory that has no entries.
+    public func removeDirectory(_ name: String) throws(SystemError) {
+        try check(name)
+        guard unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) == 0 else { throw .last }
     }
 
     /// Gives a file a second name, which must be free.

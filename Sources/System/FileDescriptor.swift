@@ -112,6 +112,11 @@ public final class FileDescriptor: Sendable {
         try SystemError.retrying { ftruncate(number, off_t(length)) }
     }
 
+    /// Lets exactly these do what the bits of a mode say (fchmod(2)), whatever the process's umask is.
+    public func setPermissions(_ permissions: UInt32) throws(SystemError) {
+        try SystemError.retrying { fchmod(number, mode_t(permissions)) }
+    }
+
     /// Waits until the bytes written so far are on the disk, with what is needed to find them (fdatasync(2)).
     public func synchronizeData() throws(SystemError) {
         try SystemError.retrying { fdatasync(number) }

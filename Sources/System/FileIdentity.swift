@@ -52,6 +52,8 @@ public struct FileStatus: Sendable, Equatable {
     public let links: UInt64
     /// Bytes that it takes on the disk.
     public let allocated: Int64
+    /// Who may do what with it: the twelve lowest bits of its mode.
+    public let permissions: UInt32
 
     init(_ status: stat) {
         let modified = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000).partialValue
@@ -66,5 +68,6 @@ public struct FileStatus: Sendable, Equatable {
             }
         links = UInt64(status.st_nlink)
         allocated = Int64(status.st_blocks) * 512
+        permissions = UInt32(status.st_mode) & 0o7777
     }
 }

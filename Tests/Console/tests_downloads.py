@@ -106,6 +106,7 @@ def details_show_and_change_a_download(browser, service):
     browser.audit("details")
     browser.click("button", "Close")
     browser.click("button", "Details field-recording-1.bin")
+    browser.fill("textbox", "Folder", "music/live")
     browser.fill("textbox", "Labels", "alpha, beta")
     browser.fill("spinbutton", "Priority", "5")
     browser.fill("spinbutton", "Speed limit in MB/s", "0.5")
@@ -115,6 +116,7 @@ def details_show_and_change_a_download(browser, service):
     browser.wait_row("field-recording-1.bin", "paused", "beta")
     item = next(each for each in service.downloads() if each["state"] == "paused")
     assert (item["labels"], item["priority"], item["speedLimit"]) == (["alpha", "beta"], 5, 500_000), item
+    assert item["folder"] == "music/live", item
 
 
 def links_are_added_by_typing_pasting_and_dropping(browser, service):
@@ -124,6 +126,7 @@ def links_are_added_by_typing_pasting_and_dropping(browser, service):
     browser.run("document.querySelector('#add details').open = true")
     browser.audit("adding")
     browser.fill("textbox", "Addresses, one to a line", f"{base}1\nftp://example.org/\n{base}2")
+    browser.fill("textbox", "Folder", "added")
     browser.fill("textbox", "Labels", "pasted")
     browser.fill("spinbutton", "Priority", "-3")
     browser.click("checkbox", "Start paused")
@@ -132,7 +135,7 @@ def links_are_added_by_typing_pasting_and_dropping(browser, service):
     assert browser.get("textbox", "Addresses, one to a line").get_attribute("value") == "ftp://example.org/"
     browser.click("button", "Close")
     wait(lambda: len(browser.rows()) == 2, "both good ones are there")
-    assert {(each["state"], each["priority"], *each["labels"]) for each in service.downloads()} == {("paused", -3, "pasted")}
+    assert {(each["state"], each["priority"], each["folder"], *each["labels"]) for each in service.downloads()} == {("paused", -3, "added", "pasted")}
     browser.open(service.url)
     browser.run("""const clipboardData = new DataTransfer();
         clipboardData.setData("text", `look: ${arguments[0]}`);

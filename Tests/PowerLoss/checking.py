@@ -74,7 +74,13 @@ class Check:
 
     def files(self):
         """The SHA-256 of each finished file."""
-        return {path.name: self.digest(path) for path in pathlib.Path(self.data, "files").glob("*")}
+        top = pathlib.Path(self.data, "files")
+        return {str(path.relative_to(top)): self.digest(path) for path in top.rglob("*") if path.is_file()}
+
+    @staticmethod
+    def path(download):
+        """Where its finished file is below `files`."""
+        return os.path.join(download["folder"], download["filename"])
 
     def digest(self, path):
         status = path.stat()
@@ -112,12 +118,12 @@ class Check:
         files = self.files()
         for key, download in found.items():
             if download["state"] == "completed":
-                digest = files.get(download["filename"])
+                digest = files.get(self.path(download))
                 if digest is None and self.facts[key].get("file") == "either":
                     continue
                 if digest != download["sha256"] or key not in self.story.contents.get(digest, ()):
                     found_there = "missing" if digest is None else "another"
-                    raise Violation("completed without its file", key, f"files/{download['filename']} is {found_there}")
+                    raise Violation("completed without its file", key, f"files/{self.path(download)} is {found_there}")
                 self.check_served(key, download)
 
     def check_served(self, key, download):
@@ -172,7 +178,7 @@ class Check:
             if time.monotonic() > deadline:
                 raise Violation("bytes are left over", self.story.keys.get(left[0].split(".")[0], "?"), f"incomplete/{left[0]}")
             time.sleep(0.02)
-        owned = {download["filename"] for download in found.values() if download["state"] == "completed"}
+        owned = {self.path(download) for download in found.values() if download["state"] == "completed"}
         for name, digest in self.files().items():
             if name in owned:
                 continue

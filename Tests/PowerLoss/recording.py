@@ -27,7 +27,7 @@ import origin
 #: What a download that was let run may have become.
 RUNS = ["queued", "downloading", "retrying", "completed"]
 #: Members of a download that only the client changes.
-SETTABLE = ["labels", "priority", "filename"]
+SETTABLE = ["labels", "priority", "filename", "folder"]
 #: How long a sync takes, in microseconds: as on a disk, so that other calls happen meanwhile.
 SYNC_DELAY = 3000
 PATIENCE = 60
@@ -218,6 +218,7 @@ class Recording:
         self.few_small_ones()
         self.large_one()
         self.another_version()
+        self.folders()
         self.ends()
         self.removals()
         self.stop()
@@ -259,6 +260,7 @@ class Recording:
         self.pause("large")
         self.patch("large", ["paused"], priority=3)
         self.patch("large", ["paused"], filename="renamed.bin")
+        self.patch("large", ["paused"], folder="large/files")
         self.command("resume", "large", RUNS)
         self.received("large", 4 << 20)
         self.stop()
@@ -285,6 +287,20 @@ class Recording:
                 self.command("resume", key, RUNS)
             self.origin.set(name=name, pace=0)
             self.complete(key)
+
+    def folders(self):
+        """Folders that are made, used by several, removed and made again."""
+        self.post("inner", 9_000, "inner.bin", folder="music/live")
+        self.complete("inner")
+        self.post("outer", 9_100, "outer.bin", folder="music")
+        self.complete("outer")
+        self.delete("inner", True)
+        self.post("inner again", 9_200, "again/inner.bin", folder="music/live")
+        self.complete("inner again")
+        self.delete("outer", True)
+        self.post("alone", 9_300, "alone.bin", folder="alone/in/here")
+        self.complete("alone")
+        self.delete("alone", True)
 
     def ends(self):
         """Downloads that are cancelled, or fail, and are tried again."""

@@ -88,6 +88,19 @@ def all_with_a_label_are_commanded_at_once(fixture):
     assert pawl(fixture, "pause", os.path.commonprefix([first, second])).returncode == 1
 
 
+def a_folder_is_given_shown_and_chosen_by(fixture):
+    for seed, folder in ((31, "tapes/live"), (32, "tapes"), (33, "")):
+        assert pawl(fixture, "add", "--paused", "-o", "a.bin", "-l", "folders", "--folder", folder, entity(fixture, 10, seed)).returncode == 0
+    assert {download["folder"] for download in listed(fixture, "--folder", "tapes")} == {"tapes"}
+    rows = pawl(fixture, "list", "-l", "folders").stdout
+    assert "  tapes/live/a.bin" in rows and "  tapes/a.bin" in rows and "  a.bin" in rows, rows
+    assert pawl(fixture, "cancel", "--all", "-l", "folders", "--folder", "").stdout == "cancelled 1\n"
+    assert pawl(fixture, "cancel", "--all", "--folder", "tapes/live").stdout == "cancelled 1\n"
+    refused = pawl(fixture, "add", "--folder", "../tapes", entity(fixture, 10, 34))
+    assert refused.returncode == 1 and "folder" in refused.stderr, refused
+    assert pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", "folders").stdout.split()).returncode == 0
+
+
 def a_search_is_a_table_whose_numbers_can_be_added(fixture):
     terminal = fixture.terminal(110, 40, PAWL_SERVER=fixture.service.url)
     status, screen = terminal.finish("pawl search -n 5 field recording")
@@ -267,6 +280,7 @@ def hostile_names_are_drawn_as_text(fixture):
 TESTS = [
     downloads_are_added_listed_and_commanded, what_the_service_refuses_is_told_and_keeps_nothing_else,
     identifiers_are_listed_without_a_bound, all_with_a_label_are_commanded_at_once,
+    a_folder_is_given_shown_and_chosen_by,
     a_search_is_a_table_whose_numbers_can_be_added, watch_redraws_live_and_takes_keys,
     watch_restores_the_terminal_when_a_signal_ends_it, watch_outlives_its_service, watch_of_some_ends_with_them,
     watch_in_a_pipe_writes_lines_or_events, watch_ends_when_nobody_reads_it_any_more,

@@ -12,7 +12,8 @@ public enum CheckCommand {
         let repairs = invocation.repairs
         var hasFault = false
         do throws(DownloadsStartError) {
-            let check = try DirectoryCheck(path: invocation.configuration.dataDirectory)
+            let check = try DirectoryCheck(
+                path: invocation.configuration.dataDirectory, downloads: invocation.configuration.downloadsDirectory)
             let report = try check.run(repairing: repairs) { fault in
                 hasFault = true
                 StandardStreams.writeOutput(line(for: fault, repairs) + "\n")

@@ -14,6 +14,8 @@ public struct ClientOptions: Sendable {
     public var priority: Int?
     /// Labels to add, or the one that downloads must have.
     public var labels: [String] = []
+    /// The folder of the finished file, or that downloads must have; empty for none.
+    public var folder: String?
     /// Whether a download is added without beginning.
     public var startsPaused = false
     /// The states to list; empty for all.

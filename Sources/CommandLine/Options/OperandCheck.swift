@@ -55,6 +55,8 @@ enum OperandCheck {
             }
         } else if !invocation.client.labels.isEmpty {
             throw UsageError("pawl: --label chooses among --all: pawl \(name) takes them together, or IDs")
+        } else if invocation.client.folder != nil {
+            throw UsageError("pawl: --folder chooses among --all: pawl \(name) takes them together, or IDs")
         } else if invocation.operands.isEmpty {
             throw UsageError("pawl: nothing to \(name): pawl \(name) takes one or more IDs\(hasAll ? ", or --all" : "")")
         }

@@ -38,6 +38,11 @@ extension OptionTable {
             return true
         }
         .short("l"),
+        text(
+            "folder", "FOLDER", accepts: "a relative path such as music/live, or an empty text", default: "none",
+            "directory for the finished file, or in which it must be for a download to be meant",
+            commands: [.add, .list, .pause, .resume, .cancel], isAcceptable: { !$0.hasPrefix("/") }, \.folder
+        ),
         toggle("paused", "add it, but do not begin", commands: [.add], \.startsPaused),
         Option(
             "state", "STATE", accepts: "one of " + states.joined(separator: ", "), default: "all",

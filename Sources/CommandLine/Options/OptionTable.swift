@@ -46,6 +46,23 @@ enum OptionTable {
         }
         .completed(from: .directory),
         Option(
+            "downloads-dir", "PATH", accepts: "a path", default: "that of --data-dir",
+            "directory that holds the files instead, partial and finished: it may be on another volume",
+            commands: [.serve, .demo, .check]
+        ) { invocation, value in
+            guard isPath(value) else { return false }
+            invocation.configuration.downloadsDirectory = value
+            return true
+        }
+        .completed(from: .directory),
+        .permissions(
+            "file-mode", accepts: "three or four octal digits from 0600 to 0666, without a right to execute", default: "0600",
+            "mode of finished files, whatever the umask is", needing: 0o600, within: 0o666, \.filePermissions.file),
+        .permissions(
+            "directory-mode", accepts: "three or four octal digits from 0700 to 0777, or from 2700 to 2777", default: "0700",
+            "mode of directories that are made for them, and of files/ itself", needing: 0o700, within: 0o2777,
+            \.filePermissions.directory),
+        Option(
             "token", "TOKEN", accepts: "1 to 4096 visible ASCII characters without spaces", default: "none",
             "bearer token that every API request must carry; of 16 characters or more where other machines are served",
             isSecret: true,
@@ -263,6 +280,23 @@ extension Option {
         ) { invocation, value in
             guard let rate = ByteCount(parsing: value) else { return false }
             invocation[keyPath: property] = rate.bytes
+            return true
+        }
+    }
+
+    /// Bits of a mode.
+    /// - Parameters:
+    ///   - needed: what the service cannot do without.
+    ///   - most: all that there may be.
+    fileprivate static func permissions(
+        _ name: String, accepts: String, default defaultText: String, _ meaning: String, needing needed: UInt32,
+        within most: UInt32, _ property: any WritableKeyPath<Configuration, UInt32?> & Sendable
+    ) -> Option {
+        Option(name, "MODE", accepts: accepts, default: defaultText, meaning) { invocation, value in
+            guard (3...4).contains(value.utf8.count), value.utf8.allSatisfy({ (0x30...0x37).contains($0) }),
+                let bits = UInt32(value, radix: 8), bits & needed == needed, bits & ~most == 0
+            else { return false }
+            invocation.configuration[keyPath: property] = bits
             return true
         }
     }

@@ -12,14 +12,21 @@ public final class DirectoryCheck {
     private let writer: StoreWriter
 
     /// Takes the directory.
+    /// - Parameters:
+    ///   - path: the data directory.
+    ///   - downloadsPath: where its files are, if they are not in it.
     /// - Throws: one clear line if there is none, if it is in use, or if its records cannot be read at all.
-    public init(path: String) throws(DownloadsStartError) {
-        // A misspelt path must not become a new directory.
+    public init(path: String, downloads downloadsPath: String? = nil) throws(DownloadsStartError) {
+        // A misspelt path must not become a new directory, nor one without files a reason to take all of them for lost.
         guard let place = try? Directory(opening: path), (try? place.status(of: "pawl.sqlite"))?.kind == .regular else {
             throw DownloadsStartError("\(path) is no data directory: it has no pawl.sqlite")
         }
+        let files = downloadsPath ?? path
+        guard let place = try? Directory(opening: files), (try? place.status(of: "files"))?.kind == .directory else {
+            throw DownloadsStartError("\(files) has no directory 'files': --downloads-dir names the one that has it")
+        }
         do {
-            directory = try DataDirectory(path: path)
+            directory = try DataDirectory(path: path, downloads: downloadsPath)
             depot = LocalFileDepot(directory)
             try directory.prepareDatabaseFile()
             connection = try SQLiteConnection(path: directory.databasePath)
@@ -69,15 +76,15 @@ public final class DirectoryCheck {
         let download = record.download
         var evidence = RecordInspection.Evidence()
         if download.state != .completed {
-            evidence.part = try depot.recover(record.id, likelyName: download.filename)
-        } else if let name = download.filename {
-            evidence.isSuperseded = names.owner(of: name) != record.id
-            evidence.file = evidence.isSuperseded ? nil : try depot.identify(name)
+            evidence.part = try depot.recover(record.id, likelyPath: download.path)
+        } else if let path = download.path {
+            evidence.isSuperseded = names.owner(of: path) != record.id
+            evidence.file = evidence.isSuperseded ? nil : try depot.identify(path)
             if let file = evidence.file {
                 report.files += 1
                 if RecordInspection(record: record, evidence: evidence).needsHash {
                     var digest = FileDigest()
-                    try depot.openPublished(name, as: file).hash(upTo: file.size, into: &digest)
+                    try depot.openPublished(path, as: file).hash(upTo: file.size, into: &digest)
                     evidence.sha256 = digest.sha256
                     report.bytes += file.size
                 }
@@ -92,25 +99,27 @@ public final class DirectoryCheck {
         guard fault != nil || repaired.download.file != download.file else { return }
         // First the record: a crash in between leaves a file too many rather than a record that lies.
         try writer.commit([.save(repaired)])
-        if fault?.kind == .wrongFile, let name = download.filename { try setAside(name) }
+        if fault?.kind == .wrongFile, let path = download.path { try setAside(path) }
         if fault != nil { report.repaired += 1 }
     }
 
     /// Moves a finished file out of the way, never over another.
-    private func setAside(_ name: String) throws(FileError) {
-        try describing("move", "files/\(name)") { () throws(SystemError) in
-            let top = try Directory(opening: directory.path)
+    private func setAside(_ path: FilePath) throws(FileError) {
+        try describing("move", "files/\(path)") { () throws(SystemError) in
+            let top = try Directory(opening: directory.downloadsPath)
             try top.makeDirectory("damaged")
-            let damaged = try Directory(opening: directory.path + "/damaged")
-            var target = name
+            let damaged = try top.openDirectory("damaged")
+            var target = path.name
             var number = 2
             while try damaged.status(of: target) != nil {
-                target = FileNaming.numbered(name, number)
+                target = FileNaming.numbered(path.name, number)
                 number += 1
             }
-            try directory.files.renameExclusively(name, to: damaged, as: target)
+            var folder = directory.files
+            for name in FileNaming.names(ofFolder: path.folder) { folder = try folder.openDirectory(name) }
+            try folder.renameExclusively(path.name, to: damaged, as: target)
             try damaged.synchronize()
-            try directory.files.synchronize()
+            try folder.synchronize()
         }
     }
 

@@ -34,7 +34,7 @@ struct RecordInspection {
 
     private var faultOfFile: DirectoryFault? {
         let download = record.download
-        let name = "files/\(download.filename ?? "(without a name)")"
+        let name = "files/\(download.path?.description ?? "(without a name)")"
         func fault(_ kind: DirectoryFault.Kind, _ detail: String) -> DirectoryFault? {
             DirectoryFault(kind, record.id, "\(name) \(detail)")
         }

@@ -61,26 +61,27 @@ enum FileNaming {
     }
 
     /// What is wrong with a name that a user asks for, in one sentence; `nil` if it can be taken, in form C, as it stands.
-    static func objection(to name: String) -> String? {
-        if name.isEmpty { return "filename must not be empty" }
+    /// - Parameter subject: what the sentence is about.
+    static func objection(to name: String, called subject: String = "filename") -> String? {
+        if name.isEmpty { return "\(subject) must not be empty" }
         if name.utf8.count > longestName || normalised(name).utf8.count > longestName {
-            return "filename must not be longer than \(longestName) bytes"
+            return "\(subject) must not be longer than \(longestName) bytes"
         }
-        if name.unicodeScalars.contains(where: isSeparator) { return "filename must not contain '/' or '\\'" }
+        if name.unicodeScalars.contains(where: isSeparator) { return "\(subject) must not contain '/' or '\\'" }
         if name.unicodeScalars.contains(where: isInvisible) {
-            return "filename must not contain control or formatting characters"
+            return "\(subject) must not contain control or formatting characters"
         }
-        if name.unicodeScalars.contains(where: isReserved) { return "filename must not contain any of < > : \" | ? *" }
+        if name.unicodeScalars.contains(where: isReserved) { return "\(subject) must not contain any of < > : \" | ? *" }
         // Scalars, not characters: a dot with an accent on it still is the dot that hides a file.
         if let first = name.unicodeScalars.first, first == "." || isSpace(first) {
-            return "filename must not begin with a dot or a space"
+            return "\(subject) must not begin with a dot or a space"
         }
         if let last = name.unicodeScalars.last, last == "." || isSpace(last) {
-            return "filename must not end with a dot or a space"
+            return "\(subject) must not end with a dot or a space"
         }
-        if isDevice(name) { return "filename '\(name)' is reserved for a device on some systems" }
+        if isDevice(name) { return "\(subject) '\(name)' is reserved for a device on some systems" }
         // Whatever else there is to change, a name is taken as it is asked for or not at all.
-        return safe(name) == normalised(name) ? nil : "filename cannot be used as it is"
+        return safe(name) == normalised(name) ? nil : "\(subject) cannot be used as it is"
     }
 
     /// Whether a name, wherever it comes from, is that of one file that can be seen: not a path, nor the directory itself. Less than
@@ -108,6 +109,34 @@ enum FileNaming {
             if isDevice(name) { name = "_" + name }
         }
         return name.isEmpty ? nil : name
+    }
+}
+
+// MARK: - Folders
+
+extension FileNaming {
+    /// The most directories between `files` and a finished file.
+    static let deepestFolder = 8
+
+    /// The names of the directories that a folder is made of; none for an empty one.
+    static func names(ofFolder folder: String) -> [String] {
+        if folder.isEmpty { return [] }
+        // By bytes: as characters, a slash with an accent on it would be none.
+        return folder.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { String(Substring($0)) }
+    }
+
+    /// What is wrong with a folder that a user asks for, in one sentence; `nil` if it can be taken, in form C, as it stands.
+    static func objection(toFolder folder: String) -> String? {
+        let names = names(ofFolder: folder)
+        if names.contains("") { return "folder must be a relative path such as music/live, without an empty name in it" }
+        if names.count > deepestFolder { return "folder must not have more than \(deepestFolder) names" }
+        return names.lazy.compactMap { objection(to: $0, called: "a name in folder") }.first
+    }
+
+    /// Whether a folder, wherever it comes from, is one below `files`, by the rules of ``isSafe(_:)``.
+    static func isSafeFolder(_ folder: String) -> Bool {
+        let names = names(ofFolder: folder)
+        return names.count <= deepestFolder && names.allSatisfy(isSafe)
     }
 }
 

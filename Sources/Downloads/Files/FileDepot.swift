@@ -33,7 +33,8 @@ protocol FileDepot: Sendable {
     /// Hashes a whole part file, compares it with what it must match, and flushes it.
     func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile
 
-    /// Gives a verified file its name, or the next free one if somebody put a file there; durable when it returns.
+    /// Gives a verified file its name, or the next free one if somebody put a file there; durable when it returns. Folders that lead
+    /// to it are made where they are missing.
     func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile
 
     /// Forgets what only a crash before the record's commit would have needed. Called once the record tells of the publication.
@@ -41,21 +42,25 @@ protocol FileDepot: Sendable {
 
     // MARK: - Finished files
 
-    /// Whether anything bears a name.
-    func isTaken(_ name: String) -> Bool
+    /// Whether anything has a path.
+    func isTaken(_ path: FilePath) -> Bool
 
-    /// Which file bears a name; `nil`: none, or nothing that is a regular file.
-    func identify(_ name: String) throws(FileError) -> FileIdentity?
+    /// Whether a folder is there, or could be made: nothing but directories leads to it.
+    func canHold(_ folder: String) -> Bool
+
+    /// Which file has a path; `nil`: none, or nothing that is a regular file.
+    func identify(_ path: FilePath) throws(FileError) -> FileIdentity?
 
     /// Opens a finished file to be read.
-    /// - Throws: `.missing` if another file bears the name, too.
-    func open(_ name: String, as identity: FileIdentity) throws(FileError) -> FileDescriptor
+    /// - Throws: `.missing` if another file has the path, too.
+    func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor
 
     /// The same if it needs no disk, so that an event loop may do it; `nil` if it does, or fails in any way.
-    func openCached(_ name: String, as identity: FileIdentity) -> FileDescriptor?
+    func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor?
 
-    /// Removes a finished file. One that is not there is fine, and so is another that bears its name: that stays.
-    func remove(_ name: String, as identity: FileIdentity) throws(FileError) -> RemovedFiles
+    /// Removes a finished file, and the folders that are empty then. One that is not there is fine, and so is another that has its path:
+    /// that stays.
+    func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles
 
     /// Looks whether a finished file is still the one that was published. One with another identity is hashed: files that were
     /// restored from a backup, or whose file system was moved, are the same.
@@ -64,11 +69,11 @@ protocol FileDepot: Sendable {
     // MARK: - The start
 
     /// What an earlier run has left of an unfinished download.
-    /// - Parameter likelyName: the name that its record tells. The file may have got another.
-    func recover(_ id: DownloadID, likelyName: String?) throws(FileError) -> RecoveredPart
+    /// - Parameter likelyPath: the path that its record tells. The file may have got another name.
+    func recover(_ id: DownloadID, likelyPath: FilePath?) throws(FileError) -> RecoveredPart
 
     /// Opens a file that has its name already, to be verified.
-    func openPublished(_ name: String, as identity: FileIdentity) throws(FileError) -> PartFile
+    func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile
 
     /// Removes what no record counts on from among the part files.
     /// - Parameter isKept: whether a download's own are kept, but for a replacement.
@@ -96,7 +101,7 @@ struct VerifiedFile: Sendable {
 
 /// A finished file as its record tells of it.
 struct PublishedFile: Sendable, Equatable {
-    let name: String
+    let path: FilePath
     /// Bytes.
     let length: Int64
     let sha256: [UInt8]
@@ -110,9 +115,9 @@ enum FileRecognition: Sendable, Equatable {
     case identical
     /// It is, by length and SHA-256, and has another identity by now.
     case adopted(FileIdentity)
-    /// Another file bears its name.
+    /// Another file has its path.
     case different
-    /// Nothing bears its name.
+    /// Nothing has its path.
     case missing
 }
 
@@ -122,6 +127,6 @@ enum RecoveredPart: Sendable, Equatable {
     /// A part file of that many bytes.
     case part(size: Int64)
     /// It had its name already when the run ended, and the record does not tell. To be verified again, against this digest, too, and
-    /// published under this name.
-    case published(name: String, identity: FileIdentity, sha256: [UInt8]?)
+    /// published under this path.
+    case published(path: FilePath, identity: FileIdentity, sha256: [UInt8]?)
 }

@@ -1,39 +1,39 @@
-/// Which download the file of each name is of, among those that have completed. Pure.
+/// Which download the file of each path is of, among those that have completed. Pure.
 ///
-/// A name belongs to the download that was completed under it last: what bears it now can't be the file of an earlier one, which
+/// A path belongs to the download that was completed under it last: what bears it now can't be the file of an earlier one, which
 /// somebody has moved away.
 struct FinishedNames: Sendable {
-    private var owners: [String: DownloadID] = [:]
+    private var owners: [FilePath: DownloadID] = [:]
 
     init() {}
 
-    /// The names of completed downloads, in any order.
+    /// The paths of completed downloads, in any order.
     init(_ downloads: some Collection<Download>) {
         owners.reserveCapacity(downloads.count { $0.state == .completed })
-        var contested: Set<String> = []
+        var contested: Set<FilePath> = []
         for download in downloads where download.state == .completed {
-            guard let name = download.filename else { continue }
-            if publish(name, by: download.id) != nil { contested.insert(name) }
+            guard let path = download.path else { continue }
+            if publish(path, by: download.id) != nil { contested.insert(path) }
         }
         if contested.isEmpty { return }
-        let claims = downloads.filter { $0.state == .completed && $0.filename.map(contested.contains) ?? false }
+        let claims = downloads.filter { $0.state == .completed && $0.path.map(contested.contains) ?? false }
         for claim in claims.sorted(by: { ($0.endedAt ?? $0.createdAt, $0.id) < ($1.endedAt ?? $1.createdAt, $1.id) }) {
-            if let name = claim.filename { publish(name, by: claim.id) }
+            if let path = claim.path { publish(path, by: claim.id) }
         }
     }
 
-    /// A download has been published under a name. Returns the one whose file can't be there any more.
+    /// A download has been published under a path. Returns the one whose file can't be there any more.
     @discardableResult
-    mutating func publish(_ name: String, by id: DownloadID) -> DownloadID? {
-        let former = owners.updateValue(id, forKey: name)
+    mutating func publish(_ path: FilePath, by id: DownloadID) -> DownloadID? {
+        let former = owners.updateValue(id, forKey: path)
         return former == id ? nil : former
     }
 
-    /// The download that what bears the name can be of.
-    func owner(of name: String) -> DownloadID? { owners[name] }
+    /// The download that what has the path can be of.
+    func owner(of path: FilePath) -> DownloadID? { owners[path] }
 
     /// A download is gone.
-    mutating func release(_ name: String, by id: DownloadID) {
-        if owners[name] == id { owners[name] = nil }
+    mutating func release(_ path: FilePath, by id: DownloadID) {
+        if owners[path] == id { owners[path] = nil }
     }
 }

@@ -29,14 +29,14 @@ final class Verification: Sendable {
 final class Publication: Sendable {
     let id: DownloadID
     let file: VerifiedFile
-    /// The name that was reserved.
-    let name: String
+    /// The path that was reserved.
+    let path: FilePath
     let outcome = AbandonableOutcome<PublishedFile>()
 
-    init(id: DownloadID, file: VerifiedFile, name: String) {
+    init(id: DownloadID, file: VerifiedFile, path: FilePath) {
         self.id = id
         self.file = file
-        self.name = name
+        self.path = path
     }
 
     /// Gives it up, from any thread. Returns whether it does not have the name and will not get it: then whoever waits is told at

@@ -19,6 +19,7 @@ final class LocalFileDepot: FileDepot {
 
     private let incomplete: Directory
     private let files: Directory
+    private let permissions: FilePermissions
     /// Where they are, for messages.
     private let incompletePath: String
     private let filesPath: String
@@ -36,6 +37,7 @@ final class LocalFileDepot: FileDepot {
     ) {
         incomplete = directory.incomplete
         files = directory.files
+        permissions = directory.permissions
         incompletePath = directory.incompletePath
         filesPath = directory.filesPath
         self.link = link
@@ -46,7 +48,7 @@ final class LocalFileDepot: FileDepot {
     private static func note(_ id: DownloadID) -> String { "\(id).publishing" }
 
     private func path(_ part: String) -> String { "\(incompletePath)/\(part)" }
-    private func file(_ name: String) -> String { "\(filesPath)/\(name)" }
+    private func file(_ path: FilePath) -> String { "\(filesPath)/\(path)" }
 
     func freeBytes() throws(FileError) -> Int64 {
         try describing("examine the file system of", incompletePath) { () throws(SystemError) in try incomplete.space().free }
@@ -67,7 +69,10 @@ final class LocalFileDepot: FileDepot {
         let name = replacement ? Self.replacement(id) : Self.part(id)
         let path = path(name)
         func create() throws(SystemError) -> PartFile {
-            PartFile(try incomplete.open(name, .creating), in: incomplete, path: path)
+            let file = try incomplete.open(name, .creating)
+            // Nobody else gets to it here. Its first flush has this last, so that publishing need not.
+            if let permissions = permissions.file { try file.setPermissions(permissions) }
+            return PartFile(file, in: incomplete, path: path)
         }
         do throws(SystemError) {
             do throws(SystemError) { return try create() } catch { guard error.kind == .alreadyExists else { throw error } }
@@ -207,20 +212,31 @@ final class LocalFileDepot: FileDepot {
             for publication in flushed { publication.outcome.resolve(.failure(.file(failure))) }
             return
         }
+        for (folder, publications) in Dictionary(grouping: flushed, by: \.path.folder) { publish(publications, in: folder) }
+    }
+
+    /// Gives files their names in one folder, and has these last.
+    private func publish(_ batch: [Publication], in folder: String) {
+        var chain: [Directory]?
         var named: [(Publication, PublishedFile)] = []
-        for publication in flushed where publication.outcome.commit() {
+        for publication in batch where publication.outcome.commit() {
             do throws(FileError) {
-                named.append((publication, try name(publication)))
+                named.append((publication, try name(publication, in: folder, &chain)))
             } catch {
                 publication.outcome.resolve(.failure(.file(error)))
             }
         }
-        if named.isEmpty { return }
+        guard let chain else { return }
+        if named.isEmpty {
+            removeEmpty(folder, chain)
+            return
+        }
         do throws(SystemError) {
-            try files.synchronize()
+            // Also those that were there: whoever made them may not have come this far.
+            for directory in chain.reversed() { try directory.synchronize() }
             for (publication, file) in named { publication.outcome.resolve(.success(file)) }
         } catch {
-            let failure = FileError("flush", filesPath, error)
+            let failure = FileError("flush", folder.isEmpty ? filesPath : "\(filesPath)/\(folder)", error)
             for (publication, _) in named { publication.outcome.resolve(.failure(.file(failure))) }
         }
     }
@@ -233,6 +249,7 @@ final class LocalFileDepot: FileDepot {
         return batch.filter { publication in
             let file = publication.file
             do throws(FileError) {
+                if let permissions = permissions.file { try file.part.setPermissions(permissions) }
                 try file.part.cut(to: file.length)
                 if sharesFlush {
                     try file.part.awaitWriteBack()
@@ -248,47 +265,64 @@ final class LocalFileDepot: FileDepot {
     }
 
     /// Gives a file the name it was promised, or the next free one.
-    private func name(_ publication: Publication) throws(FileError) -> PublishedFile {
+    /// - Parameter chain: the directories of its folder, once they are open.
+    private func name(
+        _ publication: Publication, in folder: String, _ chain: inout [Directory]?
+    ) throws(FileError) -> PublishedFile {
         let identity = try publication.file.part.identity()
-        func published(_ name: String) -> PublishedFile {
+        func published(_ path: FilePath) -> PublishedFile {
             PublishedFile(
-                name: name, length: publication.file.length, sha256: publication.file.sha256, identity: identity)
+                path: path, length: publication.file.length, sha256: publication.file.sha256, identity: identity)
         }
+        if chain == nil { chain = try make(folder) }
         let part = Self.part(publication.id)
         let status = try describing("examine", path(part)) { () throws(SystemError) in try incomplete.status(of: part) }
         if status?.identity != identity || status?.links != 1 {
             // Already published by a run that ended before its record said so.
-            if try identify(publication.name) == identity { return published(publication.name) }
+            if try identify(publication.path) == identity { return published(publication.path) }
             guard status?.identity == identity else {
                 throw FileError(.missing, "\(path(part)) is not the file that was written")
             }
         }
-        var name = publication.name
+        var path = publication.path
         var number = 2
-        while try !give(name, to: publication, identity) {
-            name = FileNaming.numbered(publication.name, number)
-            number += 1
+        var losses = 0
+        while true {
+            do throws(FileError) {
+                if try give(path, to: publication, identity, in: chain?.last ?? files) { return published(path) }
+                path = FilePath(FileNaming.numbered(publication.path.name, number), in: folder)
+                number += 1
+            } catch {
+                // Its last file has just been removed, and the folder with it.
+                guard error.kind == .missing, !folder.isEmpty, losses < Self.mostLosses else { throw error }
+                losses += 1
+                chain = try make(folder)
+            }
         }
-        return published(name)
     }
 
+    /// How often a folder is made again that goes away before a file gets its name in it.
+    private static let mostLosses = 4
+
     /// Returns whether the name was free.
-    private func give(_ name: String, to publication: Publication, _ identity: FileIdentity) throws(FileError) -> Bool {
+    private func give(
+        _ path: FilePath, to publication: Publication, _ identity: FileIdentity, in directory: Directory
+    ) throws(FileError) -> Bool {
         let part = Self.part(publication.id)
         do throws(SystemError) {
             do throws(SystemError) {
-                try link(incomplete, part, files, name)
+                try link(incomplete, part, directory, path.name)
             } catch {
                 guard error.meansNoLinks else { throw error }
-                let note = PublicationNote(name: name, identity: identity, sha256: publication.file.sha256)
+                let note = PublicationNote(path: path, identity: identity, sha256: publication.file.sha256)
                 notes.withLock { _ = $0.insert(publication.id) }
                 try note.write(Self.note(publication.id), in: incomplete)
-                try incomplete.renameExclusively(part, to: files, as: name)
+                try incomplete.renameExclusively(part, to: directory, as: path.name)
             }
             return true
         } catch {
             if error.kind == .alreadyExists { return false }
-            throw FileError("publish", file(name), error)
+            throw FileError("publish", file(path), error)
         }
     }
 
@@ -299,52 +333,143 @@ final class LocalFileDepot: FileDepot {
         }
     }
 
-    // MARK: - Finished files
+    // MARK: - Folders
 
-    func isTaken(_ name: String) -> Bool {
-        (try? files.status(of: name)) != nil
+    /// The directories that lead to a folder, from `files` to itself: each is opened in the one before, and none through a link, so that
+    /// nothing outside is reached.
+    private func open(_ folder: String) throws(SystemError) -> [Directory] {
+        var chain = [files]
+        for name in FileNaming.names(ofFolder: folder) { chain.append(try chain[chain.count - 1].openDirectory(name)) }
+        return chain
     }
 
-    func identify(_ name: String) throws(FileError) -> FileIdentity? {
-        let status = try describing("examine", file(name)) { () throws(SystemError) in try files.status(of: name) }
+    /// The same, and makes what is missing.
+    private func make(_ folder: String) throws(FileError) -> [Directory] {
+        var losses = 0
+        while true {
+            var chain = [files]
+            do throws(SystemError) {
+                for name in FileNaming.names(ofFolder: folder) {
+                    let parent = chain[chain.count - 1]
+                    let isNew = try parent.makeDirectory(name)
+                    let directory = try parent.openDirectory(name)
+                    if isNew, let permissions = permissions.directory { try directory.setPermissions(permissions) }
+                    chain.append(directory)
+                }
+                return chain
+            } catch {
+                // One of them has gone since: whose last file has just been removed.
+                losses += 1
+                if error.kind == .notFound, losses <= Self.mostLosses { continue }
+                let found = FileError("make", "\(filesPath)/\(folder)", error)
+                // What is in the way of the folder says nothing of the bytes.
+                throw found.meansNoBytes ? FileError(.other, found.message) : found
+            }
+        }
+    }
+
+    /// Removes a folder and those that it is in, as far as they are empty.
+    /// - Returns: the directories that have lost an entry.
+    @discardableResult
+    private func removeEmpty(_ folder: String, _ chain: [Directory]) -> [Directory] {
+        var changed: [Directory] = []
+        for (name, parent) in zip(FileNaming.names(ofFolder: folder), chain).reversed() {
+            guard (try? parent.removeDirectory(name)) != nil else { break }
+            changed.append(parent)
+        }
+        return changed
+    }
+
+    /// The directory of a folder; `nil` if it is not there, or something else than a directory is.
+    private func find(_ folder: String) throws(SystemError) -> Directory? {
+        if folder.isEmpty { return files }
+        do throws(SystemError) {
+            return try open(folder).last
+        } catch {
+            guard error.kind == .notFound || error.kind == .notRegular else { throw error }
+            return nil
+        }
+    }
+
+    func canHold(_ folder: String) -> Bool {
+        var directory = files
+        for name in FileNaming.names(ofFolder: folder) {
+            do throws(SystemError) {
+                guard let status = try directory.status(of: name) else { return true }
+                guard status.kind == .directory else { return false }
+                directory = try directory.openDirectory(name)
+            } catch {
+                // Whatever that is, publishing finds it out, and says it.
+                return true
+            }
+        }
+        return true
+    }
+
+    // MARK: - Finished files
+
+    func isTaken(_ path: FilePath) -> Bool {
+        (try? find(path.folder)?.status(of: path.name)) != nil
+    }
+
+    func identify(_ path: FilePath) throws(FileError) -> FileIdentity? {
+        let status = try describing("examine", file(path)) { () throws(SystemError) in
+            try find(path.folder)?.status(of: path.name)
+        }
         return status?.kind == .regular ? status?.identity : nil
     }
 
-    func open(_ name: String, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
-        let (descriptor, status) = try open(name, in: files, .reading, file(name))
-        guard status.identity == identity else { throw FileError(.missing, "\(file(name)) is another file") }
+    func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
+        let directory = try describing("open", file(path)) { () throws(SystemError) in try find(path.folder) }
+        guard let directory else { throw FileError(.missing, "\(file(path)) is not there") }
+        let (descriptor, status) = try open(path.name, in: directory, .reading, file(path))
+        guard status.identity == identity else { throw FileError(.missing, "\(file(path)) is another file") }
         return descriptor
     }
 
-    func openCached(_ name: String, as identity: FileIdentity) -> FileDescriptor? {
-        guard let descriptor = files.openCached(name), let status = try? descriptor.status(), status.kind == .regular,
+    func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? {
+        var directory = files
+        for name in FileNaming.names(ofFolder: path.folder) {
+            guard let next = directory.openCachedDirectory(name) else { return nil }
+            directory = next
+        }
+        guard let descriptor = directory.openCached(path.name), let status = try? descriptor.status(), status.kind == .regular,
             status.identity == identity
         else { return nil }
         return descriptor
     }
 
-    func remove(_ name: String, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
+    func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
+        let isThere = try identify(path) == identity
         var removed = RemovedFiles()
-        guard try identify(name) == identity else { return removed }
-        do throws(SystemError) { try removed.remove(name, from: files) } catch { throw FileError("remove", file(name), error) }
-        removed.flush(files)
+        // Another file keeps its folder; without any, whoever took it away has left the folder for this.
+        guard let chain = try? open(path.folder), let directory = chain.last else { return removed }
+        if isThere {
+            do throws(SystemError) {
+                try removed.remove(path.name, from: directory)
+            } catch {
+                throw FileError("remove", file(path), error)
+            }
+            removed.flush(directory)
+        }
+        for parent in removeEmpty(path.folder, chain) { removed.flush(parent) }
         return removed
     }
 
     func recognise(_ published: PublishedFile) async throws(FileError) -> FileRecognition {
-        let found = try await BlockingExecutor.disk.run { () throws(FileError) in try self.identify(published.name) }
+        let found = try await BlockingExecutor.disk.run { () throws(FileError) in try self.identify(published.path) }
         guard let found else { return .missing }
         if found == published.identity { return .identical }
         guard found.size == published.length else { return .different }
-        let sha256 = try await BlockingExecutor.hashing.run { () throws(FileError) in try self.hash(published.name, found) }
+        let sha256 = try await BlockingExecutor.hashing.run { () throws(FileError) in try self.hash(published.path, found) }
         return sha256 == published.sha256 ? .adopted(found) : .different
     }
 
     /// The SHA-256 of a file; `nil` if somebody has written to it meanwhile.
-    private func hash(_ name: String, _ identity: FileIdentity) throws(FileError) -> [UInt8]? {
+    private func hash(_ path: FilePath, _ identity: FileIdentity) throws(FileError) -> [UInt8]? {
         if let known = hashes.withLock({ $0[identity] }) { return known }
         var digest = FileDigest()
-        let file = try openPublished(name, as: identity)
+        let file = try openPublished(path, as: identity)
         try file.hash(upTo: identity.size, into: &digest)
         guard try file.identity() == identity else { return nil }
         hashes.withLock { hashes in
@@ -356,31 +481,48 @@ final class LocalFileDepot: FileDepot {
 
     // MARK: - The start
 
-    func recover(_ id: DownloadID, likelyName: String?) throws(FileError) -> RecoveredPart {
+    func recover(_ id: DownloadID, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
         let part = path(Self.part(id))
         guard let status = try describing("examine", part, { () throws(SystemError) in try incomplete.status(of: Self.part(id)) })
         else {
-            guard let note = PublicationNote(reading: Self.note(id), in: incomplete), let found = try identify(note.name),
+            guard let note = PublicationNote(reading: Self.note(id), in: incomplete), let found = try identify(note.path),
                 found == note.identity || found.size == note.identity.size
             else { return .missing }
-            return .published(name: note.name, identity: found, sha256: note.sha256)
+            return .published(path: note.path, identity: found, sha256: note.sha256)
         }
         guard status.kind == .regular else { return .missing }
-        if status.links > 1, let name = try name(of: status.identity, likely: likelyName) {
-            return .published(name: name, identity: status.identity, sha256: nil)
+        if status.links > 1, let path = try self.path(of: status.identity, likely: likelyPath) {
+            return .published(path: path, identity: status.identity, sha256: nil)
         }
         return .part(size: status.identity.size)
     }
 
-    /// The name of a finished file. The record may be behind: another may have been free when the file was published.
-    private func name(of identity: FileIdentity, likely: String?) throws(FileError) -> String? {
+    /// The path of a finished file. The record may be behind: another name may have been free when the file was published.
+    private func path(of identity: FileIdentity, likely: FilePath?) throws(FileError) -> FilePath? {
         if let likely, try identify(likely) == identity { return likely }
-        for name in try entries(of: files, filesPath) where try identify(name) == identity { return name }
+        return try search(for: identity, in: files, "", depth: 0)
+    }
+
+    /// Looks for a file in a folder, and then in those inside it. Links are not followed, and what cannot be opened is passed over.
+    private func search(
+        for identity: FileIdentity, in directory: Directory, _ folder: String, depth: Int
+    ) throws(FileError) -> FilePath? {
+        var folders: [String] = []
+        for name in try entries(of: directory, "\(filesPath)/\(folder)") where FileNaming.isSafe(name) {
+            guard let status = try? directory.status(of: name) else { continue }
+            if status.kind == .regular, status.identity == identity { return FilePath(name, in: folder) }
+            if status.kind == .directory, depth < FileNaming.deepestFolder { folders.append(name) }
+        }
+        for name in folders {
+            guard let inner = try? directory.openDirectory(name) else { continue }
+            let path = FilePath(name, in: folder).description
+            if let found = try search(for: identity, in: inner, path, depth: depth + 1) { return found }
+        }
         return nil
     }
 
-    func openPublished(_ name: String, as identity: FileIdentity) throws(FileError) -> PartFile {
-        PartFile(try open(name, as: identity), in: files, path: file(name))
+    func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile {
+        PartFile(try open(path, as: identity), in: files, path: file(path))
     }
 
     func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) {

@@ -38,6 +38,15 @@ final class PartFile: Sendable {
         }
     }
 
+    /// Lets exactly those read it that the mode says. If that is a change, it is on the disk when this returns.
+    func setPermissions(_ permissions: UInt32) throws(FileError) {
+        guard try status().permissions != permissions else { return }
+        try describing("set the mode of", path) { () throws(SystemError) in
+            try file.setPermissions(permissions)
+            try file.synchronize()
+        }
+    }
+
     /// Reserves blocks up to `length` bytes, so that a full disk shows before the transfer and writes need no allocation.
     /// - Returns: whether the room is taken; false on file systems that cannot.
     func preallocate(_ length: Int64) throws(FileError) -> Bool {

@@ -3,18 +3,18 @@ internal import System
 /// What is written beside a part file before it is renamed to its final name, where a file system has no hard links: after a crash
 /// nothing else would tell that the file under that name is this download's.
 struct PublicationNote: Equatable {
-    let name: String
+    let path: FilePath
     let identity: FileIdentity
     let sha256: [UInt8]
 
-    /// The most bytes a note has; names are at most 255.
-    private static let mostBytes = 1024
+    /// The most bytes a note has; a path has nine names at most, of 255 each.
+    private static let mostBytes = 4096
 
-    /// Three lines: identity, digest, name.
-    var text: String { "\(identity)\n\(Hexadecimal.encode(sha256))\n\(name)" }
+    /// Three lines: identity, digest, path.
+    var text: String { "\(identity)\n\(Hexadecimal.encode(sha256))\n\(path)" }
 
-    init(name: String, identity: FileIdentity, sha256: [UInt8]) {
-        self.name = name
+    init(path: FilePath, identity: FileIdentity, sha256: [UInt8]) {
+        self.path = path
         self.identity = identity
         self.sha256 = sha256
     }
@@ -23,9 +23,9 @@ struct PublicationNote: Equatable {
     init?(_ text: String) {
         let lines = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
         guard lines.count == 3, let identity = FileIdentity(String(lines[0])), let sha256 = Hexadecimal.decode(lines[1].utf8),
-            sha256.count == 32, FileNaming.isSafe(String(lines[2]))
+            sha256.count == 32, let path = FilePath(String(lines[2]))
         else { return nil }
-        self.init(name: String(lines[2]), identity: identity, sha256: sha256)
+        self.init(path: path, identity: identity, sha256: sha256)
     }
 
     /// Reads a note; `nil` if there is none that can be read.

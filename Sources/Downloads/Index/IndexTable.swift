@@ -12,6 +12,8 @@ struct IndexTable: Sendable {
     private var free: [Place] = []
     /// The downloads that carry each label, by creation. Not part of the view: there may be as many labels as downloads.
     private var byLabel: [String: OrderedPlaces] = [:]
+    /// The downloads in each folder, by creation. Not part of the view either.
+    private var byFolder: [String: OrderedPlaces] = [:]
 
     private let queue: QueueStatus
 
@@ -43,9 +45,12 @@ struct IndexTable: Sendable {
         return found
     }
 
-    /// The downloads that carry a label, by creation.
-    func places(labelled label: String) -> OrderedPlaces {
-        byLabel[label] ?? OrderedPlaces(by: .identity)
+    /// The downloads with a query's label, and those in its folder, as far as it has them; each by creation.
+    func selections(for query: ListQuery) -> [OrderedPlaces] {
+        var found: [OrderedPlaces] = []
+        if let label = query.label { found.append(byLabel[label] ?? OrderedPlaces(by: .identity)) }
+        if let folder = query.folder { found.append(byFolder[folder] ?? OrderedPlaces(by: .identity)) }
+        return found
     }
 
     mutating func reserveCapacity(_ count: Int) {
@@ -82,6 +87,7 @@ struct IndexTable: Sendable {
         view.byState[entry.download.state]?.remove(place, in: view.entries)
         if entry.counters != nil { view.transferring.remove(place, in: view.entries) }
         removeLabels(of: entry.download, at: place)
+        removeFolder(of: entry.download, at: place)
         removeURL(of: entry.download, at: place)
         view.texts.remove(at: place)
         view.entries[place] = nil
@@ -104,6 +110,7 @@ struct IndexTable: Sendable {
         view.byState[download.state, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
         if entry.counters != nil { view.transferring.insert(place, in: view.entries) }
         insertLabels(of: download, at: place)
+        insertFolder(of: download, at: place)
         insertURL(of: download, at: place)
         view.texts.set(download, at: place)
     }
@@ -129,6 +136,10 @@ struct IndexTable: Sendable {
             removeLabels(of: before, at: place)
             insertLabels(of: now, at: place)
         }
+        if before.folder != now.folder {
+            removeFolder(of: before, at: place)
+            insertFolder(of: now, at: place)
+        }
         if before.url != now.url {
             removeURL(of: before, at: place)
             insertURL(of: now, at: place)
@@ -149,6 +160,15 @@ struct IndexTable: Sendable {
             byLabel[label]?.remove(place, in: view.entries)
             if byLabel[label]?.count == 0 { byLabel[label] = nil }
         }
+    }
+
+    private mutating func insertFolder(of download: Download, at place: Place) {
+        byFolder[download.folder, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
+    }
+
+    private mutating func removeFolder(of download: Download, at place: Place) {
+        byFolder[download.folder]?.remove(place, in: view.entries)
+        if byFolder[download.folder]?.count == 0 { byFolder[download.folder] = nil }
     }
 
     private mutating func insertURL(of download: Download, at place: Place) {

@@ -41,9 +41,9 @@ struct IndexView: Sendable {
 
 extension IndexView {
     /// One page of the list.
-    /// - Parameter labelled: the downloads with the query's label, if it has one.
-    func page(_ query: ListQuery, labelled: OrderedPlaces?) -> DownloadPage {
-        let lists = lists(query, labelled)
+    /// - Parameter selections: the downloads with the query's label, and those in its folder, as far as it has them.
+    func page(_ query: ListQuery, among selections: [OrderedPlaces]) -> DownloadPage {
+        let lists = lists(query, selections)
         var page = DownloadPage(items: [], next: nil, total: lists.reduce(0) { $0 + $1.count })
         var walk = MergedWalk(lists, query.order, after: query.after, entries)
         while let entry = walk.next() {
@@ -57,9 +57,9 @@ extension IndexView {
     }
 
     /// Lists of all that match, each of them once.
-    private func lists(_ query: ListQuery, _ labelled: OrderedPlaces?) -> [OrderedPlaces] {
-        let lists = labelled.map { [$0] } ?? (query.states.isEmpty ? [all] : query.states.compactMap { byState[$0] })
-        guard let wanted = filter(query) else { return lists }
+    private func lists(_ query: ListQuery, _ selections: [OrderedPlaces]) -> [OrderedPlaces] {
+        let lists = selections.first.map { [$0] } ?? (query.states.isEmpty ? [all] : query.states.compactMap { byState[$0] })
+        guard let wanted = filter(query, selections) else { return lists }
         return lists.map { $0.filtered(wanted) }
     }
 
@@ -73,7 +73,7 @@ extension IndexView {
     }
 
     /// Those among which the lists' members have to be; nil: all are.
-    private func filter(_ query: ListQuery) -> PlaceSet? {
+    private func filter(_ query: ListQuery, _ selections: [OrderedPlaces]) -> PlaceSet? {
         var filter: PlaceSet?
         func narrow(to places: PlaceSet) {
             filter?.formIntersection(places)
@@ -83,7 +83,12 @@ extension IndexView {
             let places = texts.places(containing: text)
             narrow(to: query.hidesSecrets ? openly(places, containing: text) : places)
         }
-        if query.label != nil, !query.states.isEmpty {
+        for selection in selections.dropFirst() {
+            var places = PlaceSet()
+            selection.insert(into: &places)
+            narrow(to: places)
+        }
+        if !selections.isEmpty, !query.states.isEmpty {
             var places = PlaceSet()
             for state in query.states { byState[state]?.insert(into: &places) }
             narrow(to: places)

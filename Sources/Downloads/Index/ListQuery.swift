@@ -11,6 +11,8 @@ public struct ListQuery: Sendable {
     public var states: Set<DownloadState>
     /// Only downloads that carry this label.
     public var label: String?
+    /// Only downloads whose file is in this folder; empty: in none.
+    public var folder: String?
     /// Only downloads whose URL, file name or track name contains this, without regard to case.
     public var text: String? {
         didSet { foldedText = text.map(SearchTexts.fold) }
@@ -30,7 +32,8 @@ public struct ListQuery: Sendable {
 
     /// Whether a download in its present state is meant, whatever its text is.
     func includes(_ download: Download) -> Bool {
-        (states.isEmpty || states.contains(download.state)) && (label.map(download.labels.contains) ?? true) && isEnded(download)
+        (states.isEmpty || states.contains(download.state)) && (label.map(download.labels.contains) ?? true)
+            && (folder.map { $0 == download.folder } ?? true) && isEnded(download)
     }
 
     /// Whether it ended early enough.
@@ -41,12 +44,13 @@ public struct ListQuery: Sendable {
 
     /// Everything, newest first, in pages of `limit`.
     public init(
-        states: Set<DownloadState> = [], label: String? = nil, text: String? = nil, endedBefore: Timestamp? = nil,
-        limit: Int = 50,
+        states: Set<DownloadState> = [], label: String? = nil, folder: String? = nil, text: String? = nil,
+        endedBefore: Timestamp? = nil, limit: Int = 50,
         after: DownloadID? = nil, order: Order = .newest
     ) {
         self.states = states
         self.label = label
+        self.folder = folder.map(FileNaming.normalised)
         self.text = text
         self.endedBefore = endedBefore
         self.limit = max(1, limit)

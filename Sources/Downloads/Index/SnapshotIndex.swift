@@ -59,8 +59,8 @@ public final class SnapshotIndex: Sendable {
 
     /// One page of the list.
     public func page(_ query: ListQuery) -> DownloadPage {
-        let (view, labelled) = state.withLock { ($0.table.view, query.label.map($0.table.places(labelled:))) }
-        return view.page(query, labelled: labelled)
+        let (view, selections) = state.withLock { ($0.table.view, $0.table.selections(for: query)) }
+        return view.page(query, among: selections)
     }
 
     /// What a download waits for, if it is queued.

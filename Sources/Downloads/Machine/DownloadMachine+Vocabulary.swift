@@ -66,7 +66,7 @@ extension DownloadMachine {
 
     /// The name of a file whose record does not say yet that it is finished.
     struct PublishedName: Sendable, Equatable {
-        let name: String
+        let path: FilePath
         let identity: FileIdentity
         /// What it hashes to, if that is known.
         let sha256: [UInt8]?
@@ -172,7 +172,7 @@ extension DownloadMachine {
         /// Hash, compare and flush so many bytes.
         case verify(Operation, length: Int64, expected: [Checksum])
         case abandonVerification
-        case publish(Operation, name: String)
+        case publish(Operation, path: FilePath)
         /// Call the publication off if its file has no name yet.
         case withdraw(Operation)
         /// Drop the part file's name: the file has another, and the record says so.
@@ -192,9 +192,9 @@ extension DownloadMachine {
         /// Remove the part file, and its replacement.
         case discardPart
         /// Remove the finished file, if it is this one.
-        case removeFile(String, FileIdentity)
-        /// Another record had this name before: its file is gone.
-        case claimName(String)
+        case removeFile(FilePath, FileIdentity)
+        /// Another record had this path before: its file is gone.
+        case claimName(FilePath)
         case setSpeedLimit(Int64)
         case setTimer(Timer, after: Duration)
         case cancelTimer(Timer)
@@ -207,7 +207,7 @@ extension DownloadMachine {
         /// The time on the wall.
         var now: Timestamp
         var random: any RandomNumberGenerator
-        /// The names under `files`.
+        /// The paths under `files`.
         var names: FileNames
         var retryPolicy: RetryPolicy
         var retention = Retention()

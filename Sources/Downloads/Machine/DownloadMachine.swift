@@ -38,7 +38,7 @@ struct DownloadMachine: Sendable {
     private var mirrorDigests: [Checksum] = []
     /// What mirrors brought did not match the checksum.
     private(set) var distrustsMirrors = false
-    /// The name under `files` that a run which ended too early has given the part file.
+    /// The path under `files` that a run which ended too early has given the part file.
     private var publishedName: PublishedName?
     /// The store counts on bytes that were given up: they are not overwritten in place.
     private var isCountedOn = false
@@ -46,7 +46,7 @@ struct DownloadMachine: Sendable {
     private var entity = EntityStanding.saved
     private var budget = RetryBudget()
     private var resume = ResumeDecision()
-    private(set) var reservedName: String?
+    private(set) var reservedPath: FilePath?
     /// A transfer, or the renaming of its file, that did not end in time: no other transfer begins before it has.
     private var lingering: [Operation] = []
     /// Those that wait for their turn, in order.
@@ -91,7 +91,7 @@ struct DownloadMachine: Sendable {
         // Which source brought which bytes is not recorded.
         hasMixedSources = !written.ranges.isEmpty && !record.mirrors.isEmpty
         budget = RetryBudget(furthest: written.byteCount)
-        if record.download.state != .cancelled, record.download.state != .completed { reservedName = record.download.filename }
+        if record.download.state != .cancelled, record.download.state != .completed { reservedPath = record.download.path }
     }
 
     var id: DownloadID { record.id }
@@ -311,7 +311,7 @@ extension DownloadMachine {
     private mutating func bytesAreGone(_ context: inout Context) {
         giveUpBytes(&context)
         isCountedOn = true
-        record.download.filename = reservedName ?? record.requestedFilename
+        record.download.filename = reservedPath?.name ?? record.requestedFilename
         resume = ResumeDecision()
     }
 
@@ -338,8 +338,8 @@ extension DownloadMachine {
     }
 
     private mutating func releaseName(_ context: inout Context) {
-        if let reservedName { context.names.release(reservedName, of: id) }
-        reservedName = nil
+        if let reservedPath { context.names.release(reservedPath, of: id) }
+        reservedPath = nil
     }
 
     private func refusal(_ command: String) -> DownloadError { .illegalTransition(from: state, command: command) }
@@ -435,13 +435,15 @@ extension DownloadMachine {
     private mutating func accept(_ accepted: TransferReport.Acceptance, _ transfer: inout Transfer, _ context: inout Context) {
         if accepted.startedOver { context.actions.append(.log(.startedOver(id, "the origin has another version, or no ranges"))) }
         // A name once chosen stays, also when the download starts over.
-        let name =
-            reservedName
+        let path =
+            reservedPath
             ?? context.names.reserve(
-                FileNaming.name(
-                    requested: record.requestedFilename, contentDisposition: accepted.contentDisposition, url: url),
+                FilePath(
+                    FileNaming.name(
+                        requested: record.requestedFilename, contentDisposition: accepted.contentDisposition, url: url),
+                    in: record.download.folder),
                 for: id)
-        reservedName = name
+        reservedPath = path
         let isNew = accepted.written.byteCount == 0
         // A small file is there before it is worth telling the store of it.
         let isSmall = accepted.body.entity.total.map { $0 <= StreamingHasher.smallFile } ?? false
@@ -455,7 +457,7 @@ extension DownloadMachine {
         }
         written = accepted.written
         change(&context) { download in
-            download.filename = name
+            download.filename = path.name
             download.mediaType = accepted.mediaType ?? (isNew ? nil : download.mediaType)
             download.bytesTotal = accepted.body.entity.total
             download.resumable = accepted.body.isResumable
@@ -739,16 +741,18 @@ extension DownloadMachine {
     }
 
     private mutating func publish(_ context: inout Context) {
-        let name =
-            reservedName
+        let path =
+            reservedPath
             ?? context.names.reserve(
-                record.download.filename
-                    ?? FileNaming.name(requested: record.requestedFilename, contentDisposition: nil, url: url),
+                record.download.path
+                    ?? FilePath(
+                        FileNaming.name(requested: record.requestedFilename, contentDisposition: nil, url: url),
+                        in: record.download.folder),
                 for: id)
-        reservedName = name
+        reservedPath = path
         let operation = nextOperation()
         phase = .publishing(operation, isWithdrawn: false)
-        context.actions.append(.publish(operation, name: name))
+        context.actions.append(.publish(operation, path: path))
     }
 
     /// Fetches the file anew from its own URL alone, at its old place in the queue.
@@ -792,7 +796,8 @@ extension DownloadMachine {
         var record = record
         let length = written.prefix
         record.download.state = .completed
-        record.download.filename = file.name
+        record.download.filename = file.path.name
+        record.download.folder = file.path.folder
         record.download.sha256Bytes = file.sha256
         record.download.file = file.identity
         record.download.fileMissing = false
@@ -816,7 +821,7 @@ extension DownloadMachine {
         record = completed(file, time, context.retention)
         loseBytes(&context)
         phase = .resting
-        context.actions.append(.claimName(file.name))
+        context.actions.append(.claimName(file.path))
         releaseName(&context)
         if let error { saveLater(error, &context) } else { context.actions.append(.finishPublishing) }
         context.actions.append(.show(record.download))
@@ -936,7 +941,7 @@ extension DownloadMachine {
         guard holdsTurn || isFinishing else { return false }
         return switch request {
         case .pause, .cancel, .remove: true
-        case .change(let change): isRelinking(change) || (change.filename != nil && isPublishing)
+        case .change(let change): isRelinking(change) || (change.movesFile && isPublishing)
         case .resume, .retry, .noteFile: false
         }
     }
@@ -1103,13 +1108,11 @@ extension DownloadMachine {
         let relinks = isRelinking(wanted)
         let goesOn = relinks && [.queued, .downloading, .retrying].contains(state)
         if goesOn { leavePhase(&context) }
-        var name: String?
-        if let filename = wanted.filename.map(FileNaming.normalised) { name = rename(to: filename, &context) }
+        if wanted.movesFile { move(wanted, &context) }
         if relinks, let url = wanted.url { relink(to: url, authorization: wanted.authorization) }
         let count = written.byteCount
         change(&context) { download in
             wanted.apply(to: &download)
-            if let name { download.filename = name }
             if goesOn {
                 if download.state != .queued { download.error = nil }
                 download.state = .queued
@@ -1125,14 +1128,18 @@ extension DownloadMachine {
         }
     }
 
-    /// Reserves a new name in place of the old one. A cancelled download has none until it is tried again.
-    private mutating func rename(to wanted: String, _ context: inout Context) -> String {
-        record.requestedFilename = wanted
-        guard state != .cancelled else { return wanted }
-        let name = context.names.reserve(wanted, for: id)
-        if let reservedName, !FileNames.areSame(reservedName, name) { context.names.release(reservedName, of: id) }
-        reservedName = name
-        return name
+    /// Takes another name or folder for the file, and reserves that path in place of the old one. A cancelled download has none until it
+    /// is tried again, nor has one whose name is up to an origin that has not responded yet.
+    private mutating func move(_ wanted: DownloadChange, _ context: inout Context) {
+        if let folder = wanted.folder { record.download.folder = FileNaming.normalised(folder) }
+        if let filename = wanted.filename { record.requestedFilename = FileNaming.normalised(filename) }
+        guard let name = record.requestedFilename ?? record.download.filename else { return }
+        record.download.filename = name
+        guard state != .cancelled, let path = record.download.path else { return }
+        let reserved = context.names.reserve(path, for: id)
+        if let reservedPath, !FileNames.areSame(reservedPath, reserved) { context.names.release(reservedPath, of: id) }
+        reservedPath = reserved
+        record.download.filename = reserved.name
     }
 
     /// Takes another URL for the same content. Its bytes stay, and have to prove themselves to the new origin; what was learnt of the old
@@ -1230,10 +1237,10 @@ extension DownloadMachine {
     }
 
     private func removeFile(_ context: inout Context) {
-        guard state == .completed, !record.download.fileMissing, let name = record.download.filename,
+        guard state == .completed, !record.download.fileMissing, let path = record.download.path,
             let file = record.download.file
         else { return }
-        context.actions.append(.removeFile(name, file))
+        context.actions.append(.removeFile(path, file))
     }
 }
 

@@ -98,6 +98,7 @@ extension Download {
             $0.checksum = new.checksum
             $0.priority = new.priority
             $0.labels = new.labels
+            $0.folder = new.folder
             $0.speedLimit = new.speedLimit
             $0.track = new.track
             $0.trackName = new.trackName
@@ -142,6 +143,15 @@ extension Download {
         set { change { $0.labels = newValue } }
     }
 
+    /// The directory of the finished file below the files directory: names with slashes between them; empty for that directory itself.
+    public var folder: String {
+        get { rare?.value.folder ?? "" }
+        set { change { $0.folder = newValue } }
+    }
+
+    /// Where its finished file is, or will be; `nil` until its name is known.
+    var path: FilePath? { filename.map { FilePath($0, in: folder) } }
+
     /// Its own limit in bytes per second; 0 is none.
     public var speedLimit: Int64 {
         get { rare?.value.speedLimit ?? 0 }
@@ -162,8 +172,8 @@ extension Download {
 
     /// The finished file as the record tells of it; `nil` if the download has none.
     var published: PublishedFile? {
-        guard state == .completed, let filename, let sha256Bytes else { return nil }
-        return PublishedFile(name: filename, length: bytesReceived, sha256: sha256Bytes, identity: file)
+        guard state == .completed, let path, let sha256Bytes else { return nil }
+        return PublishedFile(path: path, length: bytesReceived, sha256: sha256Bytes, identity: file)
     }
 
     /// The SHA-256 of the finished file in 64 lower-case hexadecimal digits. Setting anything else clears it.
@@ -180,7 +190,7 @@ extension Download {
 
     /// Bytes of memory, about, as if it shared nothing with copies of it.
     var memorySize: Int {
-        let texts = [url, filename ?? "", mediaType ?? "", error?.message ?? "", trackName ?? ""] + labels
+        let texts = [url, filename ?? "", mediaType ?? "", error?.message ?? "", trackName ?? "", folder] + labels
         let rareSize = rare == nil ? 0 : MemoryLayout<Rare>.size + (track?.count ?? 0) + 16 * receivedRanges.count
         return texts.reduce(MemoryLayout<Download>.stride + rareSize) { $0 + $1.utf8.count + 32 }
     }
@@ -190,6 +200,7 @@ extension Download {
         var checksum: Checksum?
         var priority = 0
         var labels: [String] = []
+        var folder = ""
         var speedLimit: Int64 = 0
         var track: [UInt8]?
         var trackName: String?

@@ -1,7 +1,7 @@
 public import HTTPCore
 
 /// What is to be changed about a download. What is `nil` stays. The values have been validated by whoever makes one, except for
-/// the destination and the file's name.
+/// the destination, the file's name and its folder.
 public struct DownloadChange: Sendable {
     /// The more, the earlier it starts: −10…10.
     public var priority: Int?
@@ -15,6 +15,8 @@ public struct DownloadChange: Sendable {
     public var authorization: String?
     /// The file's name; see `FileNaming.objection(to:)`.
     public var filename: String?
+    /// The file's directory; see `FileNaming.objection(toFolder:)`.
+    public var folder: String?
 
     /// Changes nothing yet.
     public init() {}
@@ -23,8 +25,12 @@ public struct DownloadChange: Sendable {
     var partBeforeCompletion: String? {
         if url != nil { return "url" }
         if filename != nil { return "filename" }
+        if folder != nil { return "folder" }
         return nil
     }
+
+    /// Whether the finished file is to have another path.
+    var movesFile: Bool { filename != nil || folder != nil }
 
     /// Changes what takes effect by itself.
     func apply(to download: inout Download) {

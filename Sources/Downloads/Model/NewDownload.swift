@@ -1,11 +1,14 @@
 public import HTTPCore
 
-/// What a user asks to be downloaded. Its values have been validated by whoever makes one, except for the destination.
+/// What a user asks to be downloaded. Its values have been validated by whoever makes one, except for the destination, the file's name
+/// and its folder.
 public struct NewDownload: Sendable {
     /// What to download.
     public var url: HTTPURL
     /// The file's name, if the user chose one; see `FileNaming.objection(to:)`.
     public var filename: String?
+    /// The file's directory below the files directory; empty for that itself. See `FileNaming.objection(toFolder:)`.
+    public var folder: String
     /// Fields to send along. They may carry secrets: never shown, never logged, and never sent to another origin.
     public var headers: [(name: String, value: String)]
     /// What the finished file must match.
@@ -37,6 +40,7 @@ public struct NewDownload: Sendable {
     public init(
         url: HTTPURL,
         filename: String? = nil,
+        folder: String = "",
         headers: [(name: String, value: String)] = [],
         checksum: Checksum? = nil,
         mediaType: String? = nil,
@@ -53,6 +57,7 @@ public struct NewDownload: Sendable {
     ) {
         self.url = url
         self.filename = filename
+        self.folder = folder
         self.headers = headers
         self.checksum = checksum
         self.mediaType = mediaType

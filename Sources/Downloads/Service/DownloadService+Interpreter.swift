@@ -310,7 +310,7 @@ extension DownloadService {
         case .reprioritise: queue.reprioritise(id, to: entry.machine.record.download.priority)
         case .openPart(let operation, let length, let published):
             blocking(.disk) { [depot] () throws(FileError) in
-                if let published { return try depot.openPublished(published.name, as: published.identity) }
+                if let published { return try depot.openPublished(published.path, as: published.identity) }
                 return try depot.openPart(id, holding: length)
             } then: {
                 .partOpened(id, operation, $0)
@@ -335,7 +335,7 @@ extension DownloadService {
             }
         case .verify(let operation, let length, let expected): verify(operation, length, expected, entry)
         case .abandonVerification: entry.work?.verification?.abandon()
-        case .publish(let operation, let name): publish(operation, name, entry)
+        case .publish(let operation, let path): publish(operation, path, entry)
         case .withdraw(let operation):
             if entry.work?.publication?.abandon() == true { backlog.append((id, .withdrawn(operation))) }
         case .save(let operation, let record, let announcesEnd):
@@ -356,8 +356,8 @@ extension DownloadService {
         case .showRemoval:
             publisher.remove(id, stamp: entry.reservedStamp ?? publisher.reserve())
             entry.reservedStamp = nil
-        case .claimName(let name):
-            if let earlier = context.names.publish(name, by: id) { noteLoss(of: name, earlier) }
+        case .claimName(let path):
+            if let earlier = context.names.publish(path, by: id) { noteLoss(of: path, earlier) }
         case .setSpeedLimit(let limit): entry.work?.speedLimiter.setLimit(bytesPerSecond: limit)
         case .setTimer(let timer, let delay): setTimer(.machine(id, timer), at: .now + delay)
         case .cancelTimer(let timer): timers.remove(.machine(id, timer))
@@ -367,9 +367,9 @@ extension DownloadService {
             return remove("remove the new version of", of: id) { depot throws(FileError) in try depot.removeReplacement(id) }
         case .discardPart:
             return remove("remove the partial bytes of", of: id) { depot throws(FileError) in try depot.removeParts(id) }
-        case .removeFile(let name, let identity):
-            context.names.forget(name, of: id)
-            return remove("remove the file of", of: id) { depot throws(FileError) in try depot.remove(name, as: identity) }
+        case .removeFile(let path, let identity):
+            context.names.forget(path, of: id)
+            return remove("remove the file of", of: id) { depot throws(FileError) in try depot.remove(path, as: identity) }
         case .finishPublishing:
             return remove("remove the part file of", of: id) { depot throws(FileError) in
                 try depot.finishPublishing(id)
@@ -452,8 +452,8 @@ extension DownloadService {
     }
 
     /// Another file has the name that an earlier one had: that is gone.
-    private func noteLoss(of name: String, _ id: DownloadID) {
-        guard let download = index.download(id), download.state == .completed, download.filename == name, !download.fileMissing
+    private func noteLoss(of path: FilePath, _ id: DownloadID) {
+        guard let download = index.download(id), download.state == .completed, download.path == path, !download.fileMissing
         else { return }
         Task { _ = try? await self.currentFile(of: id) }
     }
@@ -589,13 +589,13 @@ extension DownloadService {
         }
     }
 
-    private func publish(_ operation: DownloadMachine.Operation, _ name: String, _ entry: Entry) {
+    private func publish(_ operation: DownloadMachine.Operation, _ path: FilePath, _ entry: Entry) {
         let id = entry.machine.id
         guard let file = entry.work?.verified else {
             backlog.append((id, .published(operation, .failure(FileError(.missing, "there is no verified file of \(id)")))))
             return
         }
-        let publication = Publication(id: id, file: file, name: name)
+        let publication = Publication(id: id, file: file, path: path)
         entry.work?.publication = publication
         let (depot, inbox) = (depot, inbox)
         Task {

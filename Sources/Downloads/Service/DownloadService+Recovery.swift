@@ -18,7 +18,7 @@ extension DownloadService {
             }
             let found = record.mayHavePart ? recover(record) : .missing
             let (written, name) = record.restore(finding: found, now: context.now)
-            if let name = record.download.filename, record.download.state != .cancelled { context.names.restore(name, for: id) }
+            if let path = record.download.path, record.download.state != .cancelled { context.names.restore(path, for: id) }
             if !written.ranges.isEmpty { kept.insert(id) }
             publisher.restore(record.download)
             guard record.download.state.isLive else { continue }
@@ -33,7 +33,7 @@ extension DownloadService {
 
     private func recover(_ record: DownloadRecord) -> RecoveredPart {
         do throws(FileError) {
-            return try depot.recover(record.id, likelyName: record.download.filename)
+            return try depot.recover(record.id, likelyPath: record.download.path)
         } catch {
             log(.warning(error.message))
             return .missing
@@ -48,7 +48,7 @@ extension DownloadRecord {
     /// Makes of the record what it is when the service starts anew: what was under way waits, and of the part file only what was
     /// recorded as durable is trusted. What lies behind it is cut when the transfer goes on.
     /// - Parameter found: what the last run has left.
-    /// - Returns: the bytes that are trusted, and the name that the file has already.
+    /// - Returns: the bytes that are trusted, and the path that the file has already.
     mutating func restore(finding found: RecoveredPart, now: Timestamp) -> (Coverage, DownloadMachine.PublishedName?) {
         switch download.state {
         case .retrying where retryAt.map { $0 > now } ?? false: break
@@ -65,11 +65,12 @@ extension DownloadRecord {
         // Somebody else has given a part of it a name.
         case .published(_, let identity, _) where download.bytesTotal.map { $0 != identity.size } ?? false:
             written = Coverage(segments).clipped(to: identity.size)
-        case .published(let name, let identity, let sha256):
+        case .published(let path, let identity, let sha256):
             // Published, but the crash came before the record said so: only whole, flushed, verified files are published.
             written = Coverage(prefix: identity.size)
-            published = DownloadMachine.PublishedName(name: name, identity: identity, sha256: sha256)
-            download.filename = name
+            published = DownloadMachine.PublishedName(path: path, identity: identity, sha256: sha256)
+            download.filename = path.name
+            download.folder = path.folder
         }
         segments = written.segments(total: download.bytesTotal)
         download.bytesReceived = written.byteCount

@@ -109,7 +109,9 @@ public actor DownloadService {
         let depot: any FileDepot
         let contents: StoredContents
         do throws(StoreError) {
-            let directory = try DataDirectory(path: configuration.dataDirectory)
+            let directory = try DataDirectory(
+                path: configuration.dataDirectory, downloads: configuration.downloadsDirectory,
+                permissions: configuration.filePermissions)
             store = try openStore(directory)
             contents = try store.load()
             depot = openDepot(directory)
@@ -299,7 +301,7 @@ extension DownloadService {
         try check(new.url)
         for url in new.mirrors { try check(url, role: "the mirror") }
         if let webhook = new.webhook { try check(webhook, role: "the webhook") }
-        if let filename = new.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
+        try check(filename: new.filename, folder: new.folder)
         let url = new.url.string
         if new.onDuplicate != .new {
             // One whose file was taken away is nothing that a client could be given instead.
@@ -312,8 +314,9 @@ extension DownloadService {
         let id = identifiers.next(now: .now(), using: &context.random)
         var new = new
         new.filename = new.filename.map(FileNaming.normalised)
+        new.folder = FileNaming.normalised(new.folder)
         var record = DownloadRecord(new, id: id)
-        record.download.filename = new.filename.map { context.names.reserve($0, for: id) }
+        if let path = record.download.path { record.download.filename = context.names.reserve(path, for: id).name }
         record.download.stamp = publisher.reserve()
         drafts.records.append((record, new.url))
         var shown = record.download
@@ -333,7 +336,7 @@ extension DownloadService {
         }
         if let error = await store.submit(changes).failure() {
             for (record, _) in drafts.records {
-                if let name = record.download.filename { context.names.release(name, of: record.id) }
+                if let path = record.download.path { context.names.release(path, of: record.id) }
                 publisher.abandon(record.download.stamp)
             }
             forget(key)
@@ -348,6 +351,16 @@ extension DownloadService {
             if isStarted { send(.admitted, to: entry) }
         }
         schedule()
+    }
+
+    /// Refuses a name and a folder that a file cannot have.
+    private func check(filename: String?, folder: String?) throws(DownloadError) {
+        if let filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
+        guard let folder, !folder.isEmpty else { return }
+        if let objection = FileNaming.objection(toFolder: folder) { throw .invalid(objection) }
+        guard depot.canHold(FileNaming.normalised(folder)) else {
+            throw .invalid("folder '\(folder)' leads through something in the files directory that is no directory")
+        }
     }
 
     /// Refuses a destination that is known to be forbidden without asking a name server.
@@ -378,14 +391,15 @@ extension DownloadService {
     ///   - command: what to do.
     ///   - states: only downloads in one of these; empty for all.
     ///   - label: only downloads that carry it.
+    ///   - folder: only downloads whose file is in it; empty: in none.
     /// - Returns: how many have changed.
     /// - Throws: `storeFailed`, `insufficientStorage`, `overloaded`, `shuttingDown`; some may have changed then.
     public func performOnAll(
-        _ command: DownloadCommand, states: Set<DownloadState> = [], label: String? = nil
+        _ command: DownloadCommand, states: Set<DownloadState> = [], label: String? = nil, folder: String? = nil
     ) async throws(DownloadError) -> Int {
         let states = states.isEmpty ? Set(DownloadState.allCases.filter(command.changes)) : states.filter(command.changes)
         if states.isEmpty { return 0 }
-        return try await inPieces(ListQuery(states: states, label: label)) { piece throws(DownloadError) in
+        return try await inPieces(ListQuery(states: states, label: label, folder: folder)) { piece throws(DownloadError) in
             let before = Dictionary(piece.map { ($0.id, $0.state) }, uniquingKeysWith: { first, _ in first })
             let changed = try await self.ask(.init(command), ofPiece: piece)
             return changed.count { $0.state != before[$0.id] }
@@ -470,13 +484,13 @@ extension DownloadService {
     ///   - change: what to change.
     ///   - isExpected: whether the download, as it stands, is the one that is meant to be changed.
     /// - Returns: the download as the change made it.
-    /// - Throws: `notFound`, `preconditionFailed`, `illegalTransition` (`url` or `filename` of a completed one), `invalid`,
+    /// - Throws: `notFound`, `preconditionFailed`, `illegalTransition` (`url`, `filename` or `folder` of a completed one), `invalid`,
     ///   `destinationForbidden`, `storeFailed`, `overloaded`.
     public func change(
         _ id: DownloadID, _ change: DownloadChange, if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
     ) async throws(DownloadError) -> Download {
         if let url = change.url { try check(url) }
-        if let filename = change.filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
+        try check(filename: change.filename, folder: change.folder)
         return try await ask(.change(change), of: id, if: isExpected)
     }
 
@@ -550,16 +564,16 @@ extension DownloadService {
 
 extension DownloadService {
     /// Opens a finished file if that needs no disk, so that an event loop may do it; `nil` if it does, or fails in any way.
-    public nonisolated func openCachedFile(_ name: String, as identity: FileIdentity) -> FileDescriptor? {
-        depot.openCached(name, as: identity)
+    public nonisolated func openCachedFile(_ name: String, in folder: String, as identity: FileIdentity) -> FileDescriptor? {
+        depot.openCached(FilePath(name, in: folder), as: identity)
     }
 
     /// Opens the finished file of a download, if it is still the one that was published. The record says afterwards whether it is.
     public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor, FileIdentity) {
-        guard let identity = try await currentFile(of: id), let name = index.download(id)?.filename else { throw .gone }
+        guard let identity = try await currentFile(of: id), let path = index.download(id)?.path else { throw .gone }
         do throws(FileError) {
             return (
-                try await BlockingExecutor.disk.run { [depot] () throws(FileError) in try depot.open(name, as: identity) },
+                try await BlockingExecutor.disk.run { [depot] () throws(FileError) in try depot.open(path, as: identity) },
                 identity
             )
         } catch {
@@ -569,8 +583,8 @@ extension DownloadService {
 
     /// Whether the finished file of a download is there, as far as its name tells.
     private func hasFile(_ download: Download) -> Bool {
-        guard let file = download.published, !download.fileMissing, !context.names.isClaimed(file.name, byOtherThan: download.id),
-            let identity = file.identity, let found = try? depot.identify(file.name)
+        guard let file = download.published, !download.fileMissing, !context.names.isClaimed(file.path, byOtherThan: download.id),
+            let identity = file.identity, let found = try? depot.identify(file.path)
         else { return false }
         return found == identity
     }
@@ -595,7 +609,7 @@ extension DownloadService {
         guard let download = index.download(id), let file = download.published else { return nil }
         if hasFile(download) { return download.file }
         var found: FileIdentity?
-        if !context.names.isClaimed(file.name, byOtherThan: id) {
+        if !context.names.isClaimed(file.path, byOtherThan: id) {
             do throws(FileError) {
                 switch try await depot.recognise(file) {
                 case .identical: found = file.identity
@@ -606,7 +620,7 @@ extension DownloadService {
                 throw .unavailable(error.message)
             }
             // It may have lost its name to another download meanwhile.
-            if context.names.isClaimed(file.name, byOtherThan: id) { found = nil }
+            if context.names.isClaimed(file.path, byOtherThan: id) { found = nil }
         }
         if found != download.file || download.fileMissing != (found == nil) { _ = try? await ask(.noteFile(found), of: id) }
         return found

@@ -4,6 +4,10 @@ public import HTTPClient
 public struct DownloadsConfiguration: Sendable {
     /// Everything the service keeps; made if it is missing.
     public var dataDirectory: String
+    /// Where part files and finished files are kept instead; made if it is missing.
+    public var downloadsDirectory: String?
+    /// Who else may read finished files.
+    public var filePermissions = FilePermissions()
     /// Downloads that transfer at once, 1 or more.
     public var maxConcurrent = 8
     /// Of those, downloads from one origin (scheme, host and port), 1 or more.

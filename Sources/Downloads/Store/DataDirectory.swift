@@ -10,12 +10,16 @@ import System
 final class DataDirectory: Sendable {
     /// The directory.
     let path: String
+    /// Where the directories of files are: the same one, unless another was named.
+    let downloadsPath: String
+    /// What finished files and their directories are to be readable for.
+    let permissions: FilePermissions
     /// The records.
     var databasePath: String { path + "/pawl.sqlite" }
     /// Part files.
-    var incompletePath: String { path + "/incomplete" }
+    var incompletePath: String { downloadsPath + "/incomplete" }
     /// Finished files, and nothing else ever.
-    var filesPath: String { path + "/files" }
+    var filesPath: String { downloadsPath + "/files" }
 
     /// The directory of part files.
     let incomplete: Directory
@@ -23,27 +27,38 @@ final class DataDirectory: Sendable {
     let files: Directory
 
     private let descriptor: FileDescriptor
+    /// That of the directory of files, if it is another.
+    private let downloadsDescriptor: FileDescriptor?
 
     /// Makes the directory and those inside it where they are missing, readable by the owner only, and takes its lock.
     ///
+    /// - Parameters:
+    ///   - path: the directory.
+    ///   - downloadsPath: where part files and finished files are kept instead, such as on another volume. It is locked as well: no
+    ///     second service gets it, whatever its records are.
+    ///   - permissions: what finished files and their directories are to be readable for.
     /// - Throws: `StoreError.inUse`, `.unavailable`.
-    init(path: String) throws(StoreError) {
-        var path = path
-        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-        guard !path.isEmpty else { throw .unavailable(path: path, reason: "no directory is named") }
-        self.path = path
-        try Self.makeDirectories(path)
-        descriptor = FileDescriptor(owning: unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0))
-        guard descriptor.number >= 0 else { throw Self.unavailable(path) }
-        guard pawl_lock_exclusive(descriptor.number) == 0 else {
-            let error = errno
-            if error == EWOULDBLOCK { throw .inUse(path: path) }
-            throw Self.unavailable(path, error)
+    init(
+        path: String, downloads downloadsPath: String? = nil, permissions: FilePermissions = FilePermissions()
+    ) throws(StoreError) {
+        self.permissions = permissions
+        self.path = try Self.trimmed(path)
+        self.downloadsPath = try downloadsPath.map(Self.trimmed) ?? self.path
+        // Whoever may read the files has to get to them.
+        try Self.makeDirectories(self.path, downloadsPath == nil ? permissions.directory : nil)
+        descriptor = try Self.locked(self.path)
+        if downloadsPath == nil {
+            downloadsDescriptor = nil
+        } else {
+            try Self.makeDirectories(self.downloadsPath, permissions.directory)
+            downloadsDescriptor = try Self.locked(self.downloadsPath, besides: descriptor)
         }
         // The directory may be somebody else's idea (a mounted volume): its mode is not ours to change, but these are ours.
-        incomplete = try Self.directory(path + "/incomplete")
-        files = try Self.directory(path + "/files")
-        guard fsync(descriptor.number) == 0 else { throw Self.unavailable(path) }
+        incomplete = try Self.directory(self.downloadsPath + "/incomplete", nil)
+        files = try Self.directory(self.downloadsPath + "/files", permissions.directory)
+        for (held, path) in [(descriptor, self.path), (downloadsDescriptor ?? descriptor, self.downloadsPath)] {
+            guard fsync(held.number) == 0 else { throw Self.unavailable(path) }
+        }
     }
 
     /// Bytes that the file system has, free or not; 0 if it does not tell.
@@ -52,6 +67,7 @@ final class DataDirectory: Sendable {
     /// Lets another instance have the directory although this value still lives.
     func release() {
         _ = pawl_unlock(descriptor.number)
+        if let downloadsDescriptor { _ = pawl_unlock(downloadsDescriptor.number) }
     }
 
     /// Creates the record file readable by the owner only, since it holds request headers with secrets: left to itself,
@@ -74,16 +90,44 @@ extension DataDirectory {
         .unavailable(path: path, reason: SystemError(error).description)
     }
 
+    /// The path without slashes at its end.
+    private static func trimmed(_ path: String) throws(StoreError) -> String {
+        var path = path
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        guard !path.isEmpty else { throw .unavailable(path: path, reason: "no directory is named") }
+        return path
+    }
+
+    /// Opens a directory and takes its lock.
+    /// - Parameter held: another that is locked already; if that is the same one, its lock is enough.
+    private static func locked(_ path: String, besides held: FileDescriptor? = nil) throws(StoreError) -> FileDescriptor {
+        let descriptor = FileDescriptor(owning: unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0))
+        guard descriptor.number >= 0 else { throw unavailable(path) }
+        if let held = try? held?.status().identity, let found = try? descriptor.status().identity,
+            (held.device, held.inode) == (found.device, found.inode)
+        {
+            return descriptor
+        }
+        guard pawl_lock_exclusive(descriptor.number) == 0 else {
+            let error = errno
+            if error == EWOULDBLOCK { throw .inUse(path: path) }
+            throw unavailable(path, error)
+        }
+        return descriptor
+    }
+
     /// Makes the directory and whatever leads to it.
-    private static func makeDirectories(_ path: String) throws(StoreError) {
+    /// - Parameter permissions: those that it gets if it is made; `nil`: its owner's alone.
+    private static func makeDirectories(_ path: String, _ permissions: UInt32?) throws(StoreError) {
         var status = stat()
         if unsafe stat(path, &status) == 0 {
             guard status.st_mode & S_IFMT == S_IFDIR else { throw unavailable(path, ENOTDIR) }
             return
         }
         let parent = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        if parent != ".", parent != "/" { try makeDirectories(parent) }
+        if parent != ".", parent != "/" { try makeDirectories(parent, permissions) }
         try makeDirectory(path)
+        if let permissions { try set(permissions, of: path) }
         // The new name lasts once the directory that holds it is written.
         let holder = unsafe pawl_open(parent, O_RDONLY | O_DIRECTORY, 0)
         guard holder >= 0 else { return }
@@ -91,9 +135,18 @@ extension DataDirectory {
         close(holder)
     }
 
-    private static func directory(_ path: String) throws(StoreError) -> Directory {
+    private static func directory(_ path: String, _ permissions: UInt32?) throws(StoreError) -> Directory {
         try makeDirectory(path)
+        if let permissions { try set(permissions, of: path) }
         do throws(SystemError) { return try Directory(opening: path) } catch { throw unavailable(path, error.number) }
+    }
+
+    private static func set(_ permissions: UInt32, of path: String) throws(StoreError) {
+        do throws(SystemError) {
+            try Directory(opening: path).setPermissions(permissions)
+        } catch {
+            throw unavailable(path, error.number)
+        }
     }
 
     private static func makeDirectory(_ path: String) throws(StoreError) {

@@ -11,6 +11,7 @@ enum DownloadRow {
         "revision", "requested_filename", "requested_media_type", "requested_connections", "headers", "mirrors", "webhook",
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
         "synced_segments", "entity_source", "entity_digest", "file_identity", "event_epoch", "event_sequence", "retry_at",
+        "folder",
     ]
 
     static let saveStatement =
@@ -71,6 +72,7 @@ enum DownloadRow {
         try row.put(Int64(bitPattern: download.stamp.epoch))
         try row.put(Int64(bitPattern: download.stamp.sequence))
         try row.put(record.retryAt?.millisecondsSinceEpoch)
+        try row.put(download.folder.isEmpty ? nil : download.folder)
     }
 
     /// Binds values to consecutive parameters.
@@ -180,6 +182,9 @@ extension DownloadRow {
                     EventID(epoch: UInt64(clamping: download.updatedAt.millisecondsSinceEpoch), sequence: 0)
                 }
             if let time = columns.timestamp() { record.retryAt = time }
+            if let folder = columns.text() {
+                record.download.folder = try required(FileNaming.isSafeFolder(folder) ? share(folder) : nil, "folder")
+            }
             return record
         }
 

@@ -20,6 +20,7 @@ enum DownloadSnapshot {
         put("url", download.url)
         put("state", download.state.rawValue)
         put("filename", download.filename)
+        put("folder", download.folder.isEmpty ? nil : download.folder)
         put("mediaType", download.mediaType)
         put("bytesReceived", download.bytesReceived)
         put("bytesTotal", download.bytesTotal.map(JSONValue.integer))
@@ -73,6 +74,7 @@ enum DownloadSnapshot {
         func time(_ name: String) -> Timestamp? { value[name]?.string.flatMap(Timestamp.init(parsing:)) }
         var download = Download(id: id, url: url, state: state, createdAt: time("createdAt") ?? id.createdAt)
         download.filename = value["filename"]?.string
+        if let folder = value["folder"]?.string { download.folder = folder }
         download.mediaType = value["mediaType"]?.string
         download.bytesReceived = number("bytesReceived")
         download.bytesTotal = value["bytesTotal"]?.integer

@@ -24,7 +24,7 @@ extension StoreError: CustomStringConvertible {
     /// One line for people.
     var description: String {
         switch self {
-        case .inUse(let path): "data directory \(path) is in use by another instance"
+        case .inUse(let path): "directory \(path) is in use by another instance"
         case .unavailable(let path, let reason): "\(path): \(reason)"
         case .foreign(let path): "\(path) is a database of another program"
         case .newerSchema(let path, let found, let supported):

@@ -162,5 +162,7 @@ enum StoreSchema {
         ],
         // A message is the download that it tells of; see `DownloadSnapshot`.
         ["ALTER TABLE webhook_deliveries RENAME COLUMN body TO download"],
+        // The directory of the finished file; null for `files` itself.
+        ["ALTER TABLE downloads ADD COLUMN folder TEXT"],
     ]
 }

@@ -18,6 +18,7 @@ extension Download {
         writer.member("url", url)
         writer.member("state", state.rawValue)
         writer.member("filename", filename)
+        writer.member("folder", folder)
         writer.member("mediaType", mediaType)
         writer.member("bytesReceived", bytesReceived)
         writer.member("bytesTotal", bytesTotal)

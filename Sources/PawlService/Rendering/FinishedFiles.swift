@@ -8,6 +8,7 @@ final class FinishedFiles: Sendable {
     /// One of them.
     struct File: Sendable {
         let name: String
+        let folder: String
         /// Which file it is, if it was there when it was looked for last.
         let identity: FileIdentity?
         let mediaType: String
@@ -54,9 +55,10 @@ final class FinishedFiles: Sendable {
         var inline = common
         inline.append(.contentDisposition, dispositions.inline)
         let file = File(
-            name: name, identity: download.fileMissing ? nil : download.file, mediaType: mediaType,
+            name: name, folder: download.folder, identity: download.fileMissing ? nil : download.file, mediaType: mediaType,
             etag: download.sha256.map { EntityTag(opaque: $0) }, attachment: attachment, inline: inline,
-            size: name.utf8.count + mediaType.utf8.count + dispositions.attachment.utf8.count + dispositions.inline.utf8.count)
+            size: name.utf8.count + download.folder.utf8.count + mediaType.utf8.count + dispositions.attachment.utf8.count
+                + dispositions.inline.utf8.count)
         if let version = download.version { cache.keep(file, version, cost: file.size + Self.overhead) }
         return file
     }

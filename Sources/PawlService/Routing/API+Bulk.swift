@@ -80,12 +80,12 @@ extension API {
 
     /// `POST /downloads/pause`, `/resume` and `/cancel`.
     func performOnAll(_ command: DownloadCommand, _ request: borrowing Request) throws(Problem) -> RouteResult {
-        let (states, label) = try QueryReader.read(request.head.target) { reader throws(Problem) in
-            (Set(try reader.choices("state", DownloadState.self)), try reader.value("label"))
+        let (states, label, folder) = try QueryReader.read(request.head.target) { reader throws(Problem) in
+            (Set(try reader.choices("state", DownloadState.self)), try reader.value("label"), try reader.value("folder"))
         }
         try RequestBody.checkEmpty(request)
         return count("changed") { downloads throws(DownloadError) in
-            try await downloads.performOnAll(command, states: states, label: label)
+            try await downloads.performOnAll(command, states: states, label: label, folder: folder)
         }
     }
 
@@ -94,13 +94,15 @@ extension API {
         let (selection, deletesFiles) = try QueryReader.read(request.head.target) { reader throws(Problem) in
             let selection = ListQuery(
                 states: Set(try reader.choices("state", DownloadState.self)), label: try reader.value("label"),
-                endedBefore: try reader.time("before"))
+                folder: try reader.value("folder"), endedBefore: try reader.time("before"))
             return (selection, try reader.bool("deleteFiles") ?? false)
         }
         try RequestBody.checkEmpty(request)
-        guard !selection.states.isEmpty || selection.label != nil || selection.endedBefore != nil else {
+        let isLimited =
+            !selection.states.isEmpty || selection.label != nil || selection.folder != nil || selection.endedBefore != nil
+        guard isLimited else {
             throw Problem(
-                .invalidRequest, "DELETE /downloads takes at least one of the query parameters state, label and before")
+                .invalidRequest, "DELETE /downloads takes at least one of the query parameters state, label, folder and before")
         }
         return count("removed") { downloads throws(DownloadError) in
             try await downloads.removeAll(selection, deletingFiles: deletesFiles)

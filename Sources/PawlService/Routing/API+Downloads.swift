@@ -12,7 +12,8 @@ extension API {
         var query = try QueryReader.read(request.head.target) { reader throws(Problem) in
             ListQuery(
                 states: Set(try reader.choices("state", DownloadState.self)), label: try reader.value("label"),
-                text: try reader.value("q"), limit: try reader.integer("limit", in: 1...200) ?? 50,
+                folder: try reader.value("folder"), text: try reader.value("q"),
+                limit: try reader.integer("limit", in: 1...200) ?? 50,
                 after: try Self.cursor(&reader), order: try reader.choice("order", ListQuery.Order.self) ?? .newest)
         }
         // Whether something is found says what it has.

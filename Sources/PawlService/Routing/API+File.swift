@@ -16,7 +16,8 @@ extension API {
         guard FileHandle.count < most else {
             throw Problem(.unavailable, "\(most) files are being served already; try again in a moment", retryAfter: 1)
         }
-        if let identity = finished.identity, let file = downloads.openCachedFile(finished.name, as: identity) {
+        if let identity = finished.identity, let file = downloads.openCachedFile(finished.name, in: finished.folder, as: identity)
+        {
             serve(finished, FileHandle(file, identity: identity), isInline: isInline, request, &response)
             return .ready
         }

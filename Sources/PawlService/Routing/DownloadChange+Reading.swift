@@ -18,6 +18,7 @@ extension DownloadChange {
             authorization = link.basicAuthorization
         }
         filename = try reader.string("filename", limit: 1024)
+        folder = try reader.string("folder", limit: DownloadRequest.MemberLimits.folder)
         try reader.finish()
     }
 }

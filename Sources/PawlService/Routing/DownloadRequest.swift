@@ -30,6 +30,8 @@ struct DownloadRequest: Sendable {
         static let label = 100
         /// Bytes of the track's JSON.
         static let track = 64 * 1024
+        /// Bytes of a folder: eight names, and the slashes between them.
+        static let folder = 1607
         /// Connections for one file.
         static let segments: Int64 = 16
         static let priorities: ClosedRange<Int64> = -10...10
@@ -51,6 +53,7 @@ struct DownloadRequest: Sendable {
         guard let placeholder = url ?? HTTPURL("http://invalid/") else { throw reader.refusal("url", "is missing") }
         template = NewDownload(url: placeholder.withoutUserInfo)
         template.filename = try reader.string("filename", limit: 1024)
+        template.folder = try reader.string("folder", limit: MemberLimits.folder) ?? ""
         template.headers = try Self.headers(&reader)
         if let credentials = url?.basicAuthorization {
             guard !template.headers.contains(where: { FieldName($0.name) == .authorization }) else {

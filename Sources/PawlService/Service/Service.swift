@@ -78,7 +78,8 @@ public final class Service: Sendable {
             client.shutdown()
             throw StartError(error.description)
         }
-        let condition = ServiceCondition(dataDirectory: configuration.dataDirectory, started: .now)
+        let condition = ServiceCondition(
+            downloadsDirectory: configuration.downloadsDirectory ?? configuration.dataDirectory, started: .now)
         let catalog = Catalog(configuration: CatalogConfiguration(configuration), client: client)
         var settings = ServerConfiguration()
         settings.host = configuration.host

@@ -7,10 +7,10 @@ final class ServiceCondition: Sendable {
     let instanceID: String
     private let started: ContinuousClock.Instant
     private let ready = Atomic<Bool>(false)
-    private let dataDirectory: String
+    private let downloadsDirectory: String
 
-    init(dataDirectory: String, started: ContinuousClock.Instant) {
-        self.dataDirectory = dataDirectory
+    init(downloadsDirectory: String, started: ContinuousClock.Instant) {
+        self.downloadsDirectory = downloadsDirectory
         self.started = started
         instanceID = String(UInt64.random(in: .min ... .max), radix: 36)
     }
@@ -25,5 +25,5 @@ final class ServiceCondition: Sendable {
     func uptime(at now: ContinuousClock.Instant) -> Duration { now - started }
 
     /// Bytes that downloads may still take; `nil` if the system does not say.
-    var freeBytes: Int64? { try? FileSystemSpace(at: dataDirectory).free }
+    var freeBytes: Int64? { try? FileSystemSpace(at: downloadsDirectory).free }
 }

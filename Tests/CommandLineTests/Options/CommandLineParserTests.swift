@@ -1,3 +1,4 @@
+import Downloads
 import HTTPCore
 import PawlConfiguration
 import Testing
@@ -42,7 +43,8 @@ struct CommandLineParserTests {
     @Test("each option is read from a flag, from a flag with an equals sign, and from the environment")
     func everyOption() throws {
         let values = [
-            "host": "127.0.0.2", "port": "9", "data-dir": "/d", "token": "t0ken", "token-file": "/t", "webhook-secret": "s",
+            "host": "127.0.0.2", "port": "9", "data-dir": "/d", "downloads-dir": "/v", "file-mode": "0640",
+            "directory-mode": "0750", "token": "t0ken", "token-file": "/t", "webhook-secret": "s",
             "webhook-secret-file": "/w",
             "max-concurrent": "3", "max-per-host": "2", "segments": "7", "speed-limit": "1000",
             "speed-schedule": "sat,sun\t22:00-06:00\t2M", "allow-destination": "10.0.0.0/8",
@@ -167,6 +169,8 @@ struct CommandLineParserTests {
             (["list", "--state", "done"], ["'done'", "completed"]),
             (["list", "--server", "localhost:8080"], ["'localhost:8080'", "http or https"]),
             (["list", "-l", "a", "-l", "b"], ["--label", "twice"]),
+            (["pause", "--folder", "a", "01M7"], ["--folder", "--all"]),
+            (["add", "--folder", "/a", "http://a.example/"], ["--folder"]),
             (["pause"], ["IDs", "--all"]),
             (["rm"], ["IDs"]),
             (["cancel", "--all", "01A"], ["not both"]),
@@ -257,12 +261,44 @@ struct CommandLineParserTests {
         #expect(invocation.client.server.string == "https://pawl.example/base")
         #expect(invocation.configuration.token?.authorization == "Bearer t0ken")
         #expect(invocation.client.labels == ["a", "b"])
+        #expect(invocation.client.folder == nil)
+        for (text, folder) in [("music/live", "music/live"), ("", "")] {
+            #expect(try CommandLineParser.parse(["list", "--folder", text], environment: [:]).client.folder == folder)
+            #expect(
+                try CommandLineParser.parse(["cancel", "--all", "--folder=\(text)"], environment: [:]).client.folder == folder)
+        }
         #expect(invocation.client.priority == -5)
         #expect(invocation.client.startsPaused)
         let operands = try URLList.operands(of: invocation)
         #expect(operands.prefix(2) == [.results(3...3), .results(2...4)])
         #expect(try CommandLineParser.parse(["list"], environment: [:]).client.server.string == "http://127.0.0.1:8080/")
         #expect(try CommandLineParser.parse(["watch"], environment: [:]).operands.isEmpty)
+    }
+
+    @Test("a mode is three or four octal digits, with what the service needs, and nothing that a file is run by")
+    func modes() throws {
+        func permissions(_ arguments: [String], _ environment: [String: String] = [:]) throws -> FilePermissions {
+            try CommandLineParser.parse(["serve"] + arguments, environment: environment).configuration.filePermissions
+        }
+        #expect(try permissions([]) == FilePermissions())
+        for (text, mode) in [("0640", 0o640), ("640", 0o640), ("0600", 0o600), ("0666", 0o666)] as [(String, UInt32)] {
+            #expect(try permissions(["--file-mode", text]).file == mode)
+            #expect(try permissions([], ["PAWL_FILE_MODE": text]).file == mode)
+        }
+        for (text, mode) in [("0750", 0o750), ("700", 0o700), ("2770", 0o2770), ("0777", 0o777)] as [(String, UInt32)] {
+            #expect(try permissions(["--directory-mode", text]).directory == mode)
+        }
+        for text in [
+            "", "0", "64", "00640", "0o640", "0840", "0400", "0240", "0000", "0644 ", "+640", "0700", "0755", "4644", "rw-r-----",
+        ] {
+            #expect(throws: UsageError.self, "\(text)") { try permissions(["--file-mode", text]) }
+        }
+        for text in ["", "0600", "0500", "0000", "1777", "4755", "6750", "07777", "0o750", "abc"] {
+            #expect(throws: UsageError.self, "\(text)") { try permissions(["--directory-mode", text]) }
+        }
+        let configuration = try CommandLineParser.parse(["check", "--downloads-dir", "/volume"], environment: [:]).configuration
+        #expect(configuration.downloadsDirectory == "/volume")
+        #expect(try permissions([]) == FilePermissions())
     }
 
     @Test("help and version are found however they are asked for")

@@ -101,6 +101,29 @@ struct DirectoryCheckTests {
             try FileManager.default.contentsOfDirectory(atPath: scene.path + "/incomplete") == ["\(records[5].id).part"])
     }
 
+    @Test("files of folders are checked, those elsewhere too, and a directory without files is no reason to take them for lost")
+    func foldersElsewhere() async throws {
+        var records = [completed(1, "a"), completed(2, "a"), completed(3, "gone")]
+        for (index, folder) in ["x/y", "x", "x/y"].enumerated() { records[index].download.folder = folder }
+        let scene = try await directory(records, files: [:])
+        let elsewhere = scene.path + "/volume"
+        try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: false)
+        #expect(throws: DownloadsStartError.self) { try DirectoryCheck(path: scene.path, downloads: elsewhere) }
+        #expect(throws: DownloadsStartError.self) { try DirectoryCheck(path: scene.path, downloads: scene.path + "/nowhere") }
+        #expect(!FileManager.default.fileExists(atPath: scene.path + "/nowhere"))
+        try FileManager.default.createDirectory(atPath: elsewhere + "/files/x/y", withIntermediateDirectories: true)
+        let damaged = [UInt8](Self.content.reversed())
+        try Data(damaged).write(to: URL(filePath: elsewhere + "/files/x/y/a"))
+        try Data(Self.content).write(to: URL(filePath: elsewhere + "/files/x/a"))
+        let report = try DirectoryCheck(path: scene.path, downloads: elsewhere).run(repairing: true)
+        #expect(report.faults.map(\.kind) == [.wrongFile, .missingFile])
+        #expect(report.faults.map(\.detail).allSatisfy { $0.contains("files/x/y/") })
+        #expect(report.repaired == 2)
+        #expect(try Data(contentsOf: URL(filePath: elsewhere + "/damaged/a")) == Data(damaged))
+        #expect(try DirectoryCheck(path: scene.path, downloads: elsewhere).run(repairing: false).faults.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere + "/files/x").sorted() == ["a", "y"])
+    }
+
     @Test("another file under a finished one's name is left alone, and one that was restored is taken for what it is")
     func otherFiles() async throws {
         // Records as the service leaves them, with the identities of files that are not these.

@@ -11,9 +11,9 @@ final class DepotFixture: Sendable {
     let directory: DataDirectory
     let depot: LocalFileDepot
 
-    init() throws {
+    init(permissions: FilePermissions = FilePermissions()) throws {
         temporary = try TemporaryDirectory()
-        directory = try DataDirectory(path: temporary.path)
+        directory = try DataDirectory(path: temporary.path, permissions: permissions)
         depot = LocalFileDepot(directory)
     }
 
@@ -65,8 +65,13 @@ final class DepotFixture: Sendable {
 
     /// Writes, verifies and publishes a file.
     @discardableResult
-    func publish(_ bytes: [UInt8], as name: String, number: Int = 1) async throws -> PublishedFile {
+    func publish(_ bytes: [UInt8], as path: FilePath, number: Int = 1) async throws -> PublishedFile {
         let file = try await verify(try makePart(bytes, number), length: bytes.count)
-        return try await depot.publish(Publication(id: Self.id(number), file: file, name: name))
+        return try await depot.publish(Publication(id: Self.id(number), file: file, path: path))
     }
+}
+
+extension FilePath: ExpressibleByStringLiteral {
+    /// A path as text, safe or not.
+    public init(stringLiteral text: String) { self.init(text, in: "") }
 }

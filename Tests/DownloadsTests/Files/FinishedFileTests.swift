@@ -90,16 +90,19 @@ struct FinishedFileTests {
     @Test("a file whose identity was never kept is recognised by its hash")
     func fileWithoutIdentityIsRecognisedByHash() async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
-        let unknown = PublishedFile(name: "a", length: published.length, sha256: published.sha256, identity: nil)
+        let unknown = PublishedFile(path: "a", length: published.length, sha256: published.sha256, identity: nil)
         #expect(try await depot.recognise(unknown) == .adopted(try #require(published.identity)))
     }
 
-    @Test("a path is no name of a finished file", arguments: ["../pawl.sqlite", "..", ".", "", "/etc/passwd", "a/b"])
-    func pathIsNoName(name: String) throws {
+    @Test(
+        "what leads out of the files directory is no path of a finished file",
+        arguments: ["../pawl.sqlite", "..", ".", "", "/etc/passwd", "a/../b", "a//b"])
+    func pathIsNoName(path: FilePath) throws {
+        try fixture.directory.files.makeDirectory("a")
         let identity = FileIdentity(device: 1, inode: 2, size: 3, modified: 4)
-        #expect(throws: FileError.self) { try depot.open(name, as: identity) }
-        #expect(throws: FileError.self) { try depot.remove(name, as: identity) }
-        #expect(depot.openCached(name, as: identity) == nil)
+        #expect(throws: FileError.self) { try depot.open(path, as: identity) }
+        #expect(throws: FileError.self) { try depot.remove(path, as: identity) }
+        #expect(depot.openCached(path, as: identity) == nil)
     }
 }
 
@@ -139,7 +142,7 @@ struct FinishedNamesTests {
 
 struct PublicationNoteTests {
     private static let note = PublicationNote(
-        name: "a (2).txt", identity: FileIdentity(device: 1, inode: 2, size: 3, modified: 4), sha256: Array(0..<32))
+        path: "a (2).txt", identity: FileIdentity(device: 1, inode: 2, size: 3, modified: 4), sha256: Array(0..<32))
 
     @Test("a note is read as it was written")
     func noteIsReadAsWritten() {

@@ -62,14 +62,14 @@ struct PublishingTests {
         for number in 0..<count {
             let content = Array("content \(number)".utf8)
             let file = try await fixture.verify(try fixture.makePart(content, number), length: content.count)
-            files.append(Publication(id: DepotFixture.id(number), file: file, name: "file \(number).txt"))
+            files.append(Publication(id: DepotFixture.id(number), file: file, path: FilePath("file \(number).txt", in: "")))
         }
         let published = try await withThrowingTaskGroup { group in
             for file in files { group.addTask { [depot] in try await depot.publish(file) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
         #expect(published.count == count)
-        for file in published { #expect(try depot.identify(file.name) == file.identity) }
+        for file in published { #expect(try depot.identify(file.path) == file.identity) }
         for number in 0..<count {
             #expect(try fixture.read("files/file \(number).txt") == Array("content \(number)".utf8))
         }
@@ -86,8 +86,8 @@ struct PublishingTests {
         try fixture.write([1], to: "files/a.tar.gz")
         try FileManager.default.createSymbolicLink(atPath: fixture.path("files/a (2).tar.gz"), withDestinationPath: "nowhere")
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
-        let published = try await depot(links).publish(Publication(id: id, file: file, name: "a.tar.gz"))
-        #expect(published.name == "a (3).tar.gz")
+        let published = try await depot(links).publish(Publication(id: id, file: file, path: "a.tar.gz"))
+        #expect(published.path == "a (3).tar.gz")
         #expect(published.sha256 == SHA256.digest(of: bytes))
         #expect(try fixture.read("files/a.tar.gz") == [1])
         #expect(try fixture.read("files/a (3).tar.gz") == bytes)
@@ -98,7 +98,7 @@ struct PublishingTests {
     func recordLeavesOnlyFinishedFile(links: Links) async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let depot = depot(links)
-        let published = try await depot.publish(Publication(id: id, file: file, name: "a"))
+        let published = try await depot.publish(Publication(id: id, file: file, path: "a"))
         try depot.finishPublishing(id)
         #expect(try fixture.names(in: "incomplete") == [])
         #expect(try fixture.names(in: "files") == ["a"])
@@ -109,14 +109,14 @@ struct PublishingTests {
     func crashBeforeRecordIsFoundOut(links: Links) async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         try fixture.write([1], to: "files/a")
-        let published = try await depot(links).publish(Publication(id: id, file: file, name: "a"))
+        let published = try await depot(links).publish(Publication(id: id, file: file, path: "a"))
 
-        let recovered = try depot.recover(id, likelyName: "a")
+        let recovered = try depot.recover(id, likelyPath: "a")
         let identity = try #require(published.identity)
-        #expect(recovered == .published(name: "a (2)", identity: identity, sha256: links == .hard ? nil : published.sha256))
+        #expect(recovered == .published(path: "a (2)", identity: identity, sha256: links == .hard ? nil : published.sha256))
         // The next run verifies it, and publishes it again.
         let again = try await fixture.verify(try depot.openPublished("a (2)", as: identity), length: bytes.count)
-        #expect(try await depot(links).publish(Publication(id: id, file: again, name: "a (2)")) == published)
+        #expect(try await depot(links).publish(Publication(id: id, file: again, path: "a (2)")) == published)
         #expect(try fixture.names(in: "files") == ["a", "a (2)"])
     }
 
@@ -124,22 +124,22 @@ struct PublishingTests {
     func crashBeforeRename() async throws {
         let part = try fixture.makePart(bytes)
         try part.cut(to: Int64(bytes.count))
-        let note = PublicationNote(name: "a", identity: try part.identity(), sha256: SHA256.digest(of: bytes))
+        let note = PublicationNote(path: "a", identity: try part.identity(), sha256: SHA256.digest(of: bytes))
         try note.write("\(id).publishing", in: fixture.directory.incomplete)
-        #expect(try depot.recover(id, likelyName: "a") == .part(size: Int64(bytes.count)))
+        #expect(try depot.recover(id, likelyPath: "a") == .part(size: Int64(bytes.count)))
         // Somebody else's file by now, of another length: not ours.
         _ = try depot.removeParts(id)
         try note.write("\(id).publishing", in: fixture.directory.incomplete)
-        #expect(try depot.recover(id, likelyName: "a") == .missing)
+        #expect(try depot.recover(id, likelyPath: "a") == .missing)
         try fixture.write([1], to: "files/a")
-        #expect(try depot.recover(id, likelyName: "a") == .missing)
+        #expect(try depot.recover(id, likelyPath: "a") == .missing)
     }
 
     @Test("a second name that the user gave a part file is no publication")
     func secondNameIsNoPublication() throws {
         _ = try fixture.makePart(bytes)
         try FileManager.default.linkItem(atPath: fixture.part, toPath: fixture.path("mine"))
-        #expect(try depot.recover(id, likelyName: "a") == .part(size: 10_000))
+        #expect(try depot.recover(id, likelyPath: "a") == .part(size: 10_000))
     }
 
     @Test("a part file that was removed or replaced while it was verified is not published")
@@ -148,7 +148,7 @@ struct PublishingTests {
             let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
             if replaces { try fixture.replacePart(with: [6, 6, 6]) } else { _ = try depot.removeParts(id) }
             let error = await #expect(throws: FinishingFailure.self) {
-                try await depot.publish(Publication(id: id, file: file, name: "a"))
+                try await depot.publish(Publication(id: id, file: file, path: "a"))
             }
             guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
             #expect(cause.kind == .missing)
@@ -162,7 +162,7 @@ struct PublishingTests {
         let file = try await fixture.verify(part, length: bytes.count)
         try part.cut(to: 1)
         let error = await #expect(throws: FinishingFailure.self) {
-            try await depot.publish(Publication(id: id, file: file, name: "a"))
+            try await depot.publish(Publication(id: id, file: file, path: "a"))
         }
         guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
         #expect(cause.kind == .short)
@@ -172,11 +172,11 @@ struct PublishingTests {
     @Test("a publication that is given up gives no name, one that came too late says so")
     func publicationIsGivenUpOrTooLate() async throws {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
-        let early = Publication(id: id, file: file, name: "a")
+        let early = Publication(id: id, file: file, path: "a")
         #expect(early.abandon())
         await #expect(throws: FinishingFailure.abandoned) { try await depot.publish(early) }
         #expect(try fixture.names(in: "files") == [])
-        let late = Publication(id: id, file: file, name: "a")
+        let late = Publication(id: id, file: file, path: "a")
         _ = try await depot.publish(late)
         #expect(!late.abandon())
     }
@@ -192,7 +192,7 @@ struct PublishingTests {
             try from.link(name, to: to, as: newName)
         }
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
-        let publication = Publication(id: id, file: file, name: "a")
+        let publication = Publication(id: id, file: file, path: "a")
         async let outcome = held.publish(publication)
         try await reached.wait()
         #expect(!publication.abandon())
@@ -201,7 +201,7 @@ struct PublishingTests {
             return ((), wake: true)
         }
         let published = try await outcome
-        _ = try depot.remove(published.name, as: try #require(published.identity))
+        _ = try depot.remove(published.path, as: try #require(published.identity))
         _ = try depot.removeParts(id)
         #expect(try fixture.names(in: "files") == [] && fixture.names(in: "incomplete") == [])
     }

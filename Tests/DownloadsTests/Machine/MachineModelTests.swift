@@ -408,7 +408,7 @@ struct MachineModel {
                             ? .failure(FileError(.other, "link part"))
                             : .success(
                                 PublishedFile(
-                                    name: "file", length: MachineWalk.total, sha256: [UInt8](repeating: 0, count: 32),
+                                    path: "file", length: MachineWalk.total, sha256: [UInt8](repeating: 0, count: 32),
                                     identity: identity))))
             }
         }

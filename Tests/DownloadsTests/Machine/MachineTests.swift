@@ -155,7 +155,7 @@ struct MachineWalk {
 
     static let whole = Coverage(prefix: total)
     static let file = PublishedFile(
-        name: "file", length: MachineWalk.total, sha256: [UInt8](repeating: 0, count: 32),
+        path: "file", length: MachineWalk.total, sha256: [UInt8](repeating: 0, count: 32),
         identity: FileIdentity(device: 1, inode: 2, size: total, modified: 3))
     static let lost = FileError(.other, "flush incomplete/1.part: input/output error", losesBytes: true)
 

@@ -485,21 +485,22 @@ final class SlowDepot: FileDepot {
         try await real.publish(publication)
     }
     func finishPublishing(_ id: DownloadID) throws(FileError) { try real.finishPublishing(id) }
-    func isTaken(_ name: String) -> Bool { real.isTaken(name) }
-    func identify(_ name: String) throws(FileError) -> FileIdentity? { try real.identify(name) }
-    func open(_ name: String, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
-        try real.open(name, as: identity)
+    func isTaken(_ path: FilePath) -> Bool { real.isTaken(path) }
+    func canHold(_ folder: String) -> Bool { real.canHold(folder) }
+    func identify(_ path: FilePath) throws(FileError) -> FileIdentity? { try real.identify(path) }
+    func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
+        try real.open(path, as: identity)
     }
-    func openCached(_ name: String, as identity: FileIdentity) -> FileDescriptor? { real.openCached(name, as: identity) }
-    func remove(_ name: String, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
-        try real.remove(name, as: identity)
+    func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? { real.openCached(path, as: identity) }
+    func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
+        try real.remove(path, as: identity)
     }
     func recognise(_ file: PublishedFile) async throws(FileError) -> FileRecognition { try await real.recognise(file) }
-    func recover(_ id: DownloadID, likelyName: String?) throws(FileError) -> RecoveredPart {
-        try real.recover(id, likelyName: likelyName)
+    func recover(_ id: DownloadID, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
+        try real.recover(id, likelyPath: likelyPath)
     }
-    func openPublished(_ name: String, as identity: FileIdentity) throws(FileError) -> PartFile {
-        try real.openPublished(name, as: identity)
+    func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile {
+        try real.openPublished(path, as: identity)
     }
     func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) { try real.removeOrphans(keeping: isKept) }
 }

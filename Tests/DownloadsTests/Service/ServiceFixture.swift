@@ -134,8 +134,8 @@ final class ServiceFixture: Sendable {
 
     /// The finished file's bytes.
     func file(_ download: Download) throws -> [UInt8] {
-        guard let name = download.filename else { throw Missing(what: "a file name") }
-        return try [UInt8](Data(contentsOf: URL(filePath: "\(directory.path)/data/files/\(name)")))
+        guard let path = download.path else { throw Missing(what: "a file name") }
+        return try [UInt8](Data(contentsOf: URL(filePath: "\(directory.path)/data/files/\(path)")))
     }
 
     /// Whether the finished file is the synthetic entity, byte for byte.

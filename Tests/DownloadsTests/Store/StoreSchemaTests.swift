@@ -85,6 +85,9 @@ struct StoreSchemaTests {
             ("error_code = 'bad'", "error_code"), ("file_identity = '1:2'", "file_identity"),
             ("filename = '../pawl.sqlite'", "filename"), ("filename = '/etc/passwd'", "filename"), ("filename = '.'", "filename"),
             ("filename = ''", "filename"), ("filename = 'a' || char(10)", "filename"),
+            ("folder = '..'", "folder"), ("folder = '/etc'", "folder"), ("folder = 'a//b'", "folder"),
+            ("folder = 'a/'", "folder"),
+            ("folder = 'a/../b'", "folder"), ("folder = '1/2/3/4/5/6/7/8/9'", "folder"), ("folder = 'a' || char(10)", "folder"),
         ])
     func badColumnIsReported(_ change: String, _ column: String) async throws {
         let scene = try StoreScene()

@@ -52,6 +52,7 @@ func sampleRecord(_ number: Int, state: DownloadState = .queued) -> DownloadReco
 func fullRecord(_ number: Int = 1) -> DownloadRecord {
     var record = sampleRecord(number, state: .retrying)
     record.download.filename = "ünï ‘1’.bin"
+    record.download.folder = "müsic/a b"
     record.download.mediaType = "audio/mp4"
     record.download.bytesReceived = 123
     record.download.bytesTotal = .max
@@ -92,7 +93,8 @@ func portrait(_ record: DownloadRecord) -> [String: String] {
     let download = record.download
     return [
         "id": "\(download.id)", "url": download.url, "state": download.state.rawValue,
-        "filename": "\(String(describing: download.filename))", "mediaType": "\(String(describing: download.mediaType))",
+        "filename": "\(String(describing: download.filename)) in \(download.folder)",
+        "mediaType": "\(String(describing: download.mediaType))",
         "bytes": "\(download.bytesReceived)/\(String(describing: download.bytesTotal))",
         "resumable": "\(String(describing: download.resumable))", "fileMissing": "\(download.fileMissing)",
         "file": "\(String(describing: download.file))", "segments": "\(download.segments)", "attempts": "\(download.attempts)",

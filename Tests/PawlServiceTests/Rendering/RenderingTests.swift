@@ -44,7 +44,8 @@ struct RenderingTests {
         let value = try JSONValue(parsing: Array(encoded(try sample()).utf8))
         #expect(
             value.members?.map(\.name) == [
-                "id", "url", "state", "filename", "mediaType", "bytesReceived", "bytesTotal", "progress", "bytesPerSecond",
+                "id", "url", "state", "filename", "folder", "mediaType", "bytesReceived", "bytesTotal", "progress",
+                "bytesPerSecond",
                 "etaSeconds", "resumable", "stalled", "segments", "attempts", "error", "checksum", "sha256", "priority", "labels",
                 "speedLimit", "track", "createdAt", "startedAt", "updatedAt", "completedAt", "fileMissing", "receivedRanges",
                 "waitingFor", "expiresAt", "links",

@@ -165,7 +165,9 @@ struct RestartTests {
         if isOfEarlierRelease {
             let records = try SQLiteConnection(path: directory.path + "/pawl.sqlite")
             try records.execute("ALTER TABLE webhook_deliveries RENAME COLUMN download TO body")
-            try records.execute("PRAGMA user_version = \(StoreSchema.version - 1)")
+            // Nor did downloads have a folder.
+            try records.execute("ALTER TABLE downloads DROP COLUMN folder")
+            try records.execute("PRAGMA user_version = \(StoreSchema.version - 2)")
             let update = try records.prepare("UPDATE webhook_deliveries SET body = ?1")
             try update.bind(1, resource)
             try update.run()

@@ -7,7 +7,9 @@ import * as format from "./format.js";
 import { store } from "./store.js";
 
 /** What the fields that details and adding share say, as members of a request. */
-const settingsIn = ({ labels, priority, speedLimit }) => ({
+const settingsIn = ({ folder, labels, priority, speedLimit }) => ({
+	// A finished file stays where it is.
+	folder: folder.disabled ? null : folder.value.trim(),
 	labels: labels.value.split(",").map((label) => label.trim()).filter(Boolean),
 	priority: Number(priority.value),
 	speedLimit: Math.round(speedLimit.value * 1e6),
@@ -32,7 +34,8 @@ store.addEventListener("change", ({ detail }) => {
 $("details-actions").onclick = ({ target }) => perform(target.closest("button")?.dataset.do, shown);
 
 export async function showDetails(download) {
-	const { labels, priority, speedLimit } = details.fields;
+	const { folder, labels, priority, speedLimit } = details.fields;
+	folder.value = download.folder;
 	labels.value = download.labels.join(", ");
 	priority.value = download.priority;
 	speedLimit.value = download.speedLimit / 1e6 || "";
@@ -50,6 +53,7 @@ function showFacts(download) {
 	shown = download;
 	const { error, state } = download;
 	const name = nameOf(download);
+	details.fields.folder.disabled = state === "completed";
 	setText($("details-title").firstChild, name);
 	setText($("details-state"), statusOf({ ...download, error: null }));
 	setText($("details-error"), error ? `${error.message} (${error.code})` : "");

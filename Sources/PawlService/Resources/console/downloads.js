@@ -69,8 +69,8 @@ function arrange() {
 	showCounts();
 }
 
-function textOf({ url, filename, labels, track }) {
-	return [url, filename, track?.name, track?.artist, track?.collection, ...labels].join("\n").toLowerCase();
+function textOf({ url, folder, filename, labels, track }) {
+	return [url, folder, filename, track?.name, track?.artist, track?.collection, ...labels].join("\n").toLowerCase();
 }
 
 function showCounts() {
@@ -111,7 +111,7 @@ function makeRow(id) {
 		element.ariaSelected = parts.pick.checked = selection.has(id);
 		const download = store.all.get(id);
 		if (!download || download === drawn) return;
-		const { url, track, labels, priority, updatedAt } = download;
+		const { url, track, folder, labels, priority, updatedAt } = download;
 		const name = nameOf(download);
 		showState({ element, parts }, download, name);
 		// The rest does not change with progress.
@@ -119,7 +119,7 @@ function makeRow(id) {
 			setText(parts.name, name);
 			element.ariaLabel = parts.name.title = name;
 			parts.pick.ariaLabel = `Select ${name}`;
-			const texts = [track?.artist ?? new URL(url).host, track?.collection, priority && `priority ${format.count(priority)}`];
+			const texts = [track?.artist ?? new URL(url).host, track?.collection, folder, priority && `priority ${format.count(priority)}`];
 			parts.about.replaceChildren(...labels.map((label) => make("bdi", { class: "label" }, label)), ...isolated(texts));
 			parts.art.replaceChildren(artwork(track?.artworkUrl));
 			setAction(parts.details, "details", name);

@@ -101,6 +101,6 @@ class RecordStore extends EventTarget {
 const keysOf = ({ url, track }) => [url, track?.id].filter(Boolean);
 
 /** What decides where a download stands in the list. */
-const placeOf = ({ state, filename, priority, labels }) => String([state, filename, priority, labels]);
+const placeOf = ({ state, folder, filename, priority, labels }) => String([state, folder, filename, priority, labels]);
 
 export const store = new RecordStore();

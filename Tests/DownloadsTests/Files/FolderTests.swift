@@ -1,0 +1,282 @@
+import Foundation
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite("Folders below the files directory", .timeLimit(.minutes(2)))
+struct FolderTests {
+    private let fixture: DepotFixture
+    private var depot: LocalFileDepot { fixture.depot }
+    private let bytes = Array("the bytes of a file".utf8)
+
+    init() throws {
+        fixture = try DepotFixture()
+    }
+
+    private func makeDirectory(_ name: String) throws {
+        try FileManager.default.createDirectory(atPath: fixture.path(name), withIntermediateDirectories: true)
+    }
+
+    @Test("files of one name in several folders are several files, whole and under their names")
+    func nameIsUniqueInItsFolder() async throws {
+        let paths: [FilePath] = ["a", "music/a", "music/live/a", "1/2/3/4/5/6/7/8/a"]
+        var published: [PublishedFile] = []
+        for (number, path) in paths.enumerated() {
+            published.append(try await fixture.publish(bytes + [UInt8(number)], as: path, number: number))
+        }
+        #expect(published.map(\.path) == paths)
+        for (number, file) in published.enumerated() {
+            let identity = try #require(file.identity)
+            #expect(try fixture.read("files/\(file.path)") == bytes + [UInt8(number)])
+            #expect(try depot.identify(file.path) == identity)
+            #expect(depot.isTaken(file.path))
+            #expect(try depot.open(file.path, as: identity).status().identity == identity)
+            #expect(try await depot.recognise(file) == .identical)
+        }
+        #expect(!depot.isTaken("music/b"))
+        #expect(!depot.isTaken("elsewhere/a"))
+        #expect(try depot.identify("music/live") == nil)
+        let made = try FileManager.default.attributesOfItem(atPath: fixture.path("files/music/live"))
+        #expect(made[.posixPermissions] as? Int == 0o700)
+    }
+
+    @Test("many files of several folders are published together")
+    func foldersArePublishedTogether() async throws {
+        let published = try await withThrowingTaskGroup { group in
+            for number in 0..<40 {
+                group.addTask { [fixture] in
+                    try await fixture.publish([UInt8(number)], as: FilePath("a", in: "folder \(number % 4)"), number: number)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(Set(published.map(\.path)).count == 40)
+        for file in published { #expect(try depot.identify(file.path) == file.identity) }
+        #expect(try fixture.names(in: "files/folder 0").count == 10)
+    }
+
+    @Test("a folder goes with the last file in it, and takes those with it that are empty then")
+    func folderGoesWithItsLastFile() async throws {
+        let first = try await fixture.publish(bytes, as: "a/b/c/first", number: 1)
+        let second = try await fixture.publish(bytes, as: "a/b/second", number: 2)
+        let third = try await fixture.publish(bytes, as: "third", number: 3)
+        func remove(_ file: PublishedFile) async throws -> [String] {
+            let identity = try #require(file.identity)
+            let removed = try depot.remove(file.path, as: identity)
+            await removed.finish()
+            return try fixture.names(in: "files")
+        }
+        #expect(try await remove(first) == ["a", "third"])
+        #expect(try fixture.names(in: "files/a/b") == ["second"])
+        try fixture.write([1], to: "files/a/mine")
+        #expect(try await remove(second) == ["a", "third"])
+        #expect(try fixture.names(in: "files/a") == ["mine"])
+        // The root stays, whatever is in it.
+        #expect(try await remove(third) == ["a"])
+        try FileManager.default.removeItem(atPath: fixture.path("files/a"))
+        #expect(try await remove(third) == [])
+    }
+
+    @Test("a file that somebody took away leaves its folder to be removed; another in its place keeps it")
+    func folderOfMissingFileIsRemoved() async throws {
+        let file = try await fixture.publish(bytes, as: "a/b/file")
+        let identity = try #require(file.identity)
+        try FileManager.default.moveItem(atPath: fixture.path("files/a/b/file"), toPath: fixture.path("moved"))
+        try fixture.write([1, 2, 3], to: "files/a/b/file")
+        _ = try depot.remove(file.path, as: identity)
+        #expect(try fixture.read("files/a/b/file") == [1, 2, 3])
+        try FileManager.default.removeItem(atPath: fixture.path("files/a/b/file"))
+        _ = try depot.remove(file.path, as: identity)
+        #expect(try fixture.names(in: "files") == [])
+    }
+
+    /// What can be in the place of a folder.
+    enum Obstacle: CaseIterable {
+        case file, link, linkInside, dangling
+    }
+
+    private func put(_ obstacle: Obstacle) throws {
+        try makeDirectory("outside")
+        switch obstacle {
+        case .file: try fixture.write([1], to: "files/a")
+        case .link:
+            try FileManager.default.createSymbolicLink(
+                atPath: fixture.path("files/a"), withDestinationPath: fixture.path("outside"))
+        case .linkInside:
+            try makeDirectory("files/a")
+            try FileManager.default.createSymbolicLink(
+                atPath: fixture.path("files/a/b"), withDestinationPath: fixture.path("outside"))
+        case .dangling:
+            try FileManager.default.createSymbolicLink(atPath: fixture.path("files/a"), withDestinationPath: "nowhere")
+        }
+    }
+
+    @Test("nothing is written, opened or removed through what is no directory, and the bytes stay", arguments: Obstacle.allCases)
+    func linksAreNotFollowed(obstacle: Obstacle) async throws {
+        try put(obstacle)
+        #expect(!depot.canHold("a/b"))
+        let part = try fixture.makePart(bytes)
+        let file = try await fixture.verify(part, length: bytes.count)
+        let error = await #expect(throws: FinishingFailure.self) {
+            try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "a/b/c"))
+        }
+        guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
+        // Not one that would have the bytes fetched again.
+        #expect(!cause.meansNoBytes)
+        #expect(try fixture.names(in: "outside") == [])
+        #expect(try fixture.names(in: "incomplete").count == 1)
+
+        try fixture.write(bytes, to: "outside/c")
+        let status = try FileDescriptor(opening: fixture.path("outside/c")).status()
+        #expect(try depot.identify("a/b/c") == nil)
+        #expect(!depot.isTaken("a/b/c"))
+        #expect(throws: FileError.self) { try depot.open("a/b/c", as: status.identity) }
+        #expect(depot.openCached("a/b/c", as: status.identity) == nil)
+        _ = try? depot.remove("a/b/c", as: status.identity)
+        #expect(try fixture.names(in: "outside") == ["c"])
+        #expect(try fixture.names(in: "files") == ["a"])
+    }
+
+    @Test("a folder that is there can be used, and one that is not can be made", arguments: ["", "a", "a/b", "a/c", "new/b"])
+    func foldersCanBeUsed(folder: String) throws {
+        try makeDirectory("files/a/b")
+        #expect(depot.canHold(folder))
+    }
+
+    @Test("a crash before the record tells of it is found out in a folder, too", arguments: [true, false])
+    func crashIsFoundOut(hasLinks: Bool) async throws {
+        let depot = hasLinks ? fixture.depot : fixture.withoutLinks
+        let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+        try makeDirectory("files/music/live")
+        try fixture.write([1], to: "files/music/live/a")
+        let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "music/live/a"))
+        #expect(published.path == "music/live/a (2)")
+        let identity = try #require(published.identity)
+        // Also if the record, which may be behind, tells of another folder.
+        for likely: FilePath? in ["music/live/a", "a", nil] {
+            #expect(
+                try depot.recover(DepotFixture.id(1), likelyPath: likely)
+                    == .published(path: published.path, identity: identity, sha256: hasLinks ? nil : published.sha256))
+        }
+        let again = try await fixture.verify(try depot.openPublished(published.path, as: identity), length: bytes.count)
+        #expect(try await depot.publish(Publication(id: DepotFixture.id(1), file: again, path: published.path)) == published)
+        try depot.finishPublishing(DepotFixture.id(1))
+        #expect(try fixture.names(in: "incomplete") == [])
+        #expect(try fixture.names(in: "files/music/live") == ["a", "a (2)"])
+    }
+
+    @Test("a folder that goes away while a file gets its name in it is made again")
+    func vanishedFolderIsMadeAgain() async throws {
+        let isFirst = Locked(true)
+        let path = fixture.path("files/a")
+        let depot = LocalFileDepot(fixture.directory) { (from, name, to, newName) throws(SystemError) in
+            if isFirst.withLock({ first in
+                defer { first = false }; return first
+            }) {
+                try? FileManager.default.removeItem(atPath: path)
+            }
+            try from.link(name, to: to, as: newName)
+        }
+        let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+        let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "a/b/c"))
+        #expect(published.path == "a/b/c")
+        #expect(try fixture.read("files/a/b/c") == bytes)
+    }
+
+    @Test("finished files and their directories get the modes that were asked for", arguments: [true, false])
+    func modes(hasLinks: Bool) async throws {
+        var permissions = FilePermissions()
+        // More than a usual umask leaves.
+        (permissions.file, permissions.directory) = (0o666, 0o2777)
+        let fixture = try DepotFixture(permissions: permissions)
+        func mode(_ name: String) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: fixture.path(name))[.posixPermissions] as? Int
+        }
+        let depot = hasLinks ? fixture.depot : fixture.withoutLinks
+        try FileManager.default.createDirectory(atPath: fixture.path("files/mine"), withIntermediateDirectories: false)
+        let before = try mode("files/mine")
+        for (number, path) in ["a", "mine/a", "b/c/a"].enumerated() {
+            let part = try fixture.makePart(bytes, number)
+            // As an earlier run has left it, which was told of no mode.
+            if number == 2 { try part.setPermissions(0o600) }
+            let file = try await fixture.verify(part, length: bytes.count)
+            let path = try #require(FilePath(path))
+            _ = try await depot.publish(Publication(id: DepotFixture.id(number), file: file, path: path))
+            #expect(try mode("files/\(path)") == 0o666)
+        }
+        #expect(try [mode("files/b"), mode("files/b/c")] == [0o2777, 0o2777])
+        #expect(try mode("files/mine") == before)
+        #expect(try mode("incomplete") == 0o700)
+        let plain = try await self.fixture.publish(bytes, as: "a")
+        #expect(try self.fixture.depot.open(plain.path, as: try #require(plain.identity)).status().permissions == 0o600)
+    }
+
+    @Test("a publication that fails leaves no empty folder")
+    func failedPublicationLeavesNoFolder() async throws {
+        let depot = LocalFileDepot(fixture.directory) { (_, _, _, _) throws(SystemError) in throw SystemError(ENOSPC) }
+        let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+        await #expect(throws: FinishingFailure.self) {
+            try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "a/b/c"))
+        }
+        #expect(try fixture.names(in: "files") == [])
+    }
+}
+
+struct FilePathTests {
+    @Test("a path has a folder and a name", arguments: [("a", "", "a"), ("a/b", "a", "b"), ("a/b c/d.e", "a/b c", "d.e")])
+    func parts(text: String, folder: String, name: String) throws {
+        let path = try #require(FilePath(String(text)))
+        #expect(path.folder == folder && path.name == name)
+        #expect(path == FilePath(name, in: folder))
+        #expect(path.named("x") == FilePath("x", in: folder))
+        #expect("\(path)" == text)
+    }
+
+    @Test(
+        "what is no path below the files directory is not read as one",
+        arguments: [
+            "", "/", "/a", "a/", "a//b", "..", "../a", "a/../b", "a/.b", ".a/b", "1/2/3/4/5/6/7/8/9/a", "a\\b/c", "a\u{0}/b",
+        ])
+    func unsafe(text: String) {
+        #expect(FilePath(String(text)) == nil)
+    }
+
+    @Test("a name is reserved for one download in each folder, whatever its case")
+    func reserving() {
+        var names = FileNames { $0 == "there/a.txt" }
+        let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
+        #expect(names.reserve("a.txt", for: first) == "a.txt")
+        #expect(names.reserve("b/a.txt", for: first) == "b/a.txt")
+        #expect(names.reserve("B/A.txt", for: second) == "B/A (2).txt")
+        #expect(names.reserve("there/a.txt", for: second) == "there/a (2).txt")
+        names.release("b/a.txt", of: first)
+        #expect(names.reserve("b/a.txt", for: second) == "b/a.txt")
+        #expect(names.reserve("v1.0/a", for: first) == "v1.0/a")
+        #expect(names.reserve("v1.0/a", for: second) == "v1.0/a (2)")
+    }
+}
+
+struct FolderNamingTests {
+    @Test(
+        "a folder of safe names is taken",
+        arguments: ["", "a", "music/live", "A b/c.d/é", "1/2/3/4/5/6/7/8", String(repeating: "a", count: 200)])
+    func taken(folder: String) {
+        #expect(FileNaming.objection(toFolder: folder) == nil)
+        #expect(FileNaming.isSafeFolder(folder))
+    }
+
+    @Test(
+        "any other is refused, by a sentence that names the field",
+        arguments: [
+            "/", "/a", "a/", "a//b", ".", "..", "../a", "a/..", "a/../b", ".a", "a/.b", "a./b", " a", "a /b", "a\\b", "C:\\a",
+            "a:b",
+            "con", "a/NUL.txt", "a\nb", "a/\u{202E}b", "a?", "a\u{0}", "1/2/3/4/5/6/7/8/9", String(repeating: "a", count: 201),
+            "a/\u{301}/\u{200B}", "/\u{301}",
+        ])
+    func refused(folder: String) throws {
+        let objection = try #require(FileNaming.objection(toFolder: folder))
+        #expect(objection.contains("folder"))
+    }
+}
