@@ -119,7 +119,7 @@ public struct Fields: Sendable {
     }
 
     private mutating func endLine(_ name: FieldName, valueStart: Int) {
-        if lines[valueStart...].contains(where: ASCII.isControl) {
+        if lines.span.extracting(valueStart...).containsControl {
             for index in valueStart..<lines.count where ASCII.isControl(lines[index]) && lines[index] != ASCII.horizontalTab {
                 lines[index] = ASCII.space
             }

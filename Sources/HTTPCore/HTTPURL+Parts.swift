@@ -29,10 +29,16 @@ extension HTTPURL {
         /// The whole URL; the port only if it isn't the scheme's own.
         var text: String {
             let host = host.utf8.contains(ASCII.colon) ? "[\(host)]" : host
-            var text = "\(scheme)://\(userInfo.map { "\($0)@" } ?? "")\(host)"
+            // Room at once for all of it: so the pieces are copied, and not made a short string of, and then a longer one.
+            var text = ""
+            text.reserveCapacity(host.utf8.count + path.utf8.count + (query?.utf8.count ?? 0) + (userInfo?.utf8.count ?? 0) + 18)
+            text += scheme
+            text += "://"
+            if let userInfo { text += userInfo + "@" }
+            text += host
             if let port, port != (scheme == "https" ? 443 : 80) { text += ":\(port)" }
             text += path
-            if let query { text += "?\(query)" }
+            if let query { text += "?" + query }
             return text
         }
 

@@ -31,6 +31,14 @@ public enum IPAddress: Sendable, Hashable {
     }
 }
 
+extension IPAddress {
+    /// Names who is behind an address, to count what one client does: whoever has one of IPv6 has 2^64 of them.
+    public static func client(ofHost host: String) -> String {
+        guard case .v6(let bits) = IPAddress(parsing: host), bits >> 32 != 0xFFFF else { return host }
+        return String(bits >> 64, radix: 16)
+    }
+}
+
 extension IPAddress: CustomStringConvertible {
     /// The address as text: dotted decimal, or the canonical IPv6 form of RFC 5952 without brackets.
     public var description: String {

@@ -27,13 +27,8 @@ extension [UInt8] {
 
     /// Appends a number with at least `width` digits, zeros in front.
     mutating func append(decimal value: Int, width: Int) {
-        var divisor = 1
-        for _ in 1..<Swift.max(width, 1) { divisor *= 10 }
-        while value / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            append(0x30 &+ UInt8(truncatingIfNeeded: value / divisor % 10))
-            divisor /= 10
-        }
+        if width > 1 || value >= 10 { append(decimal: value / 10, width: width - 1) }
+        append(0x30 &+ UInt8(truncatingIfNeeded: value % 10))
     }
 }
 
@@ -43,6 +38,13 @@ extension Span<UInt8> {
         var index = start
         while index < end, set.contains(self[index]) { index += 1 }
         return index
+    }
+
+    /// Whether there is a control among the bytes, HTAB included. Looks at all of them, for that takes several at a time.
+    var containsControl: Bool {
+        var found = false
+        for index in indices { found = ASCII.isControl(self[index]) || found }
+        return found
     }
 
     /// Whether the bytes are `text`, ASCII letters compared without case.

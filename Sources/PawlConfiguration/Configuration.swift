@@ -54,6 +54,8 @@ public struct Configuration: Sendable {
     public var allowedHosts: [AllowedHost] = []
     /// Requests per second that one client's address may send; 0 is no limit.
     public var rateLimit = 0
+    /// Connections that one client's address may have open; 0 is no limit.
+    public var maxConnectionsPerAddress = 0
     /// Seconds for which requests are still taken after the signal to end, while `/readyz` says no.
     public var drainDelay = 0
     /// Base of the iTunes Search API.

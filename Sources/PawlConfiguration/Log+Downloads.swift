@@ -20,6 +20,16 @@ extension Log {
             write(.warning, "webhook is given up", [("id", .text(id.description)), ("reason", .text(reason))])
         case .mirrorDropped(let id, let reason):
             write(.warning, "mirror is dropped", [("id", .text(id.description)), ("reason", .text(reason))])
+        case .storage(let condition):
+            let degraded = condition.degraded.map(\.rawValue).joined(separator: ",")
+            if let reason = condition.unreadable {
+                write(.error, "the store cannot be read", [("reason", .text(reason))])
+            } else if !condition.degraded.isEmpty {
+                let reason = condition.reason ?? ""
+                write(.warning, "storage is degraded", [("degraded", .text(degraded)), ("reason", .text(reason))])
+            } else {
+                write(.info, "storage is well again")
+            }
         case .gate(.quota):
             write(.warning, "nothing new starts: what is kept takes all the room that --quota allows")
         case .gate(.some):

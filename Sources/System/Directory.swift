@@ -125,7 +125,7 @@ public final class Directory: Sendable {
 
     /// Whether that can be the name of an entry: not a path, and not the directory itself or what it is in.
     private static func isName(_ name: String) -> Bool {
-        !name.isEmpty && name != "." && name != ".." && !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0)
+        !name.isEmpty && name != "." && name != ".." && name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 != 0 }
     }
 
     private func check(_ name: String) throws(SystemError) {

@@ -13,12 +13,12 @@ struct FullDiskTests {
         directory = try TemporaryDirectory()
     }
 
-    @Test("the service says that it is not ready, goes on living, and is ready again when there is room")
+    @Test("the service says that its disk is full, stays ready, and is well again when there is room")
     func readiness() throws {
         let pawl = try PawlProcess(
             ["serve", "--port", "0", "--data-dir", directory.path + "/data", "--allow-private"], in: directory,
             launcher: ["prlimit", "--fsize=400000:unlimited", "--"])
-        #expect(try pawl.client.send("GET", "/readyz").status == 200)
+        try waitForDegraded([], pawl)
 
         var kept: [String] = []
         var refusal: TestResponse?
@@ -36,11 +36,9 @@ struct FullDiskTests {
         #expect(try JSONValue(parsing: try #require(refusal).body)["code"]?.string == "insufficient-storage")
         #expect(refusal?["content-type"] == "application/problem+json")
 
-        let unready = try waitForReadiness(503, pawl)
-        #expect(unready["content-type"] == "application/problem+json")
-        #expect(unready["retry-after"] != nil)
-        #expect(try JSONValue(parsing: unready.body)["code"]?.string == "unavailable")
-        #expect(unready.text.contains("the store takes no writes"))
+        try waitForDegraded(["disk-full"], pawl)
+        #expect(try pawl.client.send("GET", "/metrics").text.contains("\npawl_storage_degraded 1\n"))
+        #expect(try pawl.log().contains("storage is degraded"))
         #expect(try pawl.client.send("GET", "/healthz").status == 200)
 
         let lift = Process()
@@ -49,17 +47,23 @@ struct FullDiskTests {
         try lift.run()
         lift.waitUntilExit()
         #expect(lift.terminationStatus == 0)
-        _ = try waitForReadiness(200, pawl)
+        try waitForDegraded([], pawl)
+        #expect(try pawl.client.send("GET", "/metrics").text.contains("\npawl_storage_degraded 0\n"))
+        #expect(try pawl.log().contains("storage is well again"))
         let count = try pawl.get("/downloads?limit=1")["total"]?.integer
         #expect(count == Int64(kept.count))
         #expect(try pawl.client.send("GET", "/downloads/\(try #require(kept.last))").status == 200)
         #expect(pawl.terminate() == 0)
     }
 
-    private func waitForReadiness(_ status: Int, _ pawl: PawlProcess) throws -> TestResponse {
+    /// Waits until this is what is degraded. The service is ready all the time.
+    private func waitForDegraded(_ expected: [String], _ pawl: PawlProcess) throws {
         while true {
             let answer = try pawl.client.send("GET", "/readyz")
-            if answer.status == status { return answer }
+            try #require(answer.status == 200)
+            let body = try JSONValue(parsing: answer.body)
+            #expect(body["status"]?.string == "ready")
+            if body["degraded"]?.array?.map(\.string) == expected { return }
         }
     }
 }

@@ -26,6 +26,45 @@ struct OperationTests {
         return "http://127.0.0.1:\(try #require(url.port))"
     }
 
+    @Test("while hundreds of idle connections squat, probes and everybody else are answered")
+    func squatters() throws {
+        // 256 descriptors leave 74 connections.
+        let pawl = try PawlProcess(
+            ["serve", "--port", "0", "--data-dir", directory.path + "/data"], in: directory,
+            launcher: ["prlimit", "--nofile=256:256", "--"])
+        var squatters: [TestConnection] = []
+        for number in 0..<300 {
+            let squatter = try TestConnection(pawl.port)
+            switch number % 3 {
+            case 0: break
+            case 1: try squatter.send("GET /stats HTTP/1.1\r\nHo")
+            // It may be gone by the time its response has come.
+            default: try squatter.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            }
+            squatters.append(squatter)
+        }
+        for path in ["/healthz", "/readyz", "/stats", "/downloads"] {
+            #expect(try TestConnection(pawl.port).get(path).status == 200, "\(path)")
+        }
+        #expect(pawl.terminate() == 0)
+    }
+
+    @Test("with --max-connections-per-address, one connection more gets 503, and a probe its answer")
+    func connectionsOfAnAddress() throws {
+        let pawl = try PawlProcess(
+            ["serve", "--port", "0", "--data-dir", directory.path + "/data", "--max-connections-per-address", "5"], in: directory)
+        let clients = try (0..<5).map { _ in try TestConnection(pawl.port) }
+        for client in clients { #expect(try client.get("/stats").status == 200) }
+        let refused = try TestConnection(pawl.port).get("/stats")
+        #expect(refused.status == 503)
+        #expect(refused["connection"] == "close")
+        #expect(refused["retry-after"] != nil)
+        #expect(try JSONValue(parsing: refused.body)["code"]?.string == "unavailable")
+        for path in ["/healthz", "/readyz"] { #expect(try TestConnection(pawl.port).get(path).status == 200) }
+        for client in clients { #expect(try client.get("/stats").status == 200) }
+        #expect(pawl.terminate() == 0)
+    }
+
     @Test("each line of a JSON log is an object, with one for each request and each transition")
     func jsonLog() throws {
         let pawl = try demo(["--log-format", "json", "--log-level", "debug"])

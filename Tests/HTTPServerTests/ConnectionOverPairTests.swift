@@ -20,7 +20,7 @@ private final class Pair {
         client = ends.client
         var configuration = ServerConfiguration()
         limits(&configuration.limits)
-        group = try LoopGroup(loops: 1, connectionLimit: 100)
+        group = try LoopGroup(loops: 1, limits: configuration.limits)
         loop = LoopContext(
             application: TestApplication(handler: handler), configuration: configuration, mailbox: try Mailbox(),
             bodyStorage: group.bodyStorage, unlimitedSockets: group.unlimitedSockets)

@@ -55,6 +55,34 @@ import Testing
         return state
     }
 
+    @Test("a connection is idle from its beginning, its last response's end, or its next head's beginning")
+    func idleTime() {
+        var state = fresh()
+        #expect(state.idleSince == start)
+        // A first head that is slow has had its time since the connection began.
+        state.headBegan(at(1), limits: limits)
+        #expect(state.idleSince == start)
+        _ = state.headCompleted(head(), bodyHasBegun: false, now: at(2), limits: limits)
+        #expect(state.idleSince == nil)
+        _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        #expect(state.idleSince == nil)
+        // The client hasn't taken all of the response.
+        _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, now: at(3), limits: limits)
+        #expect(state.idleSince == nil)
+        for time in [4.0, 5.0] {
+            _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: at(time), limits: limits)
+            #expect(state.idleSince == at(4))
+        }
+        state.headBegan(at(6), limits: limits)
+        #expect(state.idleSince == at(6))
+        for phase in [ConnectionState.Phase.body, .handling, .sending, .finishing, .closed] {
+            #expect(self.state(in: phase).idleSince == nil)
+        }
+        #expect(self.state(in: .lingering, at: at(7)).idleSince == at(7))
+        let surplus = ConnectionState(now: start, isSurplus: true, limits: limits)
+        #expect(surplus.deadline == start + limits.surplusTimeout)
+    }
+
     @Test(
         "a head's framing decides what follows it",
         arguments: [

@@ -10,7 +10,7 @@ import Testing
             ([0, 0], 0), ([4, 0], 0), ([5, 0], 1), ([100, 95], 0), ([100, 80], 1), ([100, 80, 60], 2), ([7], 0), ([0, 1000], 0),
         ])
     func aConnectionIsHandedOver(counts: [Int], expected: Int) throws {
-        let group = try LoopGroup(loops: counts.count, connectionLimit: 100)
+        let group = try LoopGroup(loops: counts.count, limits: ServerLimits())
         for (member, count) in zip(group.members, counts) { member.connections.store(count, ordering: .relaxed) }
         #expect(group.connectionCount == counts.reduce(0, +))
         #expect(group.member(for: group.members[0]) === group.members[expected])

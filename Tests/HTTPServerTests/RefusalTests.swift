@@ -197,25 +197,4 @@ import Testing
             #expect(try client.readResponse().status == 408)
         }
     }
-
-    @Test("a connection too many gets 503, others go on, and one that closes makes room")
-    func aConnectionTooManyGets() async throws {
-        try await withServer(limits: { $0.connections = 3 }, echo) { port in
-            var clients = try (0..<3).map { _ in try TestConnection(port) }
-            for client in clients { #expect(try client.get("/").status == 200) }
-            let refused = try TestConnection(port)
-            try refused.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            let response = try refused.readResponse()
-            #expect(response.status == 503)
-            #expect(response["Connection"] == "close")
-            for client in clients { #expect(try client.get("/").status == 200) }
-            clients.removeLast()
-            // The server notices both closings in its own time.
-            refused.endOutput()
-            #expect(try refused.isClosed())
-            var isServed = false
-            for _ in 0..<1000 where !isServed { isServed = try TestConnection(port).get("/").status == 200 }
-            #expect(isServed)
-        }
-    }
 }

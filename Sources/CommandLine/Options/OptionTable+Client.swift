@@ -22,14 +22,9 @@ extension OptionTable {
             "segments", 1...16, default: "the service's choice", "most connections for each file", commands: [.add], \.segments
         )
         .short("x"),
-        Option(
-            "limit", "RATE", accepts: ByteRate.accepted, default: "0", "bytes per second of each download; 0 is none",
-            isInEnvironment: false, commands: [.add]
-        ) { invocation, value in
-            guard let rate = ByteRate(parsing: value) else { return false }
-            invocation.client.speedLimit = rate.bytesPerSecond
-            return true
-        }
+        .rate(
+            "limit", "bytes per second of each download; 0 is none", isInEnvironment: false, commands: [.add], \.client.speedLimit
+        )
         .alias("speed-limit"),
         integer(
             "priority", -10...10, default: "0", "greater ones begin first", commands: [.add], \.priority),

@@ -22,15 +22,8 @@ extension OptionTable {
             return true
         }
         .short("d").completed(from: .directory),
-        Option(
-            "limit", "RATE", accepts: ByteRate.accepted, default: "0", "bytes per second over all downloads; 0 is none",
-            commands: [.get]
-        ) { invocation, value in
-            guard let rate = ByteRate(parsing: value) else { return false }
-            invocation.configuration.speedLimit = rate.bytesPerSecond
-            return true
-        }
-        .alias("speed-limit").variable("PAWL_SPEED_LIMIT"),
+        .rate("limit", "bytes per second over all downloads; 0 is none", commands: [.get], \.configuration.speedLimit)
+            .alias("speed-limit").variable("PAWL_SPEED_LIMIT"),
         Option(
             "checksum", "ALGORITHM:HEX",
             accepts: Checksum.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")

@@ -95,13 +95,7 @@ enum OptionTable {
             commands: [.serve, .demo, .get], \.segments
         )
         .short("x"),
-        Option(
-            "speed-limit", "RATE", accepts: ByteRate.accepted, default: "0", "bytes per second over all downloads; 0 is none"
-        ) { invocation, value in
-            guard let rate = ByteRate(parsing: value) else { return false }
-            invocation.configuration.speedLimit = rate.bytesPerSecond
-            return true
-        },
+        .rate("speed-limit", "bytes per second over all downloads; 0 is none", \.configuration.speedLimit),
         .size(
             "min-free", "bytes that have to stay free on the disk: with fewer no download starts; 0: that does not matter",
             \.minFree),
@@ -127,24 +121,8 @@ enum OptionTable {
             "allow-private",
             "allow destinations on loopback, private, link-local and other special-use addresses, this machine's own and its neighbours'",
             commands: [.serve, .demo, .get], \.allowsPrivate),
-        Option(
-            "allow-destination", "DESTINATION",
-            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
-            "destination that is always allowed", isRepeatable: true, commands: [.serve, .demo, .get]
-        ) { invocation, value in
-            guard let destination = try? DestinationRule(parsing: value) else { return false }
-            invocation.configuration.allowedDestinations.append(destination)
-            return true
-        },
-        Option(
-            "deny-destination", "DESTINATION",
-            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
-            "destination that is never allowed, whatever allows it", isRepeatable: true, commands: [.serve, .demo, .get]
-        ) { invocation, value in
-            guard let destination = try? DestinationRule(parsing: value) else { return false }
-            invocation.configuration.deniedDestinations.append(destination)
-            return true
-        },
+        .destinations("allow-destination", "destination that is always allowed", \.allowedDestinations),
+        .destinations("deny-destination", "destination that is never allowed, whatever allows it", \.deniedDestinations),
         Option(
             "proxy", "URL", accepts: "an http, https or socks5h URL of a proxy, optionally with user and password",
             default: "none",
@@ -155,15 +133,7 @@ enum OptionTable {
             invocation.configuration.proxy = proxy
             return true
         },
-        Option(
-            "no-proxy", "DESTINATION",
-            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
-            "destination that is asked without the proxy", isRepeatable: true, commands: [.serve, .demo, .get]
-        ) { invocation, value in
-            guard let destination = try? DestinationRule(parsing: value) else { return false }
-            invocation.configuration.directDestinations.append(destination)
-            return true
-        },
+        .destinations("no-proxy", "destination that is asked without the proxy", \.directDestinations),
         Option(
             "cors-origin", "ORIGIN", accepts: "an origin such as https://example.org:8443, or * for all", default: "none",
             "browser origin that may call the API", isRepeatable: true
@@ -184,6 +154,9 @@ enum OptionTable {
         .number(
             "rate-limit", 0...1_000_000, default: "0",
             "requests per second that one client's address may send, twice as many at once; 0 is no limit", \.rateLimit),
+        .number(
+            "max-connections-per-address", 0...1_000_000, default: "0",
+            "connections that one client's address may have open; 0 is no limit", \.maxConnectionsPerAddress),
         .number(
             "drain-delay", 0...60, default: "0",
             "seconds for which requests are still taken after the signal to end, while /readyz says no", \.drainDelay),
@@ -221,12 +194,39 @@ extension Option {
     fileprivate static func size(
         _ name: String, _ meaning: String, _ property: any WritableKeyPath<Configuration, Int64> & Sendable
     ) -> Option {
+        Option(name, "SIZE", accepts: "bytes, \(ByteCount.accepted)", default: "0", meaning) { invocation, value in
+            guard let size = ByteCount(parsing: value) else { return false }
+            invocation.configuration[keyPath: property] = size.bytes
+            return true
+        }
+    }
+
+    /// A list of destinations.
+    fileprivate static func destinations(
+        _ name: String, _ meaning: String, _ property: any WritableKeyPath<Configuration, [DestinationRule]> & Sendable
+    ) -> Option {
         Option(
-            name, "SIZE", accepts: "bytes, 0 or more, optionally with K, M, G or T for 1024 each, such as 20G", default: "0",
-            meaning
+            name, "DESTINATION",
+            accepts: "a host, *.suffix, an address or a block such as 10.0.0.0/8, each optionally with :port", default: "none",
+            meaning, isRepeatable: true, commands: [.serve, .demo, .get]
         ) { invocation, value in
-            guard let size = ByteRate(parsing: value) else { return false }
-            invocation.configuration[keyPath: property] = size.bytesPerSecond
+            guard let rule = try? DestinationRule(parsing: value) else { return false }
+            invocation.configuration[keyPath: property].append(rule)
+            return true
+        }
+    }
+
+    /// A speed.
+    static func rate(
+        _ name: String, _ meaning: String, isInEnvironment: Bool = true, commands: Set<CommandName> = [.serve, .demo],
+        _ property: any WritableKeyPath<Invocation, Int64> & Sendable
+    ) -> Option {
+        Option(
+            name, "RATE", accepts: "bytes per second, \(ByteCount.accepted)", default: "0", meaning,
+            isInEnvironment: isInEnvironment, commands: commands
+        ) { invocation, value in
+            guard let rate = ByteCount(parsing: value) else { return false }
+            invocation[keyPath: property] = rate.bytes
             return true
         }
     }

@@ -45,7 +45,12 @@ struct SearchTexts: Sendable {
     }
 
     fileprivate static func append(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(contentsOf: text.lowercased().utf8)
+        // Nearly all URLs and names are ASCII, for which no new string has to be made.
+        if text.utf8.allSatisfy({ $0 < 0x80 }) {
+            bytes.append(contentsOf: text.utf8.lazy.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 })
+        } else {
+            bytes.append(contentsOf: text.lowercased().utf8)
+        }
     }
 }
 

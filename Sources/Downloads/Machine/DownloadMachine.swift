@@ -183,9 +183,6 @@ extension DownloadMachine {
         if count > 0 { record.download.segments = count }
     }
 
-    /// The end of patience with whatever commands wait for.
-    var patienceTimer: Timer? { patience.map { .patience($0) } }
-
     /// Whether the download fails if the transfer that is to begin does and brings nothing.
     func isLastAttempt(_ policy: RetryPolicy) -> Bool { budget.isLastAttempt(policy) }
 

@@ -90,10 +90,10 @@ extension SpeedSchedule.Entry {
             throw SpeedScheduleError(
                 description: "has the span '\(words[1])'; it takes a start and another end such as 08:00-18:00 or 22:00-06:00")
         }
-        guard let rate = ByteRate(parsing: String(words[2])) else {
-            throw SpeedScheduleError(description: "has the speed '\(words[2])'; it takes \(ByteRate.accepted)")
+        guard let speed = ByteCount(parsing: String(words[2])) else {
+            throw SpeedScheduleError(description: "has the speed '\(words[2])'; it takes bytes per second, \(ByteCount.accepted)")
         }
-        self.init(text: text, bytesPerSecond: rate.bytesPerSecond, days: days, start: start, end: end)
+        self.init(text: text, bytesPerSecond: speed.bytes, days: days, start: start, end: end)
     }
 
     private static let dayNames = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

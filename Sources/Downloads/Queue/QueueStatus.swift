@@ -32,11 +32,9 @@ final class QueueStatus: Sendable {
 
     /// What a queued download of this URL waits for.
     func reason(for url: String) -> WaitingReason {
-        state.withLock { state in
-            if let gate = state.gate { return gate }
-            if state.isFull || state.fullHosts.isEmpty { return .turn }
-            guard let url = HTTPURL(url) else { return .turn }
-            return state.fullHosts.contains("\(url.host):\(url.port)") ? .host : .turn
-        }
+        let state = state.withLock { $0 }
+        if let gate = state.gate { return gate }
+        guard !state.isFull, !state.fullHosts.isEmpty, let url = HTTPURL(url) else { return .turn }
+        return state.fullHosts.contains("\(url.host):\(url.port)") ? .host : .turn
     }
 }

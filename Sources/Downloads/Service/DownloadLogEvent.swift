@@ -16,6 +16,8 @@ public enum DownloadLogEvent: Sendable {
     case webhook(DownloadID, WebhookOutcome)
     /// One of a download's mirrors, or all of them, are asked no more, and why.
     case mirrorDropped(DownloadID, String)
+    /// What the store can do has changed to this.
+    case storage(StoreCondition)
     /// Nothing new starts any more, for this reason; or, without one, it does again.
     case gate(WaitingReason?)
     /// Records were removed that had been kept for long enough.

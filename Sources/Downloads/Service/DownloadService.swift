@@ -137,7 +137,9 @@ public actor DownloadService {
         publisher = DownloadPublisher(epoch: epoch, history: contents.events)
         index = publisher.index
         events = publisher.hub
-        probe = StoreProbe(store)
+        probe = StoreProbe(
+            store, hasRoom: { [path = configuration.dataDirectory] in DiskReservations.hasRoom(at: path) },
+            changed: { log(.storage($0)) })
         speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimitNow)
         webhooks = webhookSender.map { [store] in
             WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, log: log)
@@ -201,10 +203,15 @@ public actor DownloadService {
         quietWaiter = nil
     }
 
-    /// Why records cannot be written, tried out on the disk; `nil` if they can. Takes about two seconds at most, and writes once a
-    /// second at most, however often it is asked.
-    public nonisolated func storeComplaint() async -> String? {
-        await probe.complaint()
+    /// What the store can do, tried out on the disk. Takes about two seconds at most, and writes once a second at most, however often it
+    /// is asked.
+    public nonisolated func storeCondition() async -> StoreCondition {
+        await probe.condition()
+    }
+
+    /// Tells the log of a change of the store's condition that nobody has asked for; to be called every few seconds.
+    public nonisolated func watchStore() async {
+        await probe.watch()
     }
 
     /// What limits all downloads at the moment, by the schedule or without one, in bytes per second; 0 is no limit.

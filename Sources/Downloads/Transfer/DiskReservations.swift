@@ -48,6 +48,12 @@ final class DiskReservations: Sendable {
         claims.withLock { $0[id] = nil }
     }
 
+    /// Whether there is room for anything at all where a path is; true if the system does not say.
+    static func hasRoom(at path: String) -> Bool {
+        guard let space = try? FileSystemSpace(at: path) else { return true }
+        return suffices(free: space.free, wanted: 1, size: space.size)
+    }
+
     /// Whether so many bytes may be taken of those that are free on a file system of that size.
     static func suffices(free: Int64, wanted: Int64, size: Int64) -> Bool {
         // Some file systems have no size; what they have room for only writing will tell.

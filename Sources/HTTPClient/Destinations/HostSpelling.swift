@@ -5,6 +5,11 @@ enum HostSpelling {
     /// The host in the one spelling in which it is checked: percent-decoded, in lower case, without brackets and without the
     /// trailing dot of an absolute name, and with digits and dots of other scripts as ASCII, the way IDNA maps them (UTS #46).
     static func normalize(_ host: String) -> String {
+        // Nearly all hosts are spelled like that.
+        let isNormal = host.utf8.allSatisfy {
+            $0 &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
+        }
+        if isNormal, host.utf8.last != UInt8(ascii: ".") { return host }
         var name = ""
         for scalar in percentDecoded(host).unicodeScalars {
             switch scalar.value {

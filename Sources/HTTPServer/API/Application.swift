@@ -12,6 +12,10 @@ public protocol Application: Sendable {
     /// comes empty (200, no fields, no body) and keeps the storage of earlier responses, so filling it usually allocates nothing.
     func respond(to request: borrowing Request, with response: inout Response) -> Handling
 
+    /// Whether a request without a body is answered although its connection is one too many: for the probes of whoever watches the
+    /// service, which says little and at once. By default none is. Called on an event loop's thread; must not block.
+    func answersSurplus(_ request: borrowing Request) -> Bool
+
     /// Fills in the response to a request that the server itself refuses. `response.status` is set; the application adds a body
     /// and its Content-Type. `request` has the fields of the head as far as they were read; its other parts may be anything.
     /// Called on an event loop's thread; must not block.
@@ -19,6 +23,9 @@ public protocol Application: Sendable {
 }
 
 extension Application {
+    /// None.
+    public func answersSurplus(_ request: borrowing Request) -> Bool { false }
+
     /// Reads every body.
     public func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision { .read }
 }

@@ -54,9 +54,9 @@ public final class HTTPServer: Sendable {
     /// How many connections are open.
     public var connectionCount: Int { group?.connectionCount ?? 0 }
 
-    /// From now on so many connections may be open. Those that are open stay so.
+    /// From now on so many connections may be open. Those that are busy stay so.
     public func limit(connections: Int) {
-        group?.connectionLimit.store(max(1, connections), ordering: .relaxed)
+        group?.registry.limit(connections: connections)
     }
 
     private var group: LoopGroup? {
@@ -71,7 +71,7 @@ public final class HTTPServer: Sendable {
         let (configuration, application) = (configuration, application)
         do throws(SystemError) {
             let group = try LoopGroup(
-                loops: max(configuration.eventLoops, 1), connectionLimit: configuration.limits.connections)
+                loops: max(configuration.eventLoops, 1), limits: configuration.limits)
             do throws(SystemError) {
                 for (index, member) in group.members.enumerated() {
                     try Thread.start(name: "http-\(index)") {

@@ -28,11 +28,17 @@ public struct ServerLimits: Sendable {
     /// already. Then the connection is reset.
     public var writeTimeout: Duration = .seconds(60)
 
-    /// Connections at a time, 10,000. Further ones get 503 and are closed.
+    /// Connections at a time, 10,000. For a further one, that is closed which has been idle for the longest: between requests, or without
+    /// a complete head. If none is idle, the new one is surplus: it gets 503 and is closed, unless it asks what an application answers
+    /// nonetheless (``Application/answersSurplus(_:)``).
     public var connections = 10_000
-    /// Of the connections beyond that, how many may be held for the moment it takes to refuse them, 1,024; the rest is
-    /// closed unread.
+    /// Connections of one client's address at a time (or /64 of IPv6); further ones are surplus. 0 is no limit.
+    public var connectionsPerAddress = 0
+    /// How many surplus connections may be held at a time for what it takes to refuse them, 1,024. For more than that, idle ones of
+    /// them are closed; if there are none, the new one is, unread.
     public var refusedConnections = 1024
+    /// How long a surplus connection may take to send a head before it is refused all the same, 1 s.
+    public var surplusTimeout: Duration = .seconds(1)
 
     /// After a response that closes while the client may still be sending: how long what it sends is read and dropped, so that
     /// the response isn't lost to a reset (RFC 9112 §9.6). 5 s.

@@ -112,6 +112,11 @@ extension Connection {
         if loop.request.announcesBody, !readsBody(&loop) { return }
         let step = state.headCompleted(
             loop.request.head, bodyHasBegun: bodyHasBegun, now: loop.now, limits: loop.limits)
+        if let surplus {
+            let isWhole = step == .handle
+            guard isWhole, loop.application.answersSurplus(loop.request) else { return refuse(surplus, readsAll: isWhole, &loop) }
+            state.responseEndsConnection()
+        }
         switch step {
         case .handle: handleRequest(&loop)
         case .refuse(let error): refuse(Refusal(status: error.status, detail: error.detail), &loop)

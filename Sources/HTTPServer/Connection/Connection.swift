@@ -8,6 +8,8 @@ struct Connection: ~Copyable {
     let id: ConnectionID
     let socket: Socket
     let peer: SocketAddress
+    /// Why it is refused what it asks, if it is one too many.
+    let surplus: Refusal?
     var state: ConnectionState
 
     /// The socket's readiness as last reported: true until a call says otherwise.
@@ -45,11 +47,14 @@ struct Connection: ~Copyable {
     /// It is in the loop's list of those.
     var isQueued = false
 
-    init(id: ConnectionID, socket: consuming Socket, peer: SocketAddress, _ loop: borrowing LoopContext) {
+    init(
+        id: ConnectionID, socket: consuming Socket, peer: SocketAddress, surplus: Refusal? = nil, _ loop: borrowing LoopContext
+    ) {
         self.id = id
         self.socket = socket
         self.peer = peer
-        state = ConnectionState(now: loop.now, limits: loop.limits)
+        self.surplus = surplus
+        state = ConnectionState(now: loop.now, isSurplus: surplus != nil, limits: loop.limits)
     }
 
     var isClosed: Bool { state.phase == .closed }
@@ -126,15 +131,28 @@ struct Connection: ~Copyable {
             let isTaken = if let heldByKernel { held.map { heldByKernel < $0 } ?? true } else { false }
             state.outputWasSeen(taken: isTaken, loop.now, limits: loop.limits)
         }
+        let isUnasked = state.phase == .awaiting || state.phase == .head
         switch state.expired(loop.now, limits: loop.limits) {
         case .nothing:
             if case .stream(let source) = source, source.isDue(loop.now) { turn(&loop) }
-        case .close: close(&loop)
+        case .close:
+            guard isUnasked, let surplus else { return close(&loop) }
+            refusePartialRequest(surplus, &loop)
+            turn(&loop)
         case .reset: reset(&loop)
         case .refuse(let status):
-            refusePartialRequest(Refusal(status: status, detail: "The request did not arrive in time."), &loop)
+            let late = Refusal(status: status, detail: "The request did not arrive in time.")
+            refusePartialRequest(isUnasked ? surplus ?? late : late, &loop)
             turn(&loop)
         }
+    }
+
+    /// A new connection needs this one's place. Closes it if it has been idle since that moment, and what has come just now is no request.
+    mutating func giveWay(since: Moment, _ loop: inout LoopContext) {
+        guard state.idleSince == since else { return }
+        isReadable = true
+        turn(&loop)
+        if state.idleSince == since { close(&loop) }
     }
 
     /// What the loop must do about a connection after its turn.
@@ -211,8 +229,11 @@ struct Connection: ~Copyable {
 /// Where a connection sits while the loop's table, its queue and its poller know it by name.
 final class ConnectionSeat {
     var connection: Connection
+    /// What all loops know of it.
+    let entry: ConnectionRegistry.Entry
 
-    init(_ connection: consuming Connection) {
+    init(_ connection: consuming Connection, _ entry: ConnectionRegistry.Entry) {
         self.connection = connection
+        self.entry = entry
     }
 }

@@ -41,12 +41,16 @@ struct ConnectionState {
     private var outputDeadline: Moment?
     /// When to look whether the client has taken output, though none could be written; not after the deadline.
     private var outputLook: Moment?
+    /// Since when nothing has been owed to the client: it has sent no complete request since, and has its last response. Nil while
+    /// something is owed. Of a head that is coming, it is the time that it began.
+    private(set) var idleSince: Moment?
     private var windowBytes = 0
     private var drainedBytes: Int64 = 0
 
-    /// A connection that was just accepted.
-    init(now: Moment, limits: borrowing ServerLimits) {
-        phaseDeadline = now + limits.headTimeout
+    /// A connection that was just accepted. `isSurplus`: it is one too many.
+    init(now: Moment, isSurplus: Bool = false, limits: borrowing ServerLimits) {
+        phaseDeadline = now + (isSurplus ? limits.surplusTimeout : limits.headTimeout)
+        idleSince = now
     }
 
     /// When ``expired(_:limits:)`` must be called at the latest; nil if nothing is being waited for.
@@ -81,7 +85,9 @@ extension ConnectionState {
         guard phase == .awaiting else { return }
         phase = .head
         // On a new connection the time has run since it was accepted.
-        if !isFirstRequest { phaseDeadline = now + limits.headTimeout }
+        guard !isFirstRequest else { return }
+        phaseDeadline = now + limits.headTimeout
+        idleSince = now
     }
 
     /// A head is complete. `bodyHasBegun`: bytes of its body are there already.
@@ -90,6 +96,7 @@ extension ConnectionState {
     ) -> HeadStep {
         closesAfterResponse = !head.keepsAlive || isStopping
         phaseDeadline = nil
+        idleSince = nil
         switch head.framing {
         case .none, .length(0):
             phase = .handling
@@ -119,6 +126,7 @@ extension ConnectionState {
     mutating func refused(readsAll: Bool = false) {
         phase = .handling
         phaseDeadline = nil
+        idleSince = nil
         closesAfterResponse = true
         leavesInputUnread = !readsAll
     }
@@ -233,6 +241,7 @@ extension ConnectionState {
         case .awaiting:
             // The idle time begins when the client has been given all of the last response.
             if phaseDeadline == nil { phaseDeadline = now + limits.idleTimeout }
+            if idleSince == nil { idleSince = now }
             return .wait
         case .finishing:
             guard leavesInputUnread || hasUnreadInput else {
@@ -240,6 +249,7 @@ extension ConnectionState {
                 return .close
             }
             phase = .lingering
+            idleSince = now
             phaseDeadline = now + (isStopping ? min(limits.lingerTimeout, limits.stopGrace) : limits.lingerTimeout)
             return .linger
         case .closed: return .close
@@ -263,6 +273,7 @@ extension ConnectionState {
 
     mutating func close() {
         phase = .closed
+        idleSince = nil
         phaseDeadline = nil
         outputDeadline = nil
         outputLook = nil

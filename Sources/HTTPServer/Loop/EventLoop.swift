@@ -116,6 +116,7 @@ struct EventLoop: ~Copyable {
             guard let seat = connections[id] else { return }
             seat.connection.wake(&context)
             finishTurn(of: seat)
+        case .giveWay(let id, let since): giveWay(id, since)
         case .stop(let deadline): stop(context.translation.moment(of: deadline))
         }
     }
@@ -135,14 +136,17 @@ struct EventLoop: ~Copyable {
     /// After every turn: forgets a connection that is closed, otherwise sees that it gets its next turn.
     private mutating func finishTurn(of seat: ConnectionSeat) {
         let actions = seat.connection.takeLoopActions()
-        if actions.isClosed { return remove(seat.connection.id) }
+        if actions.isClosed { return remove(seat) }
+        seat.entry.idleSince = seat.connection.state.idleSince
         if actions.isToBeQueued { queue.append(seat) }
         if let deadline = actions.deadline { deadlines.insert(deadline, seat.connection.id) }
     }
 
-    private mutating func remove(_ id: ConnectionID) {
+    private mutating func remove(_ seat: ConnectionSeat) {
+        let id = seat.connection.id
         guard connections[id] != nil else { return }
         connections.remove(id)
+        group.registry.remove(seat.entry)
         member.connections.subtract(1, ordering: .relaxed)
         // A descriptor is about to be free.
         if acceptsAgain != nil { acceptsAgain = context.now }
@@ -186,27 +190,41 @@ extension EventLoop {
     }
 
     private mutating func add(_ socket: consuming Socket, _ peer: SocketAddress) {
-        let most = group.connectionLimit.load(ordering: .relaxed)
-        let excess = group.connectionCount - most
         let id = connections.reserve()
-        let descriptor = socket.descriptor
-        guard excess <= limits.refusedConnections, (try? poller.add(connection: descriptor, token: id.token)) != nil else {
-            connections.remove(id)
-            member.connections.subtract(1, ordering: .relaxed)
-            return
+        guard let admission = group.registry.admit(id, member, from: peer, now: context.now) else { return drop(id) }
+        for leaver in admission.leavers {
+            if leaver.entry.member === member {
+                giveWay(leaver.entry.id, leaver.since)
+            } else {
+                leaver.entry.member.mailbox.post(.giveWay(leaver.entry.id, since: leaver.since))
+            }
         }
-        let seat = ConnectionSeat(Connection(id: id, socket: socket, peer: peer, context))
+        guard (try? poller.add(connection: socket.descriptor, token: id.token)) != nil else {
+            group.registry.remove(admission.entry)
+            return drop(id)
+        }
+        let seat = ConnectionSeat(
+            Connection(id: id, socket: socket, peer: peer, surplus: admission.refusal, context), admission.entry)
         connections.insert(id, seat)
-        if excess > 0 {
-            seat.connection.refusePartialRequest(
-                Refusal(status: .serviceUnavailable, detail: "The server has \(most) connections already."),
-                &context)
-            seat.connection.turn(&context)
-        } else if stopDeadline != nil {
+        if stopDeadline != nil {
             // The request may have come with the connection.
             seat.connection.isReadable = true
             seat.connection.stop(&context)
         }
+        finishTurn(of: seat)
+    }
+
+    /// A connection that was accepted isn't served.
+    private mutating func drop(_ id: ConnectionID) {
+        connections.remove(id)
+        member.connections.subtract(1, ordering: .relaxed)
+    }
+
+    /// Closes a connection for a new one, if it is idle still.
+    private mutating func giveWay(_ id: ConnectionID, _ since: Moment) {
+        guard let seat = connections[id] else { return }
+        seat.connection.giveWay(since: since, &context)
+        if !seat.connection.isClosed { group.registry.keep(seat.entry) }
         finishTurn(of: seat)
     }
 

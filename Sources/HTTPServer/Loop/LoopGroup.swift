@@ -20,12 +20,12 @@ final class LoopGroup: Sendable {
     let bodyStorage = SharedBudget()
     /// Connections of all loops that are among the ``ServerLimits/unlimitedSockets``.
     let unlimitedSockets = SharedBudget()
-    /// The most open connections; beyond that they are refused.
-    let connectionLimit: Atomic<Int>
+    /// Which of all connections there is room for.
+    let registry: ConnectionRegistry
     private let running: Locked<(count: Int, waiters: [CheckedContinuation<Void, Never>])>
 
-    init(loops: Int, connectionLimit: Int) throws(SystemError) {
-        self.connectionLimit = Atomic(connectionLimit)
+    init(loops: Int, limits: ServerLimits) throws(SystemError) {
+        registry = ConnectionRegistry(limits: limits)
         var members: [Member] = []
         for _ in 0..<loops { members.append(try Member()) }
         self.members = members

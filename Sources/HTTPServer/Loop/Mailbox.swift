@@ -27,6 +27,8 @@ enum Message: Sendable {
     case response(ConnectionID, request: UInt64, Response)
     /// A stream has something to send.
     case wake(ConnectionID)
+    /// A new connection needs the place of this one, if it has been idle since that moment.
+    case giveWay(ConnectionID, since: Moment)
     /// Begin the orderly shutdown; what is left at that time is cut off.
     case stop(deadline: ContinuousClock.Instant)
 }
@@ -80,7 +82,7 @@ extension Message {
         switch self {
         case .adopt(let descriptor, _): _ = Socket(owning: descriptor)
         case .response(_, _, let response): response.discardBody()
-        case .wake, .stop: break
+        case .wake, .giveWay, .stop: break
         }
     }
 }

@@ -8,17 +8,17 @@ internal import System
 extension API {
     /// `GET /metrics`.
     func showMetrics(_ request: borrowing Request) throws(Problem) -> RouteResult {
-        // What the process takes is read from files.
+        // What the process takes is read from files, and the store is tried out.
         return .later { [self] () throws(Problem) in
             var response = Response()
             response.fields.append(.contentType, "text/plain; version=0.0.4; charset=utf-8")
             response.forbidStoring()
-            response.body = metricsText()
+            response.body = metricsText(isDegraded: !(await downloads.storeCondition()).degraded.isEmpty)
             return response
         }
     }
 
-    private func metricsText() -> [UInt8] {
+    private func metricsText(isDegraded: Bool) -> [UInt8] {
         var text = MetricsText()
         text.family("pawl_build_info", .gauge, "Always 1; its label tells the version.")
         text.sample("pawl_build_info", [("version", Program.version)], 1)
@@ -34,6 +34,9 @@ extension API {
         text.sample("pawl_received_bytes_total", Double(metrics.receivedBytes()))
         text.gauge("pawl_receive_bytes_per_second", "Speed of all transfers together.", Double(statistics.bytesPerSecond))
         text.gauge("pawl_event_readers", "Open event streams.", Double(downloads.events.readerCount))
+        text.gauge(
+            "pawl_storage_degraded", "1 while the disk is full or takes no writes, as `/readyz` tells in detail; 0 otherwise.",
+            isDegraded ? 1 : 0)
         writeProcess(to: &text)
         return text.bytes
     }

@@ -15,19 +15,25 @@ extension API {
 
     private static let healthBody = Array(#"{"status":"ok"}"#.utf8)
 
-    /// `GET /readyz`: requests are welcome, and what they promise can be kept.
+    /// `GET /readyz`: requests are welcome. What is degraded makes nobody unready: on a full disk, only a request can make room.
     func readiness(_ request: borrowing Request) throws(Problem) -> RouteResult {
         try checkReadiness()
         return .later { [self] () throws(Problem) in
-            let complaint = await downloads.storeComplaint()
+            let store = await downloads.storeCondition()
             // It may have begun to stop in the meantime.
             try checkReadiness()
-            if let complaint { throw Problem(.unavailable, "the store takes no writes: \(complaint)", retryAfter: 1) }
+            if let reason = store.unreadable {
+                throw Problem(.unavailable, "the store cannot be read: \(reason)", retryAfter: 1)
+            }
             var response = Response()
             response.forbidStoring()
             response.fill { writer in
                 writer.beginObject()
                 writer.member("status", "ready")
+                writer.name("degraded")
+                writer.beginArray()
+                for degradation in store.degraded { writer.value(degradation.rawValue) }
+                writer.endArray()
                 writer.endObject()
             }
             return response

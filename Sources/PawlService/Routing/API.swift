@@ -117,6 +117,14 @@ final class API: Application {
         pending.entry?.write(to: log, response.status, took: .nanoseconds(nanoseconds))
     }
 
+    /// Probes are answered whatever squats on the connections.
+    func answersSurplus(_ request: borrowing Request) -> Bool {
+        switch router.match(request.head.target).endpoint {
+        case .health, .readiness: true
+        default: false
+        }
+    }
+
     func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response) {
         metrics.record(refusal: refusal.status)
         Problem(refusal).fill(&response)

@@ -24,14 +24,14 @@ struct ClientAllowances: Sendable {
 
     /// Takes one of the client's allowance, or returns how long it takes until there is one.
     mutating func take(_ host: String, now: ContinuousClock.Instant) -> Duration? {
-        let client = Self.client(host)
+        let client = IPAddress.client(ofHost: host)
         if clients[client] == nil, clients.count >= Self.capacity { makeRoom(now: now) }
         return clients[client, default: Allowance(bucket: TokenBucket(size, now: now))].bucket.take(size, now: now)
     }
 
     /// The same, but what has been taken for this mark lately is not taken again.
     mutating func take(_ host: String, once mark: Int, now: ContinuousClock.Instant) -> Duration? {
-        let client = Self.client(host)
+        let client = IPAddress.client(ofHost: host)
         if clients[client]?.marks.contains(mark) == true { return nil }
         if let wait = take(host, now: now) { return wait }
         clients[client]?.marks.append(mark)
@@ -43,11 +43,5 @@ struct ClientAllowances: Sendable {
     private mutating func makeRoom(now: ContinuousClock.Instant) {
         clients = clients.filter { !$0.value.bucket.isFull(size, now: now) }
         while clients.count > Self.capacity / 2, let client = clients.keys.first { clients[client] = nil }
-    }
-
-    /// Who is behind an address: whoever has one of IPv6 has 2^64 of them.
-    static func client(_ host: String) -> String {
-        guard case .v6(let bits) = IPAddress(parsing: host), bits >> 32 != 0xFFFF else { return host }
-        return String(bits >> 64, radix: 16)
     }
 }

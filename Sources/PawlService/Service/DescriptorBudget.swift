@@ -33,7 +33,7 @@ final class DescriptorBudget: Sendable {
         self.server.withLock { $0.value = server }
     }
 
-    /// Divides the descriptors. What is open stays open: if there are too many, the next ones are refused until it is fewer.
+    /// Divides the descriptors. What is busy stays open: if there are too many, idle ones give way, or the next ones are refused.
     @discardableResult
     func fit(transfers settings: ServiceSettings) -> ServerLimits {
         var limits = wanted

@@ -22,7 +22,11 @@ public final class Service: Sendable {
     /// As it was given: the files that it names are read again on demand.
     private let configuration: Configuration
     private let heapTrimmer = HeapTrimmer()
+    private let storeWatch: Task<Void, Never>
     private let log: Log
+
+    /// How often it looks whether the disk is full, or not any more.
+    private static let watchInterval: Duration = .seconds(5)
 
     private init(
         server: HTTPServer, address: SocketAddress, downloads: DownloadService, client: HTTPClient,
@@ -38,7 +42,14 @@ public final class Service: Sendable {
         self.webhookSecret = webhookSecret
         self.configuration = configuration
         self.log = log
+        storeWatch = Task {
+            while (try? await Task.sleep(for: Self.watchInterval)) != nil { await downloads.watchStore() }
+        }
         heapTrimmer.start()
+    }
+
+    deinit {
+        storeWatch.cancel()
     }
 
     /// Starts everything, in this order: the data directory is locked, the store opened and what it knows loaded, transfers begin,
@@ -70,6 +81,7 @@ public final class Service: Sendable {
         var settings = ServerConfiguration()
         settings.host = configuration.host
         settings.port = configuration.port
+        settings.limits.connectionsPerAddress = configuration.maxConnectionsPerAddress
         settings.defaultFields = CrossOriginPolicy.defaultFields
         let descriptors = DescriptorBudget(descriptors: ProcessEnvironment.descriptorLimit, wanted: settings.limits)
         // What was kept may be more than what is given now.
@@ -133,6 +145,7 @@ public final class Service: Sendable {
     /// checkpointed. Takes at most about `limit`.
     public func stop(within limit: Duration = .seconds(6)) async {
         retire()
+        storeWatch.cancel()
         await server.shutdown(within: limit)
         await downloads.shutdown()
         client.shutdown()

@@ -48,7 +48,8 @@ struct CommandLineParserTests {
             "speed-schedule": "sat,sun\t22:00-06:00\t2M", "allow-destination": "10.0.0.0/8",
             "deny-destination": "*.internal", "proxy": "http://user:pass@proxy.example:3128", "no-proxy": "10.0.0.0/8",
             "cors-origin": "https://a.example", "allowed-host": "pawl.example", "itunes-url": "http://127.0.0.1:1/i",
-            "posts-url": "http://127.0.0.1:1/p", "rate-limit": "100", "drain-delay": "5", "ca-file": "/ca", "log-level": "debug",
+            "posts-url": "http://127.0.0.1:1/p", "rate-limit": "100", "max-connections-per-address": "20", "drain-delay": "5",
+            "ca-file": "/ca", "log-level": "debug",
             "log-format": "json", "min-free": "1G", "quota": "2T", "keep-completed": "30d", "keep-ended": "7d",
         ]
         for option in OptionTable.options(of: .serve) {

@@ -111,17 +111,18 @@ struct CommandTableTests {
     }
 }
 
-@Suite("Rates")
-struct ByteRateTests {
+@Suite("Amounts of bytes")
+struct ByteCountTests {
     @Test(
-        "rates have units of 1024",
+        "units are of 1024",
         arguments: [
             ("0", 0), ("4096", 4096), ("500k", 512_000), ("2M", 2_097_152), ("1.5G", 1_610_612_736), ("0.5K", 512), ("1.5", nil),
             ("", nil),
             ("M", nil), ("-1", nil), ("+1", nil), ("2MB", nil), ("1.M", nil), (".5M", nil), ("9223372036854775807", .max),
             ("9223372036854775808", nil), ("9007199254740992K", nil), ("8589934591.9999999G", nil), ("1e3", nil),
+            ("2t", 2_199_023_255_552),
         ] as [(String, Int64?)])
-    func rates(text: String, bytes: Int64?) {
-        #expect(ByteRate(parsing: text)?.bytesPerSecond == bytes)
+    func amounts(text: String, bytes: Int64?) {
+        #expect(ByteCount(parsing: text)?.bytes == bytes)
     }
 }

@@ -420,7 +420,7 @@ struct MachineModel {
 
     private mutating func fire(_ timer: DownloadMachine.Timer) throws {
         timers.remove(timer)
-        if timer == machine.patienceTimer, let running = transfer, running.isStopped {
+        if case .patience = timer, let running = transfer, running.isStopped {
             // It ends later, if ever.
             stragglers.insert(running.operation)
             transfer = nil

@@ -1,10 +1,11 @@
 import Synchronization
+import System
 import TestSupport
 import Testing
 
 @testable import Downloads
 
-@Suite("Asking the store whether it takes writes", .timeLimit(.minutes(3)))
+@Suite("Asking the store what it can do", .timeLimit(.minutes(3)))
 struct StoreProbeTests {
     /// Answers as it is told, and counts what it is asked.
     private final class ScriptedStore: RecordStore {
@@ -14,6 +15,7 @@ struct StoreProbeTests {
 
         let mood: Mutex<Mood>
         let submitted = Mutex<[StoreCommit]>([])
+        let readFailure = Mutex<StoreError?>(nil)
 
         init(_ mood: Mood) { self.mood = Mutex(mood) }
 
@@ -30,7 +32,10 @@ struct StoreProbeTests {
             return commit
         }
 
-        func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] { [] }
+        func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
+            if let failure = readFailure.withLock({ $0 }) { throw failure }
+            return []
+        }
         func note(_ progress: StoredProgress) {}
         func close() async {}
     }
@@ -38,16 +43,18 @@ struct StoreProbeTests {
     @Test("a store that writes is not complained of")
     func works() async {
         let probe = StoreProbe(ScriptedStore(.works), limit: .seconds(60))
-        #expect(await probe.complaint() == nil)
+        #expect(await probe.condition() == StoreCondition())
     }
 
     @Test("a store that fails is complained of with its reason, until it works again")
     func fails() async throws {
         let store = ScriptedStore(.fails)
         let probe = StoreProbe(store, limit: .seconds(60))
-        #expect(await probe.complaint() == StoreError.full.description)
+        #expect(await probe.condition().degraded == [.diskFull])
+        #expect(await probe.condition().reason == StoreError.full.description)
+        #expect(await probe.condition().unreadable == nil)
         store.mood.withLock { $0 = .works }
-        while await probe.complaint() != nil { await Task.yield() }
+        while await probe.condition() != StoreCondition() { await Task.yield() }
     }
 
     @Test("a disk that hangs is complained of in time, and is not given more to do")
@@ -56,14 +63,45 @@ struct StoreProbeTests {
         let probe = StoreProbe(store, limit: .milliseconds(1))
         let begun = ContinuousClock.now
         while ContinuousClock.now - begun < StoreProbe.freshness * 2 {
-            #expect(await probe.complaint()?.contains("no answer from the disk") == true)
+            let condition = await probe.condition()
+            #expect(condition.degraded == [.notWritable])
+            #expect(condition.reason?.contains("no answer from the disk") == true)
+            // It depends on whether the read was asked for in time.
+            #expect(condition.unreadable?.contains("no answer from the disk") != false)
             await Task.yield()
         }
         #expect(store.submitted.withLock { $0.count } == 1)
         // The disk comes back.
         for commit in store.submitted.withLock({ $0 }) { commit.conclude(.success(())) }
         store.mood.withLock { $0 = .works }
-        while await probe.complaint() != nil { await Task.yield() }
+        while await probe.condition() != StoreCondition() { await Task.yield() }
+    }
+
+    @Test("a file system without room is full, and each change is told once, also if nobody asks")
+    func room() async {
+        let (hasRoom, told) = (Locked(true), Locked<[[StoreCondition.Degradation]]>([]))
+        let probe = StoreProbe(ScriptedStore(.works), limit: .seconds(60)) {
+            hasRoom.withLock { $0 }
+        } changed: { condition in
+            told.withLock { $0.append(condition.degraded) }
+        }
+        await probe.watch()
+        #expect(await probe.condition() == StoreCondition())
+        hasRoom.withLock { $0 = false }
+        while told.withLock({ $0.count }) < 1 { await probe.watch() }
+        hasRoom.withLock { $0 = true }
+        while told.withLock({ $0.count }) < 2 { await probe.watch() }
+        for _ in 0..<10 { await probe.watch() }
+        #expect(told.withLock { $0 } == [[.diskFull], []])
+    }
+
+    @Test("a store that cannot be read is told apart from one that cannot be written")
+    func unreadable() async {
+        let store = ScriptedStore(.works)
+        store.readFailure.withLock { $0 = .damaged("page 7") }
+        let condition = await StoreProbe(store, limit: .seconds(60)).condition()
+        #expect(condition.unreadable == StoreError.damaged("page 7").description)
+        #expect(condition.degraded.isEmpty)
     }
 
     @Test("however often it is asked, it writes once in a while")
@@ -71,7 +109,7 @@ struct StoreProbeTests {
         let store = ScriptedStore(.works)
         let probe = StoreProbe(store, limit: .seconds(60))
         let begun = ContinuousClock.now
-        for _ in 0..<1_000 { #expect(await probe.complaint() == nil) }
+        for _ in 0..<1_000 { #expect(await probe.condition() == StoreCondition()) }
         let most = Int((ContinuousClock.now - begun) / StoreProbe.freshness) + 1
         #expect(store.submitted.withLock { $0.count } <= most)
     }
@@ -82,6 +120,6 @@ struct StoreProbeTests {
         let store = try SQLiteRecordStore(try DataDirectory(path: directory.path))
         try await store.write([.probe])
         await store.close()
-        #expect(await StoreProbe(store).complaint() == StoreError.closed.description)
+        #expect(await StoreProbe(store).condition().unreadable == StoreError.closed.description)
     }
 }

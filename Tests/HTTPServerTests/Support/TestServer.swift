@@ -2,6 +2,7 @@ import Foundation
 import HTTPCore
 import HTTPServer
 import Synchronization
+import TestSupport
 
 /// An application made of a closure.
 struct TestApplication: Application {
@@ -14,6 +15,10 @@ struct TestApplication: Application {
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
         handler(request, &response)
+    }
+
+    func answersSurplus(_ request: borrowing Request) -> Bool {
+        request.head.target.rawPath.elementsEqual("/probe".utf8)
     }
 
     func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response) {
@@ -63,6 +68,36 @@ func echo(_ request: borrowing Request, _ response: inout Response) -> Handling 
     response.body.append(contentsOf: " \(request.body.count) ".utf8)
     response.body.append(contentsOf: request.body)
     return .ready
+}
+
+/// A handler that answers as ``echo`` does, but to `/busy` with a stream that says one line and never ends.
+func echoOrWait(_ request: borrowing Request, _ response: inout Response) -> Handling {
+    guard request.head.target.rawPath.elementsEqual("/busy".utf8) else { return echo(request, &response) }
+    response.content = .stream(OneLineStream(), length: nil)
+    return .ready
+}
+
+/// Says `here` and waits for ever.
+private final class OneLineStream: BodyStream {
+    private let isSaid = Atomic<Bool>(false)
+
+    func opened(_ waker: StreamWaker) {}
+
+    func next(into buffer: inout [UInt8], limit: Int, now: ContinuousClock.Instant) -> StreamStep {
+        if !isSaid.exchange(true, ordering: .relaxed) { buffer.append(contentsOf: "here".utf8) }
+        return .wait(until: nil)
+    }
+
+    func serverIsStopping() {}
+    func closed() {}
+}
+
+/// A connection that is being answered, and stays so: ``echoOrWait`` has begun.
+func busyConnection(_ port: Int) throws -> TestConnection {
+    let client = try TestConnection(port)
+    try client.send("GET /busy HTTP/1.1\r\nHost: x\r\n\r\n")
+    while try client.takeLine() != "here" {}
+    return client
 }
 
 /// A value that threads hand to each other, and can wait for.

@@ -1,3 +1,4 @@
+import HTTPCore
 import Testing
 
 @testable import PawlService
@@ -58,7 +59,7 @@ struct AllowanceTests {
             ("::ffff:10.0.0.1", "::ffff:10.0.0.2", false), ("10.0.0.1", "10.0.0.2", false), ("10.0.0.1", "10.0.0.1", true),
         ])
     func networks(left: String, right: String, areOne: Bool) {
-        #expect((ClientAllowances.client(left) == ClientAllowances.client(right)) == areOne)
+        #expect((IPAddress.client(ofHost: left) == IPAddress.client(ofHost: right)) == areOne)
     }
 
     @Test("however many there are, memory is bounded, and those who have everything back go first")

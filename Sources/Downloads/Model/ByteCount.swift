@@ -1,10 +1,10 @@
-/// A speed as people write it: `2M`, `500k`, `1.5G`, `4096`.
-public struct ByteRate: Sendable, Equatable {
-    /// What is accepted, as the end of "takes …".
-    public static let accepted = "bytes per second, 0 or more, optionally with K, M or G for 1024 each, such as 2M"
+/// A number of bytes, or of bytes per second, as people write it: `2M`, `500k`, `1.5G`, `4096`.
+public struct ByteCount: Sendable, Equatable {
+    /// What is accepted, behind "bytes" or "bytes per second".
+    public static let accepted = "0 or more, optionally with K, M, G or T for 1024 each, such as 2M"
 
-    /// Bytes per second, 0 or more.
-    public let bytesPerSecond: Int64
+    /// 0 or more.
+    public let bytes: Int64
 
     /// Reads a number, with a fraction if it has a unit, and a unit in either case; `nil` for anything else, and for more than 63
     /// bits hold.
@@ -21,19 +21,19 @@ public struct ByteRate: Sendable, Equatable {
         if unit > 1 { digits.removeLast() }
         let parts = digits.split(separator: ".", omittingEmptySubsequences: false)
         guard let whole = parts.first.flatMap(Self.number), parts.count == 1 || parts.count == 2 && unit > 1 else { return nil }
-        let (bytes, overflow) = whole.multipliedReportingOverflow(by: unit)
+        let (wholeBytes, overflow) = whole.multipliedReportingOverflow(by: unit)
         guard !overflow else { return nil }
         guard parts.count == 2 else {
-            bytesPerSecond = bytes
+            self.bytes = wholeBytes
             return
         }
         // Six digits are more than anybody means.
         guard parts[1].count <= 6, let fraction = Self.number(parts[1]) else { return nil }
         var scale: Int64 = 1
         for _ in parts[1] { scale *= 10 }
-        let (sum, sumOverflow) = bytes.addingReportingOverflow(fraction * unit / scale)
+        let (sum, sumOverflow) = wholeBytes.addingReportingOverflow(fraction * unit / scale)
         guard !sumOverflow else { return nil }
-        bytesPerSecond = sum
+        self.bytes = sum
     }
 
     private static func number(_ text: Substring) -> Int64? {

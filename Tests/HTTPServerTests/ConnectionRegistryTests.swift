@@ -1,0 +1,93 @@
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct ConnectionRegistryTests {
+    private let start = Moment.now
+
+    private func at(_ seconds: Int) -> Moment { start + .seconds(seconds) }
+
+    private func limits(_ connections: Int, surplus: Int = 2, perAddress: Int = 0) -> ServerLimits {
+        var limits = ServerLimits()
+        limits.connections = connections
+        limits.refusedConnections = surplus
+        limits.connectionsPerAddress = perAddress
+        return limits
+    }
+
+    /// Two loops and what they know of each other; connections are numbered as they come.
+    private final class Crowd {
+        let registry: ConnectionRegistry
+        private let members: [LoopGroup.Member]
+        private(set) var entries: [ConnectionRegistry.Entry] = []
+
+        init(_ limits: ServerLimits) throws {
+            registry = ConnectionRegistry(limits: limits)
+            members = [try LoopGroup.Member(), try LoopGroup.Member()]
+        }
+
+        /// Adds one, on the loops by turns. Returns what becomes of it: nothing, or "regular" or "surplus" with the numbers that give way.
+        func add(_ host: String = "192.0.2.1", idleSince: Moment? = nil, now: Moment) -> String? {
+            let id = ConnectionID(slot: UInt32(entries.count), generation: 0)
+            let peer = SocketAddress(host: host, port: 1)
+            guard let admission = registry.admit(id, members[entries.count % 2], from: peer, now: now) else { return nil }
+            admission.entry.idleSince = idleSince
+            entries.append(admission.entry)
+            return (admission.refusal == nil ? "regular" : "surplus") + admission.leavers.map { " \($0.entry.id.slot)" }.joined()
+        }
+    }
+
+    @Test("below the limit nobody gives way; at it the one that has been idle for the longest does, whatever its loop")
+    func theLongestIdleGivesWay() throws {
+        let crowd = try Crowd(limits(4, surplus: 10))
+        for idle in [3, 1, nil, 2] { #expect(crowd.add(idleSince: idle.map(at), now: at(4)) == "regular") }
+        #expect(crowd.add(idleSince: at(5), now: at(5)) == "regular 1")
+        #expect(crowd.add(idleSince: at(6), now: at(6)) == "regular 3")
+        // One that has been used in the meantime isn't the longest any more.
+        crowd.entries[0].idleSince = at(7)
+        #expect(crowd.add(idleSince: at(7), now: at(8)) == "regular 4")
+    }
+
+    @Test("if nobody is idle, a new connection is surplus; if there are too many of those, too, their longest idle one gives way")
+    func surplus() throws {
+        let crowd = try Crowd(limits(2))
+        for _ in 0..<2 { #expect(crowd.add(now: at(0)) == "regular") }
+        #expect(crowd.add(idleSince: at(1), now: at(1)) == "surplus")
+        #expect(crowd.add(now: at(2)) == "surplus")
+        #expect(crowd.add(now: at(3)) == "surplus 2")
+        #expect(crowd.add(now: at(4)) == nil)
+        crowd.registry.remove(crowd.entries[0])
+        #expect(crowd.add(now: at(5)) == "regular")
+        // Those that give way hold their descriptors until they are gone.
+        crowd.entries[3].idleSince = at(5)
+        #expect(crowd.add(now: at(6)) == "surplus 3")
+        crowd.entries[4].idleSince = at(6)
+        #expect(crowd.add(now: at(7)) == nil)
+        crowd.registry.remove(crowd.entries[2])
+        #expect(crowd.add(now: at(8)) == "surplus 4")
+    }
+
+    @Test("one that has something to do again stays, and later ones make up for it")
+    func keeping() throws {
+        let crowd = try Crowd(limits(2))
+        for idle in [1, 2] { #expect(crowd.add(idleSince: at(idle), now: at(2)) == "regular") }
+        #expect(crowd.add(idleSince: at(3), now: at(3)) == "regular 0")
+        crowd.entries[0].idleSince = nil
+        crowd.registry.keep(crowd.entries[0])
+        #expect(crowd.add(now: at(4)) == "regular 1 2")
+    }
+
+    @Test("an address has as many as it may; a network of IPv6 is one, and what closes makes room")
+    func addresses() throws {
+        let crowd = try Crowd(limits(100, perAddress: 2))
+        for host in ["192.0.2.1", "192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"] {
+            #expect(crowd.add(host, idleSince: at(0), now: at(0)) == "regular")
+        }
+        #expect(crowd.add("192.0.2.1", now: at(1)) == "surplus")
+        #expect(crowd.add("2001:db8::3", now: at(1)) == "surplus")
+        #expect(crowd.add("192.0.2.3", now: at(1)) == "regular")
+        crowd.registry.remove(crowd.entries[0])
+        #expect(crowd.add("192.0.2.1", now: at(2)) == "regular")
+        #expect(crowd.add("192.0.2.1", now: at(2)) == nil)
+    }
+}

@@ -1,0 +1,97 @@
+import HTTPCore
+import HTTPServer
+import TestSupport
+import Testing
+
+/// More connections than there may be.
+@Suite(.timeLimit(.minutes(3))) struct CrowdingTests {
+    @Test("at the limit the connection that has been idle for the longest gives way to a new one")
+    func theLongestIdleGivesWay() async throws {
+        try await withServer(loops: 1, limits: { $0.connections = 8 }, echoOrWait) { port in
+            let clients = try (0..<8).map { _ in try TestConnection(port) }
+            for client in clients { #expect(try client.get("/").status == 200) }
+            var others: [TestConnection] = []
+            for number in 0..<4 {
+                others.append(try TestConnection(port))
+                #expect(try others[number].get("/").status == 200)
+                #expect(try clients[number].isClosed())
+                for client in clients[4...] { #expect(try client.get("/").status == 200) }
+            }
+        }
+    }
+
+    @Test("silent connections and slow heads give way, one that is being answered never", arguments: [1, 2, 4])
+    func squatters(loops: Int) async throws {
+        try await withServer(loops: loops, limits: { $0.connections = 40 }, echoOrWait) { port in
+            let busy = try (0..<4).map { _ in try busyConnection(port) }
+            var squatters: [TestConnection] = []
+            for number in 0..<200 {
+                let squatter = try TestConnection(port)
+                if number % 2 == 0 { try squatter.send("GET / HTTP/1.1\r\nHo") }
+                squatters.append(squatter)
+            }
+            for _ in 0..<20 { #expect(try TestConnection(port).get("/").status == 200) }
+            #expect(try squatters[0].takeRest().isEmpty)
+            for client in busy { #expect(client.isQuiet(milliseconds: 0)) }
+        }
+    }
+
+    @Test("if all are being answered, a new connection gets 503 and is closed, a probe its answer, and one that ends makes room")
+    func nobodyIsIdle() async throws {
+        try await withServer(limits: { $0.connections = 3 }, echoOrWait) { port in
+            var busy = try (0..<3).map { _ in try busyConnection(port) }
+            for (path, status) in [("/", 503), ("/probe", 200), ("/busy", 503), ("/probe", 200)] {
+                let client = try TestConnection(port)
+                let response = try client.get(path)
+                #expect(response.status == status)
+                #expect(response["Connection"] == "close")
+                #expect(try client.isClosed())
+            }
+            let body = try TestConnection(port)
+            try body.send("POST /probe HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+            #expect(try body.readResponse().status == 503)
+            for client in busy { #expect(client.isQuiet(milliseconds: 0)) }
+            busy.removeLast()
+            // The server notices the closing in its own time.
+            var isServed = false
+            for _ in 0..<1000 where !isServed { isServed = try TestConnection(port).get("/").status == 200 }
+            #expect(isServed)
+        }
+    }
+
+    @Test("a connection too many that says nothing, or not all, is refused all the same", arguments: ["", "GET / HTTP/1.1\r\n"])
+    func silence(text: String) async throws {
+        try await withServer(
+            limits: {
+                $0.connections = 1
+                $0.surplusTimeout = .milliseconds(50)
+            }, echoOrWait
+        ) { port in
+            let busy = try busyConnection(port)
+            let client = try TestConnection(port)
+            try client.send(text)
+            let response = try client.readResponse()
+            #expect(response.status == 503)
+            #expect(response.text.contains("1 connections"))
+            #expect(busy.isQuiet(milliseconds: 0))
+        }
+    }
+
+    @Test("an address that has all it may is refused more, but for probes, until one of them closes")
+    func addresses() async throws {
+        try await withServer(limits: { $0.connectionsPerAddress = 3 }, echo) { port in
+            var clients = try (0..<3).map { _ in try TestConnection(port) }
+            for client in clients { #expect(try client.get("/").status == 200) }
+            let refused = try TestConnection(port).get("/")
+            #expect(refused.status == 503)
+            #expect(refused["Connection"] == "close")
+            #expect(refused.text == "Your address has 3 connections already.")
+            #expect(try TestConnection(port).get("/probe").status == 200)
+            for client in clients { #expect(try client.get("/").status == 200) }
+            clients.removeLast()
+            var isServed = false
+            for _ in 0..<1000 where !isServed { isServed = try TestConnection(port).get("/").status == 200 }
+            #expect(isServed)
+        }
+    }
+}
