@@ -3,16 +3,32 @@
 #
 #   docker build -t pawl .
 #   docker run -p 8080:8080 -e PAWL_TOKEN=… -v pawl-data:/data pawl
+#
+# Deployment/container/build calls a builder so that the image says what it was made from, and bears the time of that.
+#
+# Nothing is fetched but by digest or by date: the two images, as Docker Hub had them on 19 September 2026, and Debian's packages of that
+# day, whose lists are signed.
 
-FROM swift:6.3-bookworm AS build
+FROM debian:bookworm-slim@sha256:3783cc01769c7b2b1b83a5c5ad96c815348e28ed7da68e2e3687004faa906251 AS base
+
+FROM swift:6.3-bookworm@sha256:7060a792f4cd9eaa0d00826d941cec00ab8d252d33b8b28bc8e105f51f2dba73 AS build
+
+# Where Debian's archives are as they were at a time, and that time. Another mirror has today's packages only: DEBIAN=http://deb.debian.org
+# with an empty SNAPSHOT.
+ARG DEBIAN=http://snapshot.debian.org/archive
+ARG SNAPSHOT=20260919T060000Z
 
 # Debian's libcurl brings LDAP, Kerberos, SSH, RTMP and a TLS library of its own: 9 MB, and code that nobody should be able to reach.
 # This is Debian's source with its patches, for HTTP alone, and with the TLS library that the base image has.
-RUN sed -i 's/^Types: deb$/Types: deb deb-src/' /etc/apt/sources.list.d/debian.sources \
-    && apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates dpkg-dev gcc libc6-dev libgnutls28-dev libsqlite3-0 pkg-config \
-        zlib1g-dev \
-    && mkdir /curl && cd /curl && apt-get source curl && cd curl-*/ \
+RUN for archive in debian/ debian-security/; do \
+        case "$archive" in debian/) suites="bookworm bookworm-updates";; *) suites=bookworm-security;; esac; \
+        printf 'Types: deb deb-src\nURIs: %s\nSuites: %s\nComponents: main\nSigned-By: %s\nCheck-Valid-Until: no\n\n' \
+            "$DEBIAN/$archive$SNAPSHOT" "$suites" /usr/share/keyrings/debian-archive-keyring.gpg; \
+    done >/etc/apt/sources.list.d/debian.sources \
+    && apt-get -o Acquire::Retries=5 update \
+    && apt-get -o Acquire::Retries=5 install -y --no-install-recommends ca-certificates dpkg-dev gcc libc6-dev libgnutls28-dev \
+        libsqlite3-0 pkg-config zlib1g-dev \
+    && mkdir /curl && cd /curl && apt-get -o Acquire::Retries=5 source curl && cd curl-*/ \
     && ./configure --quiet --prefix=/curl --disable-static --with-gnutls --with-ca-bundle=/etc/ssl/certs/ca-certificates.crt \
         --without-brotli --without-libgsasl --without-libidn2 --without-libpsl --without-librtmp --without-libssh2 \
         --without-nghttp2 --without-zstd \
@@ -29,17 +45,27 @@ COPY Tests Tests
 RUN swift build -c release --static-swift-stdlib --product pawl -Xswiftc -L/curl/lib \
         -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
 
-# What goes onto the base image.
-RUN libraries="usr/lib/$(gcc -print-multiarch)" \
-    && install -D -s .build/release/pawl /out/usr/bin/pawl \
-    && install -D -s -m 0644 /curl/lib/libcurl.so.4 "/out/$libraries/libcurl.so.4" \
-    && install -D -m 0644 "/$libraries/libsqlite3.so.0" "/out/$libraries/libsqlite3.so.0" \
-    && install -D -m 0644 /etc/ssl/certs/ca-certificates.crt /out/etc/ssl/certs/ca-certificates.crt
+# What goes onto the base image: the files, what scanners read about them, and the licences.
+COPY LICENSE Deployment/container/assemble ./
+COPY --from=base /var/lib/dpkg/status /base/status
+ARG CREATED=2026-09-19T06:00:00Z
+RUN ./assemble /out "$CREATED"
 
-FROM debian:bookworm-slim
+FROM base
 COPY --from=build /out /
 # The first command sees that no library is missing.
 RUN pawl --version && install -d -o 10001 -g 10001 -m 0700 /data
+ARG CREATED=2026-09-19T06:00:00Z
+ARG REVISION=unknown
+ARG SOURCE=unknown
+LABEL org.opencontainers.image.title="Pawl" \
+    org.opencontainers.image.description="Downloads behind a REST API" \
+    org.opencontainers.image.version="0.1.0" \
+    org.opencontainers.image.licenses="Apache-2.0 AND Apache-2.0 WITH Swift-exception AND curl AND blessing AND MPL-2.0" \
+    org.opencontainers.image.base.name="docker.io/library/debian:bookworm-slim" \
+    org.opencontainers.image.created="$CREATED" \
+    org.opencontainers.image.revision="$REVISION" \
+    org.opencontainers.image.source="$SOURCE"
 USER 10001:10001
 ENV PAWL_HOST=0.0.0.0 PAWL_PORT=8080 PAWL_DATA_DIR=/data
 VOLUME /data
