@@ -16,6 +16,7 @@ final class ServiceFixture: Sendable {
     let service: DownloadService
     /// The service's store, which fails when a test says so.
     let store: FailingStore
+    private let turn: Turn
 
     /// - Parameters:
     ///   - directory: where to work; another service may have worked there before.
@@ -26,6 +27,7 @@ final class ServiceFixture: Sendable {
         allowsPrivate: Bool = true, disk: SlowDisk? = nil,
         configure: (inout DownloadsConfiguration) -> Void = { _ in }
     ) async throws {
+        if let earlier { turn = earlier.turn } else { turn = await Turn.take() }
         self.directory = try directory ?? earlier?.directory ?? TemporaryDirectory()
         if let earlier {
             upstream = earlier.upstream

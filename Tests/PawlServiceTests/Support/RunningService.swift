@@ -32,6 +32,8 @@ final class RunningService: Sendable {
         _ configure: (inout Configuration) -> Void = { _ in },
         _ body: (RunningService) async throws -> Void
     ) async throws {
+        let turn = await Turn.take()
+        defer { withExtendedLifetime(turn) {} }
         let directory = try directory ?? TemporaryDirectory()
         let upstream = DemoUpstream(configuration: DemoUpstream.Configuration(pace: 0))
         let upstreamURL = try upstream.start()
