@@ -156,7 +156,7 @@ def get_ends_with_the_status_that_fits(fixture):
         (f"pawl get '{good}'", 0, "saved"),
         (f"pawl get '{bad}'", 1, "failed: .*404"),
         (f"pawl get --checksum sha-256:{zeros} '{good}'", 1, "failed: .*sha-256"),
-        ("pawl get --limit fast http://a.example/", 2, r"such\s+as\s+2M"),
+        ("pawl get --limit fast http://a.example/", 2, r"takes bytes per second"),
         ("pawl get -i missing.txt", 2, "cannot read missing.txt: No such file"),
         ("echo ftp://a.example/ | pawl get -i -", 2, "standard input, line 1: 'ftp://a.example/'"),
         ("pawl get", 2, "nothing to download"),
