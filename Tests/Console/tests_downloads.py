@@ -102,7 +102,7 @@ def details_show_and_change_a_download(browser, service):
     sha256 = service.call("GET", f"/downloads/{checksum['id']}")["sha256"]
     wait(lambda: all(part in browser.text("#facts") for part in [sha256, "70,000 bytes", "ETag", "Content-Disposition"]),
          "checksum, sizes and headers are told")
-    assert browser.has("image", "70 of 70 kB received")
+    assert browser.has("progressbar", "70 of 70 kB received")
     browser.audit("details")
     browser.click("button", "Close")
     browser.click("button", "Details field-recording-1.bin")

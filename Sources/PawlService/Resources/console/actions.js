@@ -56,6 +56,8 @@ export function showState({ element, parts }, download, name) {
 	const isUnknown = download.state === "downloading" && download.progress === null;
 	parts.bar.classList.toggle("busy", isUnknown);
 	parts.bar.firstChild.style.width = isUnknown ? "" : `${100 * download.progress}%`;
+	parts.bar.ariaLabel = `Progress of ${name}`;
+	parts.bar.ariaValueNow = isUnknown ? null : Math.round(100 * download.progress);
 	setText(parts.status, statusOf(download));
 }
 

@@ -79,12 +79,13 @@ function drawRanges({ state, bytesReceived, bytesTotal, receivedRanges }) {
 	bar.replaceChildren(...pieces);
 	bar.parentElement.dataset.state = state;
 	const places = receivedRanges.length > 1 ? `, in ${format.count(receivedRanges.length)} places` : "";
+	bar.ariaValueNow = bytesTotal ? Math.round((100 * bytesReceived) / bytesTotal) : null;
 	bar.ariaLabel = `${format.part(bytesReceived, bytesTotal)} received${places}`;
 }
 
 function factsOf(download) {
 	const { url, track, bytesTotal, mediaType, resumable, segments, attempts, checksum, sha256 } = download;
-	const { createdAt, startedAt, completedAt } = download;
+	const { createdAt, startedAt, completedAt, expiresAt } = download;
 	const headers = ["Content-Type", "ETag", "Last-Modified", "Content-Disposition"];
 	return [
 		["Address", url],
@@ -99,6 +100,7 @@ function factsOf(download) {
 		["Added", format.moment(createdAt)],
 		["Started", format.moment(startedAt)],
 		["Completed", format.moment(completedAt)],
+		["Expires", format.moment(expiresAt)],
 		...headers.map((name) => [name, head?.get(name)]),
 	];
 }
