@@ -42,18 +42,18 @@ public final class RelayProxy: Sendable {
         Thread.detachNewThread {
             while true {
                 let client = accept(listener, nil, nil)
-                guard client >= 0 else { return }
+                guard client >= 0 else { break }
                 Thread.detachNewThread {
                     RelayedConnection(client, expected) { request in seen.update { $0.append(request) } }.serve()
                 }
             }
+            close(listener)
         }
     }
 
     deinit {
-        // Ends the wait of `accept`, which `close` alone does not.
+        // Ends the wait of `accept`; the thread that waits closes it.
         _ = shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     /// All that it was asked for so far.
@@ -74,6 +74,9 @@ private final class RelayedConnection {
     private let credentials: (user: String, password: String)?
     private let note: (RelayProxy.Request) -> Void
     private var input: [UInt8] = []
+    /// What is relayed to the client by threads of their own.
+    private let relaying = DispatchGroup()
+    private var origins: [Int32] = []
 
     init(
         _ client: Int32, _ credentials: (user: String, password: String)?, note: @escaping (RelayProxy.Request) -> Void
@@ -84,7 +87,12 @@ private final class RelayedConnection {
     }
 
     func serve() {
-        defer { close(client) }
+        defer {
+            // A descriptor may be closed once no thread uses it any more: its number would mean somebody else's connection to them.
+            for origin in origins { _ = shutdown(origin, Int32(SHUT_RDWR)) }
+            relaying.wait()
+            for descriptor in origins + [client] { close(descriptor) }
+        }
         guard let first = read(1)?.first else { return }
         if first == 5 { return serveSOCKS() }
         input.insert(first, at: 0)
@@ -129,9 +137,11 @@ private final class RelayedConnection {
         send(origin, Array((["\(words[0]) \(path) HTTP/1.1"] + kept).joined(separator: "\r\n").utf8) + Array("\r\n\r\n".utf8))
         if let count = fields["content-length"].flatMap({ Int($0) }), count > 0, let body = read(count) { send(origin, body) }
         // The client may well send its next request on this connection, for another origin.
-        Thread.detachNewThread { [client] in
+        origins.append(origin)
+        relaying.enter()
+        Thread.detachNewThread { [client, relaying] in
             Self.copy(from: origin, to: client)
-            close(origin)
+            relaying.leave()
         }
         return true
     }
