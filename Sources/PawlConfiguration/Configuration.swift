@@ -101,6 +101,11 @@ public struct Configuration: Sendable {
         }
     }
 
+    /// Whether a proxy may let other machines in, although nobody has said that they need no token.
+    public var isOpenBehindProxy: Bool {
+        !needsToken && !allowsAnonymous && (unixSocket != nil || !trustedProxies.isEmpty)
+    }
+
     /// Decides where downloads and searches may connect to.
     public var destinationGuard: DestinationGuard {
         DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowedDestinations, denied: deniedDestinations)

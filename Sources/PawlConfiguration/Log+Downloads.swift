@@ -35,8 +35,10 @@ extension Log {
         case .gate(.some):
             write(.warning, "nothing new starts: there is less free room than --min-free asks for")
         case .gate(nil): write(.info, "downloads start again")
-        case .expired(let count):
-            write(.info, "records are removed that were kept for long enough", [("count", .integer(Int64(count)))])
+        case .expired(let count, let withFiles):
+            writeAlways(
+                "\(withFiles ? "records and files" : "records") are removed that were kept for long enough",
+                [("count", .integer(Int64(count)))])
         // Counted, and not worth a line each.
         case .started, .committed, .webhook: break
         case .warning(let text):

@@ -6,11 +6,12 @@ internal import System
 public enum BackupCommand {
     /// Returns the process's exit status: 0 if the copy is there, durably, 1 if not.
     public static func run(_ invocation: Invocation) -> Int32 {
+        let path = invocation.operands.first ?? ""
         do throws(DownloadsStartError) {
-            try RecordBackup.write(of: invocation.configuration.dataDirectory, to: invocation.operands.first ?? "")
+            try RecordBackup.write(of: invocation.configuration.dataDirectory, to: path)
             return ExitStatus.done.rawValue
         } catch {
-            StandardStreams.writeError("pawl: \(error)\n")
+            StandardStreams.writeError("pawl: \(path) is not written: \(error)\n")
             return ExitStatus.failed.rawValue
         }
     }

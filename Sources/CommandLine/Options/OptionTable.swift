@@ -123,9 +123,9 @@ enum OptionTable {
         .short("x"),
         .rate("speed-limit", "bytes per second over all downloads; 0 is none", \.configuration.speedLimit),
         .size(
-            "min-free", "bytes that have to stay free on the disk: with fewer no download starts; 0: that does not matter",
+            "min-free", "while fewer bytes are free on the disk, no download starts; 0: that does not matter",
             \.minFree),
-        .size("quota", "bytes that all files may take together: with more no download starts; 0 is no limit", \.quota),
+        .size("quota", "while all files take more bytes than that, no download starts; 0 is no limit", \.quota),
         .span("keep-completed", "for how long the records of completed downloads are kept", \.retention.completed),
         .span("keep-ended", "for how long those of failed and cancelled ones are kept", \.retention.ended),
         .toggle(
@@ -170,7 +170,7 @@ enum OptionTable {
         },
         Option(
             "allowed-host", "HOST", accepts: "a host name, *.suffix, an address, or * for all",
-            default: "loopback names and the bound address", "Host value that is accepted (guards against DNS rebinding)",
+            default: "loopback names and the bound address", "Host value that is accepted as well (guards against DNS rebinding)",
             isRepeatable: true
         ) { invocation, value in
             guard let host = AllowedHost(parsing: value) else { return false }

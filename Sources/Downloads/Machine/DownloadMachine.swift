@@ -1250,6 +1250,7 @@ extension DownloadMachine {
     private mutating func committed(_ operation: Operation, _ error: StoreError?, _ context: inout Context) {
         guard let index = commits.firstIndex(where: { $0.number == operation }) else { return }
         let commit = commits.remove(at: index)
+        if error != nil { lastFailure = max(lastFailure, commit.number) }
         if entity == .saving(operation) { entity = error == nil ? .saved : .unsaved }
         if error == nil, commit.countsOnNothing, commit.number >= bytesSince { isCountedOn = false }
         switch phase {
@@ -1293,7 +1294,6 @@ extension DownloadMachine {
     private mutating func conclude(_ commit: Commit, _ error: StoreError?, _ context: inout Context) {
         let isNewest = commits.allSatisfy { $0.number < commit.number } && phase != .removed
         if let error {
-            lastFailure = max(lastFailure, commit.number)
             if isNewest { saveLater(error, &context) }
         } else if failedSaves > 0, isNewest, commit.number > lastFailure {
             failedSaves = 0

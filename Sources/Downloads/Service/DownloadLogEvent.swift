@@ -20,8 +20,8 @@ public enum DownloadLogEvent: Sendable {
     case storage(StoreCondition)
     /// Nothing new starts any more, for this reason; or, without one, it does again.
     case gate(WaitingReason?)
-    /// Records were removed that had been kept for long enough.
-    case expired(count: Int)
+    /// Records were removed that had been kept for long enough, and the finished files with them if that was asked for.
+    case expired(count: Int, withFiles: Bool)
     /// Something went wrong that no download shows.
     case warning(String)
 }

@@ -47,8 +47,9 @@ extension DownloadService {
     private func removeExpired() async {
         for query in configuration.retention.expired(now: .now()) {
             do throws(DownloadError) {
-                let count = try await removeAll(query, deletingFiles: configuration.retention.deletesFiles)
-                if count > 0 { log(.expired(count: count)) }
+                let withFiles = configuration.retention.deletesFiles
+                let count = try await removeAll(query, deletingFiles: withFiles)
+                if count > 0 { log(.expired(count: count, withFiles: withFiles)) }
             } catch {
                 // What is left is tried again.
                 if error != .shuttingDown { log(.warning("cannot remove what has been kept for long enough: \(error)")) }

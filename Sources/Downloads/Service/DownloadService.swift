@@ -140,7 +140,11 @@ public actor DownloadService {
         index = publisher.index
         events = publisher.hub
         probe = StoreProbe(
-            store, hasRoom: { [path = configuration.dataDirectory] in DiskReservations.hasRoom(at: path) },
+            store,
+            fullDirectory: { [configuration] in
+                [configuration.dataDirectory, configuration.downloadsDirectory ?? configuration.dataDirectory]
+                    .first { !DiskReservations.hasRoom(at: $0) }
+            },
             changed: { log(.storage($0)) })
         speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimitNow)
         webhooks = webhookSender.map { [store] in

@@ -23,22 +23,22 @@ final class StoreProbe: Sendable {
 
     private let store: any RecordStore
     private let limit: Duration
-    private let hasRoom: @Sendable () -> Bool
+    private let fullDirectory: @Sendable () -> String?
     private let changed: @Sendable (StoreCondition) -> Void
     private let state = Locked(State())
 
     /// - Parameters:
     ///   - store: what is asked.
     ///   - limit: how long a write or a read may take.
-    ///   - hasRoom: whether the file system has room for anything new. Must not block.
+    ///   - fullDirectory: the path whose file system has no room for anything new; `nil` if there is none. Must not block.
     ///   - changed: told of each change of what is degraded or cannot be read.
     init(
-        _ store: any RecordStore, limit: Duration = .seconds(2), hasRoom: @escaping @Sendable () -> Bool = { true },
+        _ store: any RecordStore, limit: Duration = .seconds(2), fullDirectory: @escaping @Sendable () -> String? = { nil },
         changed: @escaping @Sendable (StoreCondition) -> Void = { _ in }
     ) {
         self.store = store
         self.limit = limit
-        self.hasRoom = hasRoom
+        self.fullDirectory = fullDirectory
         self.changed = changed
     }
 
@@ -55,12 +55,12 @@ final class StoreProbe: Sendable {
         var condition = StoreCondition()
         condition.unreadable = readFailure?.description
         switch await writeFailure {
-        case nil where hasRoom(): break
-        case nil, .full:
+        case nil:
+            guard let path = fullDirectory() else { break }
             condition.degraded = [.diskFull]
-            condition.reason = StoreError.full.description
+            condition.reason = "no space left in \(path)"
         case let failure?:
-            condition.degraded = [.notWritable]
+            condition.degraded = [failure == .full ? .diskFull : .notWritable]
             condition.reason = failure.description
         }
         note(condition)
@@ -70,7 +70,7 @@ final class StoreProbe: Sendable {
     /// Looks again if there is a sign that something has changed which nobody has asked about yet, so that it is told of. It does not
     /// write while all is well, for a disk may sleep then.
     func watch() async {
-        if !hasRoom() || state.withLock({ $0.told != StoreCondition() }) { _ = await condition() }
+        if fullDirectory() != nil || state.withLock({ $0.told != StoreCondition() }) { _ = await condition() }
     }
 
     /// A read of a record that there is none of.

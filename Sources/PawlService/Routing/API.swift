@@ -124,7 +124,7 @@ final class API: Application {
         let begun: Int64
         let origin: String?
         /// What the log says of it in any case, if it does what it asks for.
-        let change: String?
+        let change: Endpoint.Change?
         let entry: RequestLogEntry?
         /// Who sent it, once that is known.
         var caller: Caller?
@@ -140,7 +140,7 @@ final class API: Application {
         entry.write(to: log, requestLevel, response.status, took: .nanoseconds(nanoseconds), by: pending.caller)
         // What is refused changes nothing; what failed may have.
         if let change = pending.change, response.status.isSuccessful || response.status.isServerError {
-            entry.write(change: change, to: log, response.status, by: pending.caller)
+            entry.write(change, to: log, response, by: pending.caller)
         }
     }
 

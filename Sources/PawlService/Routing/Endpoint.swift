@@ -92,17 +92,25 @@ enum Endpoint: String, Sendable, CaseIterable {
     }
 
     /// What the log always says when a method has done something here that an operator may have to account for; `nil` for the rest.
-    func change(by method: HTTPMethod) -> String? {
+    func change(by method: HTTPMethod) -> Change? {
         switch (self, method) {
-        case (.settings, .patch): "settings are changed"
-        case (.download, .delete): "a download is deleted"
-        case (.downloads, .delete): "downloads are deleted"
-        case (.cancel, .post): "a download is cancelled"
-        case (.cancelAll, .post): "downloads are cancelled"
-        case (.pauseAll, .post): "downloads are paused"
-        case (.resumeAll, .post): "downloads are resumed"
+        case (.settings, .patch): Change(line: "settings are changed", tellsResult: true)
+        case (.download, .delete): Change(line: "a download is deleted", tellsResult: false)
+        case (.downloads, .delete): Change(line: "downloads are deleted", tellsResult: true)
+        case (.cancel, .post): Change(line: "a download is cancelled", tellsResult: false)
+        case (.cancelAll, .post): Change(line: "downloads are cancelled", tellsResult: true)
+        case (.pauseAll, .post): Change(line: "downloads are paused", tellsResult: true)
+        case (.resumeAll, .post): Change(line: "downloads are resumed", tellsResult: true)
         default: nil
         }
+    }
+
+    /// A line of the log about something that was changed.
+    struct Change: Sendable {
+        let line: String
+        /// Whether the response's body belongs to it: how many downloads there were, or what the settings are now. That of a single
+        /// download has its URL, which may be a secret.
+        let tellsResult: Bool
     }
 
     /// Whether it needs no token: probes, the console, which asks for one, and what is the same for every service.

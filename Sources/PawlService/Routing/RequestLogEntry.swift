@@ -29,16 +29,18 @@ struct RequestLogEntry: Sendable {
     func write(to log: Log, _ level: LogLevel, _ status: HTTPStatus, took duration: Duration?, by caller: Caller?) {
         var values = line + [("status", .integer(Int64(status.code)))]
         if let duration { values.append(("duration", .milliseconds(duration))) }
-        values += [("requestId", .text(id)), ("peer", .text(peer.description))]
+        values += [("requestId", .text(id)), ("address", .text(peer.host))]
         log.write(level, "request", values + Self.token(caller))
     }
 
     /// Writes the line of a change, whatever the level is.
-    func write(change: String, to log: Log, _ status: HTTPStatus, by caller: Caller?) {
-        log.writeAlways(
-            change,
-            Self.token(caller) + [("address", .text(peer.host)), ("requestId", .text(id))] + line
-                + [("status", .integer(Int64(status.code)))])
+    func write(_ change: Endpoint.Change, to log: Log, _ response: borrowing Response, by caller: Caller?) {
+        var values = Self.token(caller) + [("address", .text(peer.host)), ("requestId", .text(id))] + line
+        values.append(("status", .integer(Int64(response.status.code))))
+        if change.tellsResult, response.status.isSuccessful {
+            values.append(("result", .text(String(decoding: response.body, as: UTF8.self))))
+        }
+        log.writeAlways(change.line, values)
     }
 
     private static func token(_ caller: Caller?) -> [(name: String, value: Log.Value)] {

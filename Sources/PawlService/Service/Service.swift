@@ -101,6 +101,12 @@ public final class Service: Sendable {
         await downloads.start()
         do throws(ServerError) {
             let address = try server.start()
+            if configuration.isOpenBehindProxy {
+                log.write(
+                    .warning,
+                    "whoever the proxy lets in may do everything: give --token-file or --tokens-file, or --no-auth if that is meant"
+                )
+            }
             condition.isReady = true
             return Service(
                 server: server, address: address, downloads: downloads, client: client, api: api,

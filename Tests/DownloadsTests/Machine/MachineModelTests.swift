@@ -160,7 +160,11 @@ struct MachineModel {
             guard let found = publication, found.operation == operation, !found.isLinked else { break }
             publication = nil
             try send(.withdrawn(operation))
-        case .finishPublishing: newFile()
+        case .finishPublishing:
+            try check(
+                isRemoved || stored.download.state == .completed,
+                "a finished file keeps the name that it is found by until the store has it as completed")
+            newFile()
         case .removeFile: break
         case .save(let operation, let record, _): commits.append(Pending(operation: operation, record: record))
         case .saveCompletion(let operation, let record): commits.append(Pending(operation: operation, record: record))

@@ -81,9 +81,10 @@ struct StoreProbeTests {
     func room() async {
         let (hasRoom, told) = (Locked(true), Locked<[[StoreCondition.Degradation]]>([]))
         let probe = StoreProbe(ScriptedStore(.works), limit: .seconds(60)) {
-            hasRoom.withLock { $0 }
+            hasRoom.withLock { $0 } ? nil : "/files"
         } changed: { condition in
             told.withLock { $0.append(condition.degraded) }
+            if let reason = condition.reason { #expect(reason.contains("/files")) }
         }
         await probe.watch()
         #expect(await probe.condition() == StoreCondition())

@@ -74,6 +74,9 @@ struct AuditTests {
             #expect(change["address"]?.string == "127.0.0.1")
             #expect(change["level"]?.string == "info")
         }
+        let results = changes.map { $0["result"]?.string }
+        #expect(results[0]?.contains(#""maxConcurrent":1"#) == true)
+        #expect(Array(results[1...]) == [nil, nil, #"{"changed":0}"#, #"{"changed":0}"#, #"{"changed":0}"#, #"{"removed":0}"#])
         #expect(!text.contains("s3cret"))
     }
 

