@@ -90,10 +90,18 @@ extension FieldName {
     public static var secFetchMode: FieldName { FieldName(token: "Sec-Fetch-Mode") }
     /// `Sec-Fetch-Site`.
     public static var secFetchSite: FieldName { FieldName(token: "Sec-Fetch-Site") }
+    /// `Sec-WebSocket-Accept`.
+    public static var secWebSocketAccept: FieldName { FieldName(token: "Sec-WebSocket-Accept") }
+    /// `Sec-WebSocket-Key`.
+    public static var secWebSocketKey: FieldName { FieldName(token: "Sec-WebSocket-Key") }
+    /// `Sec-WebSocket-Version`.
+    public static var secWebSocketVersion: FieldName { FieldName(token: "Sec-WebSocket-Version") }
     /// `Server`.
     public static var server: FieldName { FieldName(token: "Server") }
     /// `Transfer-Encoding`.
     public static var transferEncoding: FieldName { FieldName(token: "Transfer-Encoding") }
+    /// `Upgrade`.
+    public static var upgrade: FieldName { FieldName(token: "Upgrade") }
     /// `Vary`.
     public static var vary: FieldName { FieldName(token: "Vary") }
     /// `WWW-Authenticate`.

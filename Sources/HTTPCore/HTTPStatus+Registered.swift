@@ -1,6 +1,8 @@
 extension HTTPStatus {
     /// 100 Continue.
     public static var `continue`: HTTPStatus { HTTPStatus(100) }
+    /// 101 Switching Protocols.
+    public static var switchingProtocols: HTTPStatus { HTTPStatus(101) }
     /// 200 OK.
     public static var ok: HTTPStatus { HTTPStatus(200) }
     /// 201 Created.
@@ -37,6 +39,8 @@ extension HTTPStatus {
     public static var expectationFailed: HTTPStatus { HTTPStatus(417) }
     /// 421 Misdirected Request.
     public static var misdirectedRequest: HTTPStatus { HTTPStatus(421) }
+    /// 426 Upgrade Required.
+    public static var upgradeRequired: HTTPStatus { HTTPStatus(426) }
     /// 429 Too Many Requests.
     public static var tooManyRequests: HTTPStatus { HTTPStatus(429) }
     /// 431 Request Header Fields Too Large.

@@ -13,14 +13,4 @@ struct HTTPURLUserInfoTests {
         #expect(HTTPURL("http://ab@a.example/")?.basicAuthorization == "Basic YWI6")
         #expect(HTTPURL("http://na%40me:p%3Ass@[::1]/x")?.withoutUserInfo.string == "http://[::1]/x")
     }
-
-    @Test(
-        "base 64 pads as RFC 4648 §10 shows",
-        arguments: [
-            ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
-            ("foobar", "Zm9vYmFy"),
-        ])
-    func base64(text: String, encoded: String) {
-        #expect(HTTPURL.base64(Array(text.utf8)) == encoded)
-    }
 }

@@ -33,6 +33,9 @@ import Testing
         case .sending:
             _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
             _ = state.responseBegan(isSending: true, isOpenEnded: false)
+        case .upgraded:
+            _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
+            _ = state.upgradeBegan()
         case .finishing:
             _ = state.headCompleted(head(keepsAlive: false), bodyHasBegun: false, now: now, limits: limits)
             _ = state.responseBegan(isSending: false, isOpenEnded: false)
@@ -75,7 +78,7 @@ import Testing
         }
         state.headBegan(at(6), limits: limits)
         #expect(state.idleSince == at(6))
-        for phase in [ConnectionState.Phase.body, .handling, .sending, .finishing, .closed] {
+        for phase in [ConnectionState.Phase.body, .handling, .sending, .upgraded, .finishing, .closed] {
             #expect(self.state(in: phase).idleSince == nil)
         }
         #expect(self.state(in: .lingering, at: at(7)).idleSince == at(7))
@@ -110,7 +113,7 @@ import Testing
         arguments: [
             (ConnectionState.Phase.awaiting, 10.0, ConnectionState.Expiry.close), (.head, 10, .refuse(.requestTimeout)),
             (.body, 10, .refuse(.requestTimeout)), (.handling, 1e6, .nothing), (.sending, 1e6, .nothing),
-            (.finishing, 1e6, .nothing),
+            (.upgraded, 1e6, .nothing), (.finishing, 1e6, .nothing),
             (.lingering, 5, .close), (.closed, 1e6, .nothing),
         ])
     func eachPhaseHasItsDeadline(
@@ -205,8 +208,8 @@ import Testing
         "the end of the input ends what needs more of it, and tells of a request that it broke off",
         arguments: [
             (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing, false), (.head, .head, true), (.body, .body, true),
-            (.handling, .handling, false), (.sending, .sending, false), (.finishing, .finishing, false),
-            (.lingering, .closed, false), (.closed, .closed, false),
+            (.handling, .handling, false), (.sending, .sending, false), (.upgraded, .upgraded, false),
+            (.finishing, .finishing, false), (.lingering, .closed, false), (.closed, .closed, false),
         ])
     func theEndOfTheInput(
         phase: ConnectionState.Phase, after: ConnectionState.Phase, breaksOff: Bool
@@ -281,7 +284,8 @@ import Testing
         "a shutdown ends connections that are owed nothing, and lets others have their response",
         arguments: [
             (ConnectionState.Phase.awaiting, ConnectionState.Phase.finishing), (.head, .finishing), (.body, .body),
-            (.handling, .handling), (.sending, .sending), (.finishing, .finishing), (.lingering, .lingering),
+            (.handling, .handling), (.sending, .sending), (.upgraded, .upgraded), (.finishing, .finishing),
+            (.lingering, .lingering),
         ])
     func aShutdownEndsConnectionsThat(
         phase: ConnectionState.Phase, after: ConnectionState.Phase
@@ -313,7 +317,7 @@ import Testing
 
     @Test(
         "input waits while a response is under way",
-        arguments: [ConnectionState.Phase.handling, .sending, .finishing, .lingering, .closed])
+        arguments: [ConnectionState.Phase.handling, .sending, .upgraded, .finishing, .lingering, .closed])
     func inputWaitsWhileAResponse(phase: ConnectionState.Phase) {
         #expect(!state(in: phase).readsInput)
     }

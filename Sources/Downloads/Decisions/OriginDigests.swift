@@ -25,42 +25,12 @@ enum OriginDigests {
                 guard value.first == ":", let end = value.lastIndex(of: ":"), end > value.startIndex else { return nil }
                 value = value[value.index(after: value.startIndex)..<end]
             }
-            return base64(value.utf8).flatMap { Checksum(algorithm, bytes: $0) }
+            return Base64.decode(value.utf8).flatMap { Checksum(algorithm, bytes: $0) }
         }
     }
 
     private static func trimmed(_ text: Substring) -> Substring {
         let start = text.drop { $0 == " " || $0 == "\t" }
         return start.lastIndex { $0 != " " && $0 != "\t" }.map { start[...$0] } ?? ""
-    }
-
-    /// RFC 4648 §4, with or without padding; nil for anything else.
-    private static func base64(_ text: Substring.UTF8View) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var bits: UInt32 = 0
-        var count = 0
-        var isPadded = false
-        for character in text {
-            let digit: UInt8
-            switch character {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = character - UInt8(ascii: "A")
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = character - UInt8(ascii: "a") + 26
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0") + 52
-            case UInt8(ascii: "+"): digit = 62
-            case UInt8(ascii: "/"): digit = 63
-            case UInt8(ascii: "="):
-                isPadded = true
-                continue
-            default: return nil
-            }
-            if isPadded { return nil }
-            bits = (bits << 6 | UInt32(digit)) & 0xff_ffff
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-            }
-        }
-        return bytes
     }
 }

@@ -7,4 +7,6 @@ public enum Content: Sendable {
     /// From a stream, as the client takes it. `length` is in bytes; nil if nobody knows yet: then HTTP/1.1 clients get chunks
     /// and HTTP/1.0 clients a body that ends with the connection.
     case stream(any BodyStream, length: Int64?)
+    /// The connection becomes a WebSocket: made by ``Response/upgrade(to:for:)``.
+    case webSocket(WebSocketUpgrade)
 }

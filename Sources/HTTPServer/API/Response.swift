@@ -6,7 +6,8 @@ public import HTTPCore
 /// it sets them on every response and drops them from `fields`. HEAD is handled as GET is, and the server leaves the body out.
 /// So it does with 204 and 304.
 public struct Response: Sendable {
-    /// The status; an informational one (1xx) is sent as 500, since an application can't send interim responses.
+    /// The status; an informational one (1xx) is sent as 500, since an application can't send interim responses; but for the 101 that
+    /// ``upgrade(to:for:)`` sets.
     public var status: HTTPStatus
     /// The fields that are the application's.
     public var fields: Fields
@@ -42,8 +43,19 @@ public struct Response: Sendable {
 }
 
 extension Response {
-    /// Ends the stream of a response that is never sent.
+    /// Ends the stream, or the WebSocket, of a response that is never sent.
     func discardBody() {
-        if case .stream(let stream, _) = content { stream.closed() }
+        content.discard()
+    }
+}
+
+extension Content {
+    /// Tells who would have made the body that nobody wants it.
+    func discard() {
+        switch self {
+        case .bytes, .parts: break
+        case .stream(let stream, _): stream.closed()
+        case .webSocket(let upgrade): upgrade.handler.closed()
+        }
     }
 }

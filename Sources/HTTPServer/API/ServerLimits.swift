@@ -9,7 +9,8 @@ public struct ServerLimits: Sendable {
     public var body = 1024 * 1024
 
     /// Memory for the bodies that are arriving on all connections together, in bytes, 256 MiB: a few hundred bodies of the full length
-    /// at a time. Requests beyond that get 503; those that come in one piece with their head always pass.
+    /// at a time. Requests beyond that get 503; those that come in one piece with their head always pass. Messages of WebSockets that are
+    /// arriving or being answered share it; a socket that would need more is closed with 1013.
     public var bodyStorage = 256 * 1024 * 1024
 
     /// How long a head may take from its first byte (on a new connection: from the connection), 10 s: enough for any
@@ -78,6 +79,9 @@ public struct ServerLimits: Sendable {
 
     /// Files that may be open for being served, 10,000. An application asks ``FileHandle/count`` and refuses beyond it.
     public var files = 10_000
+
+    /// What holds of each WebSocket.
+    public var webSocket = WebSocketLimits()
 
     /// How long accepting pauses when descriptors or memory have run out, 100 ms. A connection that closes ends the pause early.
     public var acceptPause: Duration = .milliseconds(100)

@@ -3,6 +3,8 @@ enum BodySource {
     case none
     case parts(PartsSource)
     case stream(StreamSource)
+    /// No body: the connection is a WebSocket.
+    case webSocket(WebSocketSource)
 }
 
 /// Parts that are being sent.

@@ -74,7 +74,7 @@ extension Connection {
             switch state.phase {
             case .awaiting, .head: consumed = consumeHead(rest, &loop)
             case .body: consumed = consumeBody(rest, &loop)
-            case .handling, .sending, .finishing, .lingering, .closed: return position
+            case .handling, .sending, .upgraded, .finishing, .lingering, .closed: return position
             }
             position += consumed
             if needsMoreInput { break }

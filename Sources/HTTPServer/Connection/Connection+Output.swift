@@ -4,8 +4,13 @@ extension Connection {
     /// Bytes that wait in the buffer.
     var pendingOutput: Int { output.count - sent }
 
-    var isSendingParts: Bool {
-        if case .parts = source { true } else { false }
+    /// Whether more is to be sent than is in the buffer, and waits for nothing but the client.
+    var isSendingMore: Bool {
+        switch source {
+        case .parts: true
+        case .webSocket(let webSocket): !webSocket.isQueueEmpty
+        case .none, .stream: false
+        }
     }
 
     /// Takes the loop's spare buffer, unless there is one in use.
@@ -27,11 +32,12 @@ extension Connection {
         case .none: if pendingOutput > 0 { flush(more: false, &loop) }
         case .parts(let parts): send(parts, &loop)
         case .stream(let streaming): send(streaming, &loop)
+        case .webSocket(let webSocket): run(webSocket, &loop)
         }
     }
 
     /// Sends what is buffered as far as the socket takes it.
-    private mutating func flush(more: Bool, _ loop: inout LoopContext) {
+    mutating func flush(more: Bool, _ loop: inout LoopContext) {
         while pendingOutput > 0, isWritable {
             guard let count = moved(socket.send(output, sent..<output.count, more: more), &loop) else { return }
             sent += count
@@ -46,7 +52,7 @@ extension Connection {
     }
 
     /// How many bytes went, or nil if it doesn't go on for now.
-    private mutating func moved(_ outcome: Socket.Outcome, _ loop: inout LoopContext) -> Int? {
+    mutating func moved(_ outcome: Socket.Outcome, _ loop: inout LoopContext) -> Int? {
         switch outcome {
         case .moved(let count):
             hasProgressed = true
@@ -114,11 +120,15 @@ extension Connection {
         }
     }
 
-    /// Something has woken the stream.
+    /// Something has woken the stream, or is to be sent over the WebSocket.
     mutating func wake(_ loop: inout LoopContext) {
-        guard case .stream(let streaming) = source else { return }
-        streaming.waker.acknowledge()
-        streaming.wait = .room
+        switch source {
+        case .none, .parts: return
+        case .stream(let streaming):
+            streaming.waker.acknowledge()
+            streaming.wait = .room
+        case .webSocket(let webSocket): webSocket.socket.waker.acknowledge()
+        }
         turn(&loop)
     }
 
@@ -185,6 +195,7 @@ extension Connection {
             guard case .stream(let streaming) = source, pendingOutput == 0 else { return reset(&loop) }
             end(streaming, &loop)
             turn(&loop)
+        case .upgraded: if case .webSocket(let webSocket) = source { revoke(webSocket, &loop) }
         case .awaiting, .head, .handling, .finishing, .lingering, .closed: break
         }
     }

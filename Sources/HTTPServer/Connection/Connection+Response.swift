@@ -85,7 +85,13 @@ extension Connection {
     private mutating func beginResponse(_ response: inout Response, _ loop: inout LoopContext) {
         var content = response.content
         response.content = .bytes
-        let status = response.status.isInformational ? HTTPStatus.internalServerError : response.status
+        var status = response.status
+        if status.isInformational {
+            if status == .switchingProtocols, case .webSocket(let upgrade) = content {
+                return beginWebSocket(upgrade, &response, &loop)
+            }
+            status = .internalServerError
+        }
         if case .bytes = content, response.body.count > Self.copiedBody {
             content = .parts([.bytes(response.body)])
             response.body = []
@@ -105,6 +111,8 @@ extension Connection {
                 output.append(contentsOf: Self.chunkedLine)
             }
         }
+        // RFC 9110 §7.8: beside the Upgrade that such a response has.
+        if status == .upgradeRequired { output.append(contentsOf: Self.upgradeLine) }
         if state.closesAfterResponse {
             output.append(contentsOf: Self.closeLine)
         } else if exchange.version < .http11 {
@@ -114,8 +122,20 @@ extension Connection {
         exchange.id = nil
         exchange.permit = response.permit
         beginBody(hasBody ? content : .bytes, hasBody ? response.body : [], isChunked: isChunked, &loop)
-        if !hasBody, case .stream(let stream, _) = content { stream.closed() }
+        if !hasBody { content.discard() }
         // It may have been revoked while a task made the response.
+        endIfRevoked(&loop)
+    }
+
+    /// Writes the head of a response by which the connection becomes a WebSocket, and makes it one.
+    private mutating func beginWebSocket(_ upgrade: WebSocketUpgrade, _ response: inout Response, _ loop: inout LoopContext) {
+        takeOutput(&loop)
+        beginHead(.switchingProtocols, &response.fields, loop)
+        output.append(contentsOf: Self.upgradeLine)
+        ResponseEncoder.encodeHeadEnd(into: &output)
+        exchange.id = nil
+        exchange.permit = response.permit
+        beginWebSocket(upgrade, &loop)
         endIfRevoked(&loop)
     }
 
@@ -140,12 +160,16 @@ extension Connection {
             source = .stream(StreamSource(stream, waker: waker, framing: framing))
             stream.opened(waker)
             if state.isStopping { stream.serverIsStopping() }
+        // The application has set another status since: it is no WebSocket any more.
+        case .webSocket(let upgrade):
+            upgrade.handler.closed()
+            beginBody(.bytes, body, isChunked: false, &loop)
         }
     }
 
     private static func length(of content: Content, _ body: [UInt8]) -> Int64? {
         switch content {
-        case .bytes: Int64(body.count)
+        case .bytes, .webSocket: Int64(body.count)
         case .parts(let parts): parts.reduce(0) { $0 + $1.length }
         case .stream(_, let length): length.map { max($0, 0) }
         }
@@ -166,6 +190,7 @@ extension Connection {
         .date, .contentLength, .transferEncoding, .connection, .xRequestId, .xContentTypeOptions,
     ])
     private static let chunkedLine = Array("Transfer-Encoding: chunked\r\n".utf8)
+    private static let upgradeLine = Array("Connection: Upgrade\r\n".utf8)
     private static let closeLine = Array("Connection: close\r\n".utf8)
     private static let keepAliveLine = Array("Connection: keep-alive\r\n".utf8)
 }

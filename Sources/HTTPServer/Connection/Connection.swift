@@ -61,7 +61,13 @@ struct Connection: ~Copyable {
 
     /// When the loop must look at it without an event of the poller.
     var deadline: Moment? {
-        guard case .stream(let source) = source, pendingOutput == 0, let due = source.due else { return state.deadline }
+        let due: Moment?
+        switch source {
+        case .none, .parts: return state.deadline
+        case .stream(let source): due = pendingOutput == 0 ? source.due : nil
+        case .webSocket(let source): due = source.state.deadline
+        }
+        guard let due else { return state.deadline }
         return state.deadline.map { min($0, due) } ?? due
     }
 
@@ -99,12 +105,12 @@ struct Connection: ~Copyable {
     }
 
     /// How often one connection reads before the others have their turn.
-    private static let readsPerTurn = 4
+    static let readsPerTurn = 4
 
     /// Sends what there is; decides how to wait for what comes next.
     private mutating func pause(_ loop: inout LoopContext) {
         guard !isClosed else { return }
-        let isPending = pendingOutput > 0 || isSendingParts
+        let isPending = pendingOutput > 0 || isSendingMore
         if !isPending || hasProgressed { heldByKernel = nil }
         let pause = state.paused(
             isPending: isPending, hasProgressed: hasProgressed,
@@ -134,7 +140,11 @@ struct Connection: ~Copyable {
         let isUnasked = state.phase == .awaiting || state.phase == .head
         switch state.expired(loop.now, limits: loop.limits) {
         case .nothing:
-            if case .stream(let source) = source, source.isDue(loop.now) { turn(&loop) }
+            switch source {
+            case .none, .parts: break
+            case .stream(let source): if source.isDue(loop.now) { turn(&loop) }
+            case .webSocket(let source): checkTime(of: source, &loop)
+            }
         case .close:
             guard isUnasked, let surplus else { return close(&loop) }
             refusePartialRequest(surplus, &loop)
@@ -209,7 +219,11 @@ struct Connection: ~Copyable {
         state.close()
         task?.cancel()
         task = nil
-        if case .stream(let streaming) = source { streaming.stream.closed() }
+        switch source {
+        case .none, .parts: break
+        case .stream(let streaming): streaming.stream.closed()
+        case .webSocket(let webSocket): webSocket.finish()
+        }
         source = .none
         input = []
         abandonRequest(&loop)

@@ -3,7 +3,8 @@ internal import HTTPCore
 /// The life of one connection as a value: what has happened goes in, what to do comes out, and the time is passed in.
 ///
 ///     awaiting → head → (body) → handling → (sending) → awaiting …
-///                                                     ↘ finishing → (lingering) → closed
+///                          ↓                          ↘ finishing → (lingering) → closed
+///                      upgraded ──────────────────────────↗
 ///
 /// It knows phases and deadlines; bytes, sockets and tasks are the ``Connection``'s.
 struct ConnectionState {
@@ -18,6 +19,8 @@ struct ConnectionState {
         case handling
         /// The head of the response is written, and its body follows as the client takes it.
         case sending
+        /// It is a WebSocket now, which has a state of its own: ``WebSocketState``.
+        case upgraded
         /// The last response is complete; what is left of it is being written.
         case finishing
         /// The output has ended. What the client still sends is dropped.
@@ -64,7 +67,7 @@ struct ConnectionState {
     var readsInput: Bool {
         switch phase {
         case .awaiting, .head, .body: true
-        case .handling, .sending, .finishing, .lingering, .closed: false
+        case .handling, .sending, .upgraded, .finishing, .lingering, .closed: false
         }
     }
 }
@@ -158,6 +161,20 @@ extension ConnectionState {
         return !(isOpenEnded && peerHasEnded)
     }
 
+    /// The head that makes it a WebSocket is in the output. Returns false if there is nobody to speak to.
+    mutating func upgradeBegan() -> Bool {
+        phaseDeadline = nil
+        phase = .upgraded
+        return !peerHasEnded
+    }
+
+    /// All that the WebSocket has to send is in the output. `leavesInputUnread`: the client may not have sent its last frame.
+    mutating func upgradeEnded(leavesInputUnread: Bool) {
+        self.leavesInputUnread = leavesInputUnread
+        responseEndsConnection()
+        responseEnded()
+    }
+
     /// The whole response is in the output.
     mutating func responseEnded() {
         isFirstRequest = false
@@ -188,7 +205,7 @@ extension ConnectionState {
             phaseDeadline = now + limits.halfCloseGrace
             return .goOn
         case .sending: return isOpenEnded ? .close : .goOn
-        case .awaiting, .head, .body, .finishing, .lingering, .closed: return .goOn
+        case .awaiting, .head, .body, .upgraded, .finishing, .lingering, .closed: return .goOn
         }
     }
 
@@ -203,7 +220,7 @@ extension ConnectionState {
             phaseDeadline = nil
         case .head, .body: return true
         case .lingering: close()
-        case .handling, .sending, .finishing, .closed: break
+        case .handling, .sending, .upgraded, .finishing, .closed: break
         }
         return false
     }
@@ -253,7 +270,7 @@ extension ConnectionState {
             phaseDeadline = now + (isStopping ? min(limits.lingerTimeout, limits.stopGrace) : limits.lingerTimeout)
             return .linger
         case .closed: return .close
-        case .head, .body, .handling, .sending, .lingering: return .wait
+        case .head, .body, .handling, .sending, .upgraded, .lingering: return .wait
         }
     }
 
@@ -306,7 +323,7 @@ extension ConnectionState {
             self.phaseDeadline = now + limits.bodyRateWindow
             return .nothing
         case .awaiting, .handling, .lingering: return .close
-        case .sending, .finishing, .closed:
+        case .sending, .upgraded, .finishing, .closed:
             self.phaseDeadline = nil
             return .nothing
         }
@@ -324,7 +341,7 @@ extension ConnectionState {
         case .body, .lingering:
             let last = now + limits.stopGrace
             phaseDeadline = phaseDeadline.map { min($0, last) } ?? last
-        case .handling, .sending, .finishing, .closed: break
+        case .handling, .sending, .upgraded, .finishing, .closed: break
         }
     }
 }

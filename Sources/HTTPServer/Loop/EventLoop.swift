@@ -114,6 +114,10 @@ struct EventLoop: ~Copyable {
             guard let seat = connections[id] else { return response.discardBody() }
             seat.connection.respond(to: request, &response, &context)
             finishTurn(of: seat)
+        case .answer(let id, let number, let answer):
+            guard let seat = connections[id] else { return }
+            seat.connection.answer(number, answer, &context)
+            finishTurn(of: seat)
         case .wake(let id):
             guard let seat = connections[id] else { return }
             seat.connection.wake(&context)

@@ -25,7 +25,9 @@ enum Message: Sendable {
     case adopt(descriptor: Int32, SocketAddress)
     /// The response of a task to the connection's request of that number.
     case response(ConnectionID, request: UInt64, Response)
-    /// A stream has something to send.
+    /// What a task answers to a message of a WebSocket.
+    case answer(ConnectionID, number: UInt64, OutgoingMessage?)
+    /// A stream, or a WebSocket, has something to send.
     case wake(ConnectionID)
     /// Permits have been revoked.
     case endRevoked
@@ -84,7 +86,7 @@ extension Message {
         switch self {
         case .adopt(let descriptor, _): _ = Socket(owning: descriptor)
         case .response(_, _, let response): response.discardBody()
-        case .wake, .giveWay, .endRevoked, .stop: break
+        case .answer, .wake, .giveWay, .endRevoked, .stop: break
         }
     }
 }

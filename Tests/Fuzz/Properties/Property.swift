@@ -21,6 +21,8 @@ public enum Property: String, CaseIterable, Sendable {
     case json
     /// Forwarded, the members of X-Forwarded-For, and prefixes of paths.
     case forwarded
+    /// What a client sends over a WebSocket.
+    case websocket
 
     /// Throws if something doesn't hold of these bytes.
     public func check(_ bytes: [UInt8]) throws(Violation) {
@@ -34,6 +36,7 @@ public enum Property: String, CaseIterable, Sendable {
         case .condition: try checkConditions(bytes)
         case .json: try checkJSON(bytes)
         case .forwarded: try checkForwarded(bytes)
+        case .websocket: try checkFrames(bytes)
         }
     }
 }

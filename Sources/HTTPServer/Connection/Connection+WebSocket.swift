@@ -1,0 +1,234 @@
+internal import HTTPCore
+
+extension Connection {
+    /// Makes the connection a WebSocket. `output` has the head of the response.
+    mutating func beginWebSocket(_ upgrade: WebSocketUpgrade, _ loop: inout LoopContext) {
+        guard state.upgradeBegan() else {
+            upgrade.handler.closed()
+            return close(&loop)
+        }
+        let limits = loop.limits.webSocket
+        let socket = WebSocket(waker: StreamWaker(mailbox: loop.mailbox, connection: id), limits: limits)
+        source = .webSocket(WebSocketSource(upgrade.handler, socket, now: loop.now, limits: limits))
+        upgrade.handler.opened(socket)
+    }
+
+    /// Goes on with a WebSocket as far as the socket, the queue and fairness allow.
+    mutating func run(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
+        var reads = 0
+        while !isClosed {
+            transmit(webSocket, &loop)
+            guard !isClosed, readsFrames(webSocket, loop) else { return }
+            if !input.isEmpty {
+                consumeInput(webSocket, &loop)
+            } else if isReadable {
+                guard reads < Self.readsPerTurn else {
+                    wantsTurn = true
+                    return
+                }
+                reads += 1
+                receive(webSocket, &loop)
+            } else {
+                return
+            }
+        }
+    }
+
+    /// Whether frames of the client are wanted now. Not while answers are being made or wait to be read: what is read would take memory.
+    private func readsFrames(_ webSocket: WebSocketSource, _ loop: borrowing LoopContext) -> Bool {
+        switch webSocket.state.phase {
+        case .open:
+            webSocket.pendingCount < loop.limits.webSocket.pendingMessages
+                && webSocket.queuedBytes + webSocket.controls.count + pendingOutput < loop.limits.outputBuffer
+                // What is being answered is the last.
+                && !(state.isStopping && webSocket.pendingCount > 0)
+        case .closing: true
+        case .ended: false
+        }
+    }
+
+    // MARK: - Receiving
+
+    private mutating func receive(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
+        var buffer = loop.takeReadBuffer()
+        switch socket.receive(into: &buffer, at: 0) {
+        case .moved(let count):
+            // As with requests: the next byte will be reported, but not an end that has been reported.
+            if count < buffer.count, !state.peerHasEnded { isReadable = false }
+            webSocket.state.heard(loop.now, limits: loop.limits.webSocket)
+            let consumed = consume(buffer.span.extracting(0..<count), webSocket, &loop)
+            if consumed < count, !isClosed { input.append(contentsOf: buffer[consumed..<count]) }
+        case .wouldBlock: isReadable = false
+        case .ended, .failed: close(&loop)
+        }
+        loop.giveBack(buffer)
+    }
+
+    private mutating func consumeInput(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
+        var bytes: [UInt8] = []
+        swap(&bytes, &input)
+        let consumed = consume(bytes.span, webSocket, &loop)
+        guard !isClosed, consumed < bytes.count else { return }
+        bytes.removeFirst(consumed)
+        input = bytes
+    }
+
+    /// Works on frames for as long as they are wanted. Returns how many bytes are done with.
+    private mutating func consume(_ bytes: Span<UInt8>, _ webSocket: WebSocketSource, _ loop: inout LoopContext) -> Int {
+        var position = 0
+        var endsMessage = false
+        while position < bytes.count, readsFrames(webSocket, loop) {
+            do throws(WebSocketError) {
+                let (consumed, event) = try webSocket.parser.parse(bytes.extracting(position..<bytes.count))
+                position += consumed
+                guard let event else { break }
+                if case .message = event { endsMessage = true }
+                handle(event, webSocket, loop)
+            } catch {
+                fail(webSocket, error.code, error.detail)
+                return bytes.count
+            }
+        }
+        webSocket.state.hasRead(
+            isInMessage: webSocket.parser.isInMessage, isNewMessage: endsMessage, loop.now, limits: loop.limits.webSocket)
+        if !holdStorage(webSocket.parser.heldBytes + webSocket.pendingBytes, &loop) {
+            fail(webSocket, .tryAgainLater, "The messages that are arriving take all the memory there is for them.")
+        }
+        return position
+    }
+
+    private func handle(_ event: WebSocketParser.Event, _ webSocket: WebSocketSource, _ loop: borrowing LoopContext) {
+        switch event {
+        case .close(let code):
+            if webSocket.state.peerClosed() { enqueueClose(webSocket, code, "") }
+            webSocket.finish()
+        case .ping(let payload):
+            guard webSocket.state.phase == .open else { return }
+            WebSocketEncoder.encodePong(payload.span, into: &webSocket.controls)
+        case .pong: break
+        case .message(let message):
+            guard webSocket.state.phase == .open else { return }
+            switch webSocket.handler.received(message, on: webSocket.socket) {
+            case .ready(let answer): if let answer { webSocket.enqueue(answer.frame) }
+            case .later(let work):
+                let (mailbox, id) = (loop.mailbox, id)
+                webSocket.begin(work, size: message.bytes.capacity) { number, answer in
+                    mailbox.post(.answer(id, number: number, answer))
+                }
+            }
+        }
+    }
+
+    /// A task has finished the answer to a message.
+    mutating func answer(_ number: UInt64, _ answer: OutgoingMessage?, _ loop: inout LoopContext) {
+        guard case .webSocket(let webSocket) = source, webSocket.end(number) else { return }
+        holdStorage(webSocket.parser.heldBytes + webSocket.pendingBytes, &loop)
+        if let answer, webSocket.state.phase == .open { webSocket.enqueue(answer.frame) }
+        turn(&loop)
+    }
+
+    // MARK: - Sending
+
+    /// Sends what is queued, and what other threads have left to be sent, as far as the socket takes it.
+    private mutating func transmit(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
+        takeOutbox(of: webSocket, &loop)
+        while !isClosed {
+            if webSocket.offset > 0, !sendFrame(webSocket, &loop) { return }
+            flush(more: false, &loop)
+            guard !isClosed, pendingOutput == 0 else { return }
+            gatherFrames(webSocket, &loop)
+            guard pendingOutput == 0 else { continue }
+            guard webSocket.nextFrame != nil else { break }
+            if !sendFrame(webSocket, &loop) { return }
+        }
+        guard !isClosed, webSocket.state.phase == .ended else { return }
+        webSocket.finish()
+        source = .none
+        input = []
+        holdStorage(0, &loop)
+        state.upgradeEnded(leavesInputUnread: webSocket.state.leavesInputUnread)
+    }
+
+    /// Takes what other threads have left.
+    private mutating func takeOutbox(of webSocket: WebSocketSource, _ loop: inout LoopContext) {
+        guard webSocket.state.phase == .open else { return }
+        let outbox = webSocket.socket.take()
+        guard !outbox.isDeaf else { return reset(&loop) }
+        for frame in outbox.frames { webSocket.enqueue(frame, isEvent: true) }
+        if let close = outbox.close {
+            self.close(webSocket, close.code, close.reason, loop)
+        } else if state.isStopping, webSocket.pendingCount == 0 {
+            close(webSocket, .goingAway, "The server is shutting down.", loop)
+        }
+    }
+
+    /// Puts what is small into the output, so that it shares a write: control frames, then frames in order.
+    private mutating func gatherFrames(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
+        guard !webSocket.isQueueEmpty else { return }
+        takeOutput(&loop)
+        output.append(contentsOf: webSocket.controls)
+        webSocket.controls.removeAll(keepingCapacity: webSocket.controls.capacity <= 1024)
+        while let frame = webSocket.nextFrame, output.count + frame.bytes.count <= Self.gatheredFrames {
+            output.append(contentsOf: frame.bytes)
+            webSocket.dropFrame()
+        }
+    }
+
+    /// Sends the next frame from where it is; false if it doesn't go on for now.
+    private mutating func sendFrame(_ webSocket: WebSocketSource, _ loop: inout LoopContext) -> Bool {
+        guard let frame = webSocket.nextFrame else { return true }
+        while webSocket.offset < frame.bytes.count {
+            guard isWritable,
+                let count = moved(socket.send(frame.bytes, webSocket.offset..<frame.bytes.count, more: false), &loop)
+            else { return false }
+            webSocket.offset += count
+        }
+        webSocket.dropFrame()
+        return true
+    }
+
+    /// So many bytes of frames are copied at most to share a write; a longer one is sent from where it is.
+    private static let gatheredFrames = 16 * 1024
+
+    // MARK: - The end
+
+    private func enqueueClose(_ webSocket: WebSocketSource, _ code: WebSocketCloseCode?, _ reason: String) {
+        var frame: [UInt8] = []
+        WebSocketEncoder.encodeClose(code, reason: reason, into: &frame)
+        webSocket.enqueue(frame)
+    }
+
+    /// Sends a close frame, and waits for the client's for a while.
+    private func close(
+        _ webSocket: WebSocketSource, _ code: WebSocketCloseCode, _ reason: String, _ loop: borrowing LoopContext
+    ) {
+        let timeout = loop.limits.webSocket.closeTimeout
+        let limit = state.isStopping ? min(timeout, loop.limits.stopGrace) : timeout
+        if webSocket.state.close(loop.now, within: limit) { enqueueClose(webSocket, code, reason) }
+    }
+
+    /// Sends a close frame, and reads no more.
+    private func fail(_ webSocket: WebSocketSource, _ code: WebSocketCloseCode, _ reason: String) {
+        if webSocket.state.fail() { enqueueClose(webSocket, code, reason) }
+        webSocket.finish()
+    }
+
+    /// What it goes on by was revoked. What waits to be sent isn't for the client any more.
+    mutating func revoke(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
+        guard webSocket.isQueueEmpty, pendingOutput == 0 else { return reset(&loop) }
+        close(webSocket, .policyViolation, "The token was revoked.", loop)
+        turn(&loop)
+    }
+
+    /// A deadline may have passed.
+    mutating func checkTime(of webSocket: WebSocketSource, _ loop: inout LoopContext) {
+        let isReading = readsFrames(webSocket, loop)
+        switch webSocket.state.expired(loop.now, isReading: isReading, limits: loop.limits.webSocket) {
+        case .nothing: return
+        case .drop: return close(&loop)
+        case .ping: WebSocketEncoder.encodePing(into: &webSocket.controls)
+        case .refuseMessage: fail(webSocket, .policyViolation, "The message did not arrive in time.")
+        }
+        turn(&loop)
+    }
+}

@@ -1,0 +1,57 @@
+import HTTPCore
+import HTTPServer
+import Synchronization
+import TestSupport
+
+/// A handler that notes what happens to it, and answers as it is told.
+final class TestWebSocket: WebSocketHandler {
+    struct State: Sendable {
+        var opened = 0
+        var closed = 0
+        var messages: [WebSocketMessage] = []
+        var socket: WebSocket?
+    }
+
+    let state = Box(State())
+    private let answer: @Sendable (WebSocketMessage, WebSocket) -> WebSocketAnswer
+
+    init(_ answer: @escaping @Sendable (WebSocketMessage, WebSocket) -> WebSocketAnswer = TestWebSocket.echo) {
+        self.answer = answer
+    }
+
+    /// Answers with the message.
+    static let echo: @Sendable (WebSocketMessage, WebSocket) -> WebSocketAnswer = { message, _ in
+        .ready(message.kind == .text ? OutgoingMessage(text: message.bytes) : OutgoingMessage(binary: message.bytes))
+    }
+
+    func opened(_ socket: WebSocket) {
+        state.update {
+            $0.opened += 1
+            $0.socket = socket
+        }
+    }
+
+    func received(_ message: WebSocketMessage, on socket: WebSocket) -> WebSocketAnswer {
+        state.update { $0.messages.append(message) }
+        return answer(message, socket)
+    }
+
+    func closed() {
+        state.update { $0.closed += 1 }
+    }
+}
+
+/// A handler of requests that opens WebSockets, each with the next of those; and refuses what is no handshake with the reason.
+func opening(
+    _ make: @escaping @Sendable () -> TestWebSocket = { TestWebSocket() }, permit: Permit? = nil
+) -> @Sendable (borrowing Request, inout Response) -> Handling {
+    { request, response in
+        guard request.asksForWebSocket else { return echo(request, &response) }
+        if let refusal = response.upgrade(to: make(), for: request) {
+            response.body = Array(refusal.detail.utf8)
+        } else {
+            response.permit = permit
+        }
+        return .ready
+    }
+}

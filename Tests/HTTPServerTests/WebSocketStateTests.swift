@@ -1,0 +1,106 @@
+import HTTPCore
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct WebSocketStateTests {
+    private let start = Moment.now
+    private let limits = WebSocketLimits()
+
+    private func at(_ seconds: Double) -> Moment { start + .seconds(seconds) }
+
+    private func open() -> WebSocketState { WebSocketState(now: start, limits: limits) }
+
+    @Test("a quiet client is pinged, and dropped if it stays quiet")
+    func aQuietClientIsPinged() {
+        var state = open()
+        #expect(state.deadline == at(30))
+        #expect(state.expired(at(29.9), isReading: true, limits: limits) == .nothing)
+        #expect(state.expired(at(30), isReading: true, limits: limits) == .ping)
+        #expect(state.deadline == at(60))
+        #expect(state.expired(at(59), isReading: true, limits: limits) == .nothing)
+        #expect(state.expired(at(60), isReading: true, limits: limits) == .drop)
+    }
+
+    @Test("a client that says anything after a ping stays, for as long as it does")
+    func aClientThatSaysAnything() {
+        var state = open()
+        for round in 1...10 {
+            let time = Double(round) * 40
+            #expect(state.expired(at(time), isReading: true, limits: limits) == .ping)
+            state.heard(at(time + 10), limits: limits)
+            #expect(state.deadline == at(time + 40))
+        }
+    }
+
+    @Test("who isn't listened to isn't quiet")
+    func whoIsntListenedTo() {
+        var state = open()
+        #expect(state.expired(at(30), isReading: false, limits: limits) == .nothing)
+        #expect(state.deadline == at(60))
+        state.hasRead(isInMessage: true, isNewMessage: false, at(31), limits: limits)
+        #expect(state.expired(at(100), isReading: false, limits: limits) == .nothing)
+        #expect(state.deadline == at(130))
+        #expect(state.expired(at(130), isReading: true, limits: limits) == .ping)
+    }
+
+    @Test("a message has its time from its first frame, whatever else comes")
+    func aMessageHasItsTime() {
+        var state = open()
+        for second in stride(from: 5.0, to: 65, by: 5) {
+            state.heard(at(second), limits: limits)
+            state.hasRead(isInMessage: true, isNewMessage: false, at(second), limits: limits)
+        }
+        #expect(state.deadline == at(65))
+        #expect(state.expired(at(65), isReading: true, limits: limits) == .refuseMessage)
+    }
+
+    @Test("the next message has its own time, and between messages there is none")
+    func theNextMessageHasItsOwn() {
+        var state = open()
+        state.hasRead(isInMessage: true, isNewMessage: false, at(1), limits: limits)
+        state.heard(at(50), limits: limits)
+        state.hasRead(isInMessage: true, isNewMessage: true, at(50), limits: limits)
+        #expect(state.expired(at(61), isReading: true, limits: limits) == .nothing)
+        state.heard(at(109), limits: limits)
+        state.hasRead(isInMessage: false, isNewMessage: true, at(109), limits: limits)
+        #expect(state.expired(at(110), isReading: true, limits: limits) == .nothing)
+    }
+
+    @Test("our close is sent once, and waits for the client's for its time")
+    func ourCloseIsSentOnce() {
+        var state = open()
+        #expect(state.close(at(1), within: .seconds(5)) == true)
+        #expect(state.close(at(2), within: .seconds(5)) == false)
+        #expect(state.phase == .closing)
+        #expect(state.deadline == at(6))
+        #expect(state.expired(at(5.9), isReading: true, limits: limits) == .nothing)
+        #expect(state.expired(at(6), isReading: true, limits: limits) == .drop)
+        #expect(state.peerClosed() == false)
+        #expect(state.phase == .ended)
+        #expect(!state.leavesInputUnread)
+        #expect(state.deadline == nil)
+    }
+
+    @Test("the client's close is answered once")
+    func theClientsCloseIsAnswered() {
+        var state = open()
+        #expect(state.peerClosed() == true)
+        #expect(state.phase == .ended)
+        #expect(state.peerClosed() == false)
+        #expect(state.close(at(1), within: .seconds(5)) == false)
+        #expect(state.fail() == false)
+    }
+
+    @Test("what can't be read is told once, and what follows is left unread")
+    func whatCantBeReadIsTold() {
+        var state = open()
+        #expect(state.fail() == true)
+        #expect(state.phase == .ended)
+        #expect(state.leavesInputUnread)
+        var closing = open()
+        _ = closing.close(at(1), within: .seconds(5))
+        #expect(closing.fail() == false)
+        #expect(closing.phase == .ended)
+    }
+}
