@@ -5,7 +5,7 @@ internal import System
 extension Catalog {
     /// The listing for a request, from memory or from the source.
     func entry(
-        for request: ClientRequest, _ source: any SearchSource, session: String?
+        for request: SourceRequest, _ source: any SearchSource, session: String?
     ) async throws(CatalogError) -> ListingCache.Entry {
         let key = Self.key(request, source)
         let waiter = state.withLock { state in
@@ -23,7 +23,7 @@ extension Catalog {
     }
 
     private func join(
-        _ waiter: SingleFlight.WaiterID, _ continuation: CheckedContinuation<Outcome, Never>, for request: ClientRequest,
+        _ waiter: SingleFlight.WaiterID, _ continuation: CheckedContinuation<Outcome, Never>, for request: SourceRequest,
         _ source: any SearchSource, key: String, session: String?
     ) {
         if Task.isCancelled { return continuation.resume(returning: .failure(.cancelled)) }
@@ -66,7 +66,7 @@ extension Catalog {
     }
 
     /// Asks the source, and resumes all who wait.
-    private func fetch(_ id: SingleFlight.RequestID, _ request: ClientRequest, _ source: any SearchSource, key: String) async {
+    private func fetch(_ id: SingleFlight.RequestID, _ request: SourceRequest, _ source: any SearchSource, key: String) async {
         let result: Result<Listing, CatalogError>
         do {
             result = .success(try await listing(for: request, source))
@@ -84,10 +84,11 @@ extension Catalog {
     }
 
     /// Waits for a turn, asks the source and validates its response.
-    private func listing(for request: ClientRequest, _ source: any SearchSource) async throws(CatalogError) -> Listing {
+    private func listing(for request: SourceRequest, _ source: any SearchSource) async throws(CatalogError) -> Listing {
         let description = type(of: source).description
-        try await turn(at: description.id)
-        var request = request
+        try await turn(at: description)
+        let asked = request
+        var request = ClientRequest(url: asked.url)
         request.connectTimeout = configuration.connectTimeout
         request.headTimeout = configuration.totalTimeout
         request.totalTimeout = configuration.totalTimeout
@@ -102,12 +103,12 @@ extension Catalog {
             throw CatalogError(error, source: description)
         }
         do {
-            let listing = try ResponseValidator.listing(of: response, from: source)
-            withBudget(description.id) { $0.succeeded() }
+            let listing = try ResponseValidator.listing(of: response, to: asked, from: source)
+            withBudget(description) { $0.succeeded() }
             return listing
         } catch .upstreamRateLimited(let retryAfter) {
             let now = clock.now
-            let wait = withBudget(description.id) { budget in
+            let wait = withBudget(description) { budget in
                 budget.throttled(at: now, retryAfter: retryAfter == .zero ? nil : retryAfter)
             }
             throw .upstreamRateLimited(retryAfter: wait)
@@ -115,7 +116,7 @@ extension Catalog {
     }
 
     /// Waits until the source may be asked.
-    private func turn(at source: String) async throws(CatalogError) {
+    private func turn(at source: SourceDescription) async throws(CatalogError) {
         let now = clock.now
         switch withBudget(source, { $0.take(at: now) }) {
         case .refused(let retryAfter): throw .upstreamRateLimited(retryAfter: retryAfter)
@@ -142,14 +143,15 @@ extension Catalog {
     }
 
     @discardableResult
-    private func withBudget<Value: Sendable>(_ source: String, _ body: (inout RateBudget) -> Value) -> Value {
+    private func withBudget<Value: Sendable>(_ source: SourceDescription, _ body: (inout RateBudget) -> Value) -> Value {
         state.withLock { state in
             var budget =
-                state.budgets[source]
+                state.budgets[source.id]
                 ?? RateBudget(
-                    tokens: configuration.requestsPerMinute, longestWait: configuration.longestTurn,
+                    tokens: source.pace?.requests ?? configuration.requestsPerMinute, period: source.pace?.period ?? .seconds(60),
+                    longestWait: configuration.longestTurn,
                     backoff: configuration.backoff, longestBackoff: configuration.longestBackoff)
-            defer { state.budgets[source] = budget }
+            defer { state.budgets[source.id] = budget }
             return body(&budget)
         }
     }

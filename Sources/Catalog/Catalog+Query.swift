@@ -8,15 +8,13 @@ extension Catalog {
         var given: [String: String] = [:]
         for item in items {
             if given.updateValue(item.value, forKey: item.name) != nil {
-                let count = items.count { $0.name == item.name }
-                throw .invalidRequest(
-                    "the query parameter \(SearchParameter.quoted(item.name)) is given \(count) times; it takes one value")
+                throw repeated(item.name, in: items)
             }
         }
         let sourceID = try given["source"].map { value throws(CatalogError) in
-            try SourceDescription.parameter.check(value, media: nil)
+            try SourceTable.parameter.check(value, media: nil)
         }
-        let source = SourceDescription.all.first { $0.id == sourceID } ?? ITunesSource.description
+        let source = SourceTable.descriptions.first { $0.id == sourceID } ?? ITunesSource.description
         // In the order they were given, so that the first mistake is the one that is told.
         for item in items where item.name != "source" && !source.parameters.contains(where: { $0.name == item.name }) {
             throw unknown(item.name, source: source)
@@ -38,9 +36,14 @@ extension Catalog {
             includesRaw: values["include"] == "raw")
     }
 
+    static func repeated(_ name: String, in items: [QueryItem]) -> CatalogError {
+        let count = items.count { $0.name == name }
+        return .invalidRequest("the query parameter \(SearchParameter.quoted(name)) is given \(count) times; it takes one value")
+    }
+
     private static func unknown(_ name: String, source: SourceDescription) -> CatalogError {
         let accepted = (["source"] + source.parameters.map(\.name)).joined(separator: ", ")
-        let isOthers = SourceDescription.all.contains { $0.parameters.contains { $0.name == name } }
+        let isOthers = SourceTable.descriptions.contains { $0.parameters.contains { $0.name == name } }
         let quoted = SearchParameter.quoted(name)
         let what =
             isOthers
@@ -55,12 +58,14 @@ extension Catalog {
         writer.beginObject()
         writer.name("sources")
         writer.beginArray()
-        for source in SourceDescription.all {
+        for source in SourceTable.descriptions {
             writer.beginObject()
             writer.member("id", source.id)
             writer.member("name", source.name)
-            writer.member("isDefault", source.id == SourceDescription.parameter.standard)
+            writer.member("isDefault", source.id == SourceTable.parameter.standard)
             writer.member("attribution", source.attribution)
+            writer.member("hasParts", source.hasParts)
+            writer.member("hasFormats", source.hasFormats)
             writer.name("mediaTypes")
             writer.values(source.mediaTypes)
             writer.name("parameters")

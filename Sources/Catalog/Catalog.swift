@@ -1,4 +1,3 @@
-internal import HTTPClient
 internal import HTTPCore
 internal import System
 
@@ -23,17 +22,29 @@ public final class Catalog: Sendable {
     let client: any UpstreamClient
     let state: Locked<State>
     /// By id.
-    private let sources: [String: any SearchSource]
+    let sources: [String: any SearchSource]
 
     /// A catalog that asks its sources through `client`.
-    public init(configuration: CatalogConfiguration, client: any UpstreamClient, clock: any CatalogClock = SystemClock()) {
+    public convenience init(
+        configuration: CatalogConfiguration, client: any UpstreamClient, clock: any CatalogClock = SystemClock()
+    ) {
+        self.init(configuration: configuration, client: client, clock: clock, sources: SourceTable.all)
+    }
+
+    /// A catalog of these sources.
+    init(
+        configuration: CatalogConfiguration, client: any UpstreamClient, clock: any CatalogClock,
+        sources types: [any SearchSource.Type]
+    ) {
         self.configuration = configuration
         self.client = client
         self.clock = clock
-        sources = [
-            ITunesSource.description.id: ITunesSource(base: configuration.itunesURL),
-            PostsSource.description.id: PostsSource(base: configuration.postsURL),
-        ]
+        var sources: [String: any SearchSource] = [:]
+        for source in types {
+            let description = source.description
+            sources[description.id] = source.init(base: configuration.bases[description.id] ?? description.base)
+        }
+        self.sources = sources
         let cache = ListingCache(
             maximumEntries: configuration.cacheEntries, maximumBytes: configuration.cacheBytes,
             timeToLive: configuration.timeToLive)
@@ -61,44 +72,15 @@ public final class Catalog: Sendable {
         guard let source = sources[query.source] else {
             throw .invalidRequest("there is no source \(SearchParameter.quoted(query.source))")
         }
+        if let objection = source.objection(to: query) { throw .invalidRequest(objection) }
         let entry = try await entry(for: source.request(for: query), source, session: query.session)
         return response(query, entry, source)
     }
 
-    /// Finds one item by its id, such as `itunes:263301273`. Throws ``CatalogError/notFound(_:)`` if the source has none, and
-    /// ``CatalogError/invalidRequest(_:)`` if it is no id.
-    public func lookup(_ id: String) async throws(CatalogError) -> SearchResponse {
-        let parts = id.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let source = sources[String(parts[0])], let request = source.request(forID: parts[1]) else {
-            throw .invalidRequest(
-                "the query parameter 'id' is \(SearchParameter.quoted(id)); it takes \(Self.acceptedIDs)")
-        }
-        // Most lookups are of something that was just found.
-        let now = clock.now
-        let known = state.withLock { $0.singleFlight.cache.entries(prefix: "\(parts[0]) ", at: now) }
-        var found: (item: SearchItem, expires: ContinuousClock.Instant)?
-        for entry in known {
-            if let item = entry.listing.items.first(where: { $0.id == id }) { found = (item, entry.expires) }
-        }
-        if found == nil {
-            let entry = try await entry(for: request, source, session: nil)
-            if let item = entry.listing.items.first(where: { $0.id == id }) { found = (item, entry.expires) }
-        }
-        guard let found else { throw .notFound("there is nothing with the id \(SearchParameter.quoted(id))") }
-        let description = type(of: source).description
-        return SearchResponse(
-            source: description.id, term: id, limit: 1, offset: 0, items: [found.item], attribution: description.attribution,
-            expires: found.expires)
-    }
-
-    /// What an id of an item looks like.
-    public static let acceptedIDs = "itunes:<number>, itunes:collection:<number>, itunes:artist:<number> or posts:<number>"
-
     private func response(_ query: SearchQuery, _ entry: ListingCache.Entry, _ source: any SearchSource) -> SearchResponse {
         SearchResponse(
-            source: query.source, term: query.term, limit: query.limit, offset: query.offset,
-            items: source.select(query, from: entry.listing), attribution: type(of: source).description.attribution,
-            expires: entry.expires)
+            source: type(of: source).description, term: query.term, limit: query.limit, offset: query.offset,
+            found: source.select(query, from: entry.listing), expires: entry.expires)
     }
 
     /// Whether nobody waits and no session is remembered.
@@ -109,12 +91,16 @@ public final class Catalog: Sendable {
     /// How many wait for the response to the search.
     func waiting(for query: SearchQuery) -> Int {
         guard let source = sources[query.source] else { return 0 }
-        let key = Self.key(source.request(for: query), source)
-        return state.withLock { $0.singleFlight.waiting(for: key) }
+        return waiting(for: Self.key(source.request(for: query), source))
+    }
+
+    /// How many wait under the key.
+    func waiting(for key: String) -> Int {
+        state.withLock { $0.singleFlight.waiting(for: key) }
     }
 
     /// What equal requests have in common.
-    static func key(_ request: ClientRequest, _ source: any SearchSource) -> String {
+    static func key(_ request: SourceRequest, _ source: any SearchSource) -> String {
         "\(type(of: source).description.id) \(request.url.string)"
     }
 }

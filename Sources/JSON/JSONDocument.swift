@@ -1,5 +1,5 @@
-/// A parsed JSON text that remembers where the elements of its outer arrays stand, so that they can be passed on as they were
-/// written.
+/// A parsed JSON text that remembers where its members and the elements of its outer arrays stand, so that they can be passed on as
+/// they were written.
 public struct JSONDocument: Sendable {
     /// An element and its place in ``JSONDocument/bytes``.
     public struct Element: Sendable {
@@ -14,6 +14,7 @@ public struct JSONDocument: Sendable {
     /// The value the text stands for.
     public let root: JSONValue
     private let outerArrays: [JSONParser.OuterArray]
+    private let outerMembers: [JSONParser.OuterMember]
 
     /// Parses one JSON text by the rules of ``JSONValue/init(parsing:maximumDepth:)``.
     public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(JSONError) {
@@ -21,24 +22,32 @@ public struct JSONDocument: Sendable {
         root = try parser.parseText()
         self.bytes = bytes
         outerArrays = parser.outerArrays
+        outerMembers = parser.outerMembers
     }
 
     /// The elements of the text, if it is an array.
-    public var elements: [Element]? { elements(of: root, named: nil) }
+    public var elements: [Element]? { elements(of: root, at: []) }
 
     /// The elements of the member called `name`, if the text is an object and that member an array.
     public func elements(of name: String) -> [Element]? {
-        root[name].flatMap { elements(of: $0, named: name) }
+        root[name].flatMap { elements(of: $0, at: [name]) }
     }
 
-    private func elements(of value: JSONValue, named name: String?) -> [Element]? {
+    /// The elements of the member called `name` of the member called `outer`, if those are an array and an object.
+    public func elements(of name: String, in outer: String) -> [Element]? {
+        root[outer]?[name].flatMap { elements(of: $0, at: [outer, name]) }
+    }
+
+    /// The member called `name`, if the text is an object that has one.
+    public func member(_ name: String) -> Element? {
+        guard let value = root[name], let member = outerMembers.first(where: { haveSameBytes($0.name, name) }) else { return nil }
+        return Element(value: value, range: member.range)
+    }
+
+    private func elements(of value: JSONValue, at path: [String]) -> [Element]? {
         guard let values = value.array else { return nil }
         let outer = outerArrays.first { array in
-            switch (array.name, name) {
-            case (nil, nil): true
-            case (let first?, let second?): haveSameBytes(first, second)
-            default: false
-            }
+            array.path.count == path.count && zip(array.path, path).allSatisfy { haveSameBytes($0, $1) }
         }
         return outer.map { zip(values, $0.ranges).map { Element(value: $0, range: $1) } }
     }

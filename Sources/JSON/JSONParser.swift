@@ -1,19 +1,29 @@
 /// Reads a JSON text by recursive descent over its bytes.
 struct JSONParser {
-    /// An array that is the text itself, or a member of it, and the places of its elements.
+    /// An array that is the text itself, a member of it, or a member of such a member, and the places of its elements.
     struct OuterArray: Sendable {
-        let name: String?
+        /// The names of the members that lead to it.
+        let path: [String]
         var ranges: [Range<Int>]
+    }
+
+    /// A member of the outermost object, and the place of its value.
+    struct OuterMember: Sendable {
+        let name: String
+        let range: Range<Int>
     }
 
     let bytes: [UInt8]
     private(set) var position = 0
     /// Filled only when the parser was asked to locate elements.
     private(set) var outerArrays: [OuterArray] = []
+    private(set) var outerMembers: [OuterMember] = []
+    /// How many names lead to the arrays whose elements are located, at most.
+    private static let deepestOuter = 2
     private let maximumDepth: Int
     private let locatesElements: Bool
-    /// The member of the outermost object that is being read.
-    private var outerName: String?
+    /// The members that are being read of the outermost object and of one in it; shorter where an array is around.
+    private var outerPath: [String] = []
 
     init(bytes: [UInt8], maximumDepth: Int, locatesElements: Bool) {
         self.bytes = bytes
@@ -77,7 +87,7 @@ struct JSONParser {
 
     private mutating func parseArray(depth: Int) throws(JSONError) -> JSONValue {
         try enter(depth)
-        let isOuter = locatesElements && (depth == 0 || (depth == 1 && outerName != nil))
+        let isOuter = locatesElements && depth <= Self.deepestOuter && outerPath.count == depth
         var ranges: [Range<Int>] = []
         var elements: [JSONValue] = []
         skipWhiteSpace()
@@ -100,12 +110,13 @@ struct JSONParser {
                 }
             }
         }
-        if isOuter { outerArrays.append(OuterArray(name: depth == 0 ? nil : outerName, ranges: ranges)) }
+        if isOuter { outerArrays.append(OuterArray(path: outerPath, ranges: ranges)) }
         return .array(elements)
     }
 
     private mutating func parseObject(depth: Int) throws(JSONError) -> JSONValue {
         try enter(depth)
+        let isOuter = locatesElements && depth < Self.deepestOuter && outerPath.count == depth
         var members: [JSONMember] = []
         var names = NameSet()
         skipWhiteSpace()
@@ -122,8 +133,13 @@ struct JSONParser {
             guard current == UInt8(ascii: ":") else { throw error("Expected “:” after a member's name") }
             position += 1
             skipWhiteSpace()
-            if depth == 0 { outerName = name }
+            if isOuter { outerPath.append(name) }
+            let valueStart = position
             members.append(JSONMember(name: name, value: try parseValue(depth: depth + 1)))
+            if isOuter {
+                outerPath.removeLast()
+                if depth == 0 { outerMembers.append(OuterMember(name: name, range: valueStart..<position)) }
+            }
             skipWhiteSpace()
             if current == UInt8(ascii: ",") {
                 position += 1

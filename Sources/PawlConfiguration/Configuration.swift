@@ -74,6 +74,8 @@ public struct Configuration: Sendable {
     public var itunesURL: HTTPURL
     /// Base of the JSONPlaceholder API.
     public var postsURL: HTTPURL
+    /// Base of the Internet Archive.
+    public var archiveURL: HTTPURL
     /// A PEM bundle for TLS verification; `nil` takes the system's.
     public var caFile: String?
     /// The least severe lines that are logged.
@@ -87,6 +89,7 @@ public struct Configuration: Sendable {
     public init() {
         itunesURL = HTTPURL(.https, host: "itunes.apple.com")
         postsURL = HTTPURL(.https, host: "jsonplaceholder.typicode.com")
+        archiveURL = HTTPURL(.https, host: "archive.org")
     }
 
     /// Whether requests must carry a token.

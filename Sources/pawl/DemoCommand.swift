@@ -34,6 +34,7 @@ enum DemoCommand {
         var configuration = configuration
         configuration.itunesURL = upstream
         configuration.postsURL = upstream
+        configuration.archiveURL = upstream
         configuration.allowedDestinations.append(DestinationRule(upstream))
         return configuration
     }

@@ -50,7 +50,7 @@ struct MemoryTests {
         let bench = Bench { _ in
             .success(.with(Fixture.song(1, name: String(repeating: "x", count: 1_000))))
         } configure: {
-            $0.cacheBytes = 5_000
+            $0.cacheBytes = 9_000
         }
         let terms = try (0..<10).map { try query("term=\($0)") }
         for term in terms { _ = try await bench.catalog.search(term) }
@@ -114,7 +114,7 @@ struct MemoryTests {
         let bench = Bench { _ in
             Self.posts
         } configure: {
-            $0.postsURL = url("https://user:secret@posts.test/")
+            $0.bases["posts"] = url("https://user:secret@posts.test/")
         }
         let item = try #require(try await bench.catalog.search(try query("source=posts&term=sunt")).items.first)
         #expect(item.downloadUrl == "https://posts.test/posts/1")
@@ -175,7 +175,9 @@ struct MemoryTests {
         arguments: [
             "", "1", "itunes", "itunes:", "itunes:x", "itunes:-1", "itunes:+1", "itunes:01", "itunes:1,2", "itunes: 1",
             "itunes:1 ",
-            "itunes:collection:", "itunes:collection:x", "itunes:album:1", "itunes:artist:1:2", "itunes:9223372036854775808",
+            "itunes:episode:1", "itunes:episode::1", "itunes:episode:1:", "itunes:episode:x:1", "itunes:episode:1:2:3",
+            "archive:", "archive:/", "archive:a/", "archive:a b", "archive:..", "archive:a?b", "archive:é", "itunes:collection:",
+            "itunes:collection:x", "itunes:album:1", "itunes:artist:1:2", "itunes:9223372036854775808",
             "itunes:0", "itunes:1000000000000000000", "posts:0", "posts:", "posts:x", "posts:collection:1", "spotify:1",
             "ITUNES:1",
             ":1", "itunes:١",

@@ -104,7 +104,9 @@ struct QueryTests {
         var writer = JSONWriter()
         Catalog.encodeSources(into: &writer)
         let sources = try #require(try JSONValue(parsing: writer.bytes)["sources"]?.array)
-        #expect(sources.compactMap { $0["id"]?.string } == ["itunes", "posts"])
+        #expect(sources.compactMap { $0["id"]?.string } == ["itunes", "posts", "archive"])
+        #expect(sources.compactMap { $0["hasParts"]?.bool } == [true, false, true])
+        #expect(sources.compactMap { $0["hasFormats"]?.bool } == [false, false, true])
         #expect(sources[0]["attribution"]?.string == "provided courtesy of iTunes")
         #expect(sources[1]["attribution"]?.isNull == true)
 
@@ -121,6 +123,10 @@ struct QueryTests {
         #expect(
             sources[1]["parameters"]?.array?.compactMap { $0["name"]?.string } == [
                 "term", "limit", "offset", "session", "include",
+            ])
+        #expect(
+            sources[2]["parameters"]?.array?.compactMap { $0["name"]?.string } == [
+                "term", "media", "limit", "offset", "session", "include",
             ])
     }
 }

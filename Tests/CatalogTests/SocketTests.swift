@@ -10,7 +10,7 @@ import Testing
 struct SocketTests {
     private func catalog(_ origin: ScriptedOrigin) throws -> Catalog {
         let base = url(origin.url("/api"))
-        return Catalog(configuration: CatalogConfiguration(itunesURL: base, postsURL: base), client: try HTTPClient())
+        return Catalog(configuration: CatalogConfiguration(bases: ["itunes": base, "posts": base]), client: try HTTPClient())
     }
 
     @Test("the captured response comes through a socket")

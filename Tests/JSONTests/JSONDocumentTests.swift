@@ -22,6 +22,25 @@ import Testing
         #expect(document.elements(of: "a") == nil)
     }
 
+    @Test("An array may be a member of a member, and a member of the text is found where it stands")
+    func locatesElementsOfMembers() throws {
+        let text =
+            #" {"a" : {"b": [ 1, {"b":[2]} ] , "c":[[3], 4.0]}, "b": [ [5], {"b":[6]} ], "d":{"e":{"b":[7]}}, "f" : 1.0 } "#
+        let document = try JSONDocument(parsing: Array(text.utf8))
+        #expect(raw(document.elements(of: "b", in: "a"), in: document) == ["1", #"{"b":[2]}"#])
+        #expect(raw(document.elements(of: "c", in: "a"), in: document) == ["[3]", "4.0"])
+        #expect(raw(document.elements(of: "b"), in: document) == ["[5]", #"{"b":[6]}"#])
+        #expect(document.elements(of: "e", in: "d") == nil)
+        #expect(document.elements(of: "b", in: "b") == nil)
+        #expect(document.elements(of: "b", in: "x") == nil)
+        #expect(document.elements(of: "a") == nil)
+        #expect(raw(document.member("f").map { [$0] }, in: document) == ["1.0"])
+        #expect(raw(document.member("d").map { [$0] }, in: document) == [#"{"e":{"b":[7]}}"#])
+        #expect(document.member("a")?.value == document.root["a"])
+        #expect(document.member("e") == nil)
+        #expect(try JSONDocument(parsing: Array("[{\"a\":1}]".utf8)).member("a") == nil)
+    }
+
     @Test("What is no JSON is no document", arguments: ["", "[1", "{\"a\":[1,]}"])
     func refuses(text: String) {
         #expect(throws: JSONError.self) { try JSONDocument(parsing: Array(text.utf8)) }

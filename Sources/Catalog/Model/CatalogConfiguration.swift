@@ -3,19 +3,17 @@ public import HTTPCore
 
 /// Where the sources are, and every limit of the catalog.
 public struct CatalogConfiguration: Sendable {
-    /// Base of the iTunes Search API: `/search` and `/lookup` are appended.
-    public var itunesURL: HTTPURL
-    /// Base of the JSONPlaceholder API: `/posts` is appended.
-    public var postsURL: HTTPURL
+    /// Where sources are that are not where they usually are, by their ids. What they serve is appended to the path.
+    public var bases: [String: HTTPURL]
     /// Checks where the sources are, and where they redirect to; nil: no guard.
     public var destinationGuard: DestinationGuard?
     /// How long a response is served from memory. Catalogues change daily; minutes save the upstream the repeats.
     public var timeToLive: Duration = .seconds(300)
     /// Most responses kept.
     public var cacheEntries = 256
-    /// Most bytes of responses kept, estimated: a response of 200 results takes about half a mebibyte.
+    /// Most bytes of responses kept, estimated: a response of 200 results takes about a mebibyte.
     public var cacheBytes = 32 << 20
-    /// Most requests to one source within any minute: Apple throttles at about 20.
+    /// Most requests within any minute to a source that has no pace of its own: Apple throttles at about 20.
     public var requestsPerMinute = 20
     /// How long a search waits for its turn before it is told to come back: as long as someone looks at a spinner.
     public var longestTurn: Duration = .seconds(2)
@@ -27,12 +25,11 @@ public struct CatalogConfiguration: Sendable {
     public var connectTimeout: Duration = .seconds(5)
     /// Most time for a request to a source altogether.
     public var totalTimeout: Duration = .seconds(10)
-    /// Most bytes of a response, decoded: 200 results take about 400 KiB.
+    /// Most bytes of a response, decoded: 200 results take about 400 KiB, a work of 5,000 files about 2 MiB.
     public var bodyLimit = 8 << 20
 
     /// The default limits.
-    public init(itunesURL: HTTPURL, postsURL: HTTPURL) {
-        self.itunesURL = itunesURL
-        self.postsURL = postsURL
+    public init(bases: [String: HTTPURL] = [:]) {
+        self.bases = bases
     }
 }

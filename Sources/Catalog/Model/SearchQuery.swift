@@ -1,6 +1,6 @@
 /// A search whose every value has been checked: see ``Catalog/query(from:)``.
 public struct SearchQuery: Sendable, Hashable {
-    /// The source's id: `itunes` or `posts`.
+    /// The source's id, such as `itunes`.
     public let source: String
     /// What to look for, as sent; holds more than white space.
     public let term: String

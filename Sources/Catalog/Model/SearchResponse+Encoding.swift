@@ -1,56 +1,50 @@
 public import JSON
 
 extension SearchResponse {
-    /// Writes the envelope. `includesRaw` adds each result as the source wrote it; `download` tells the download of a URL, if
-    /// there is one.
+    /// Writes the envelope. `linkPrefix` precedes every link; `includesRaw` adds each result as the source wrote it; `download`
+    /// tells the download of a URL, if there is one.
     public func encode(
-        into writer: inout JSONWriter, includesRaw: Bool, download: (_ url: String) -> (id: String, state: String)?
+        into writer: inout JSONWriter, linkPrefix: String = "", includesRaw: Bool,
+        download: (_ url: String) -> (id: String, state: String)?
     ) {
         writer.beginObject()
         writer.member("source", source)
         writer.member("term", term)
         writer.member("limit", limit)
         writer.member("offset", offset)
-        writer.member("count", items.count)
+        writer.member("count", found.count)
         writer.member("attribution", attribution)
+        if let work {
+            writer.name("of")
+            work.of.encode(
+                into: &writer, linkPrefix: linkPrefix, includesRaw: includesRaw,
+                download: work.of.item.downloadUrl.flatMap(download))
+            writer.member("total", work.total)
+            writer.name("formats")
+            writer.beginArray()
+            for format in work.formats { format.encode(into: &writer) }
+            writer.endArray()
+        }
         writer.name("results")
         writer.beginArray()
-        for item in items {
-            item.encode(into: &writer, includesRaw: includesRaw, download: item.downloadUrl.flatMap(download))
+        for item in found {
+            item.encode(
+                into: &writer, linkPrefix: linkPrefix, includesRaw: includesRaw,
+                download: item.item.downloadUrl.flatMap(download))
         }
         writer.endArray()
         writer.endObject()
     }
 }
 
-extension SearchItem {
-    func encode(into writer: inout JSONWriter, includesRaw: Bool, download: (id: String, state: String)?) {
+extension WorkFormat {
+    fileprivate func encode(into writer: inout JSONWriter) {
         writer.beginObject()
-        writer.member("id", id)
-        writer.member("kind", kind)
         writer.member("name", name)
-        writer.member("artist", artist)
-        writer.member("collection", collection)
-        writer.member("genre", genre)
-        writer.member("durationMs", durationMs)
-        writer.member("releaseDate", releaseDate)
-        writer.member("explicit", explicit)
-        writer.member("artworkUrl", artworkUrl)
-        writer.member("pageUrl", pageUrl)
-        writer.member("downloadUrl", downloadUrl)
-        writer.name("download")
-        if let download {
-            writer.beginObject()
-            writer.member("id", download.id)
-            writer.member("state", download.state)
-            writer.endObject()
-        } else {
-            writer.null()
-        }
-        if includesRaw {
-            writer.name("raw")
-            writer.raw(raw)
-        }
+        writer.member("count", count)
+        writer.member("bytes", bytes)
+        writer.member("source", source.rawValue)
+        writer.member("selected", isSelected)
         writer.endObject()
     }
 }

@@ -1,4 +1,3 @@
-import HTTPClient
 import HTTPCore
 import JSON
 
@@ -8,25 +7,19 @@ struct PostsSource: SearchSource {
     let base: HTTPURL
 
     static let description = SourceDescription(
-        id: "posts", name: "JSONPlaceholder posts", attribution: nil, mediaTypes: ["application/json"],
-        parameters: [.term, .limit, .offset, .session, .include])
+        id: "posts", name: "JSONPlaceholder posts", base: HTTPURL(.https, host: "jsonplaceholder.typicode.com"), attribution: nil,
+        mediaTypes: ["application/json"], ids: ["posts:<number>"], parameters: [.term, .limit, .offset, .session, .include])
 
     /// The same for all terms, so that one response serves them all.
-    func request(for query: SearchQuery) -> ClientRequest {
-        ClientRequest(url: base.appending(path: "posts"))
+    func request(for query: SearchQuery) -> SourceRequest {
+        SourceRequest(url: base.appending(path: "posts"))
     }
 
-    func request(forID id: Substring) -> ClientRequest? {
-        DecimalID.isValid(id) ? ClientRequest(url: base.appending(path: "posts")) : nil
+    func request(forID id: Substring) -> SourceRequest? {
+        DecimalID.isValid(id) ? SourceRequest(url: base.appending(path: "posts"), id: "posts:\(id)") : nil
     }
 
-    func isThrottling(_ response: ClientResponse) -> Bool {
-        response.head.status == .tooManyRequests
-    }
-
-    func refusal(in body: [UInt8]) -> String? { nil }
-
-    func decode(_ body: [UInt8]) throws(CatalogError) -> Listing {
+    func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
         let document: JSONDocument
         do {
             document = try JSONDocument(parsing: body)
@@ -34,7 +27,8 @@ struct PostsSource: SearchSource {
             throw .upstreamRejected("The posts are not JSON: \(error).")
         }
         guard let elements = document.elements else { throw .upstreamRejected("The posts are not an array.") }
-        var listing = Listing(items: [], cost: 3 * body.count)
+        var items: [SearchItem] = []
+        var texts: [String] = []
         for element in elements {
             guard element.value.members != nil else {
                 throw .upstreamRejected("One of the posts is not an object.")
@@ -48,17 +42,17 @@ struct PostsSource: SearchSource {
                 // Its description leaves out what might be a password.
                 item.downloadUrl = base.appending(path: "posts/\(id)").description
             }
-            listing.items.append(item)
+            items.append(item)
             // A line feed between both, which no term holds, keeps a term from matching across them.
-            listing.texts.append("\(item.name ?? "")\n\(post["body"]?.string ?? "")".lowercased())
+            texts.append("\(item.name ?? "")\n\(post["body"]?.string ?? "")".lowercased())
         }
-        return listing
+        return Listing(items: items, texts: texts, bodyBytes: body.count)
     }
 
-    func select(_ query: SearchQuery, from listing: Listing) -> [SearchItem] {
+    func select(_ query: SearchQuery, from listing: Listing) -> [FoundItem] {
         let term = query.term.lowercased().utf8
         var skipped = 0
-        var selected: [SearchItem] = []
+        var selected: [FoundItem] = []
         for (item, text) in zip(listing.items, listing.texts) where text.utf8.contains(term) {
             if skipped < query.offset {
                 skipped += 1

@@ -6,7 +6,9 @@ import HTTPCore
 enum ResponseValidator {
     /// The listing of a response. Throws ``CatalogError/upstreamRateLimited(retryAfter:)`` with zero, or with what the source
     /// said, where it throttles us.
-    static func listing(of response: ClientResponse, from source: any SearchSource) throws(CatalogError) -> Listing {
+    static func listing(
+        of response: ClientResponse, to request: SourceRequest, from source: any SearchSource
+    ) throws(CatalogError) -> Listing {
         let description = type(of: source).description
         if source.isThrottling(response) {
             throw .upstreamRateLimited(retryAfter: retryAfter(response.head.fields) ?? .zero)
@@ -24,7 +26,7 @@ enum ResponseValidator {
                 "\(description.name) answered with the media type \(SearchParameter.quoted(field)); expected is "
                     + description.mediaTypes.joined(separator: " or ") + ".")
         }
-        return try source.decode(response.body)
+        return try source.decode(response.body, of: request)
     }
 
     /// RFC 9110 §10.2.3, the form in seconds: the one that needs no agreement about the time.

@@ -71,10 +71,10 @@ extension OptionTable {
         ),
         toggle("delete-file", "delete the finished file as well", commands: [.rm], \.deletesFile),
         text(
-            "source", "SOURCE", accepts: "a source, such as itunes or posts", default: "the service's", "where to search",
+            "source", "SOURCE", accepts: "a source, such as itunes or archive", default: "the service's", "where to search",
             commands: [.search], isAcceptable: { !$0.isEmpty }, \.source
         )
-        .completed(from: .oneOf(["itunes", "posts"])),
+        .completed(from: .oneOf(["itunes", "posts", "archive"])),
         text(
             "media", "MEDIA", accepts: "a kind of media, such as music or podcast", default: "the source's",
             "what kind of media to search for", commands: [.search], isAcceptable: { !$0.isEmpty }, \.media),

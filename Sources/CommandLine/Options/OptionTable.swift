@@ -214,6 +214,7 @@ enum OptionTable {
             "seconds for which requests are still taken after the signal to end, while /readyz says no", \.drainDelay),
         .base("itunes-url", default: "https://itunes.apple.com", "base of the iTunes Search API", \.itunesURL),
         .base("posts-url", default: "https://jsonplaceholder.typicode.com", "base of the JSONPlaceholder API", \.postsURL),
+        .base("archive-url", default: "https://archive.org", "base of the Internet Archive", \.archiveURL),
         Option(
             "ca-file", "PATH", accepts: "a path", default: "the system's store", "PEM bundle for TLS verification",
             commands: CommandName.services.union(CommandName.clients).union([.get])

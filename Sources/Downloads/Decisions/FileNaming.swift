@@ -9,7 +9,7 @@ import HTTPCore
 ///
 /// Names are compared exactly, in normalisation form C. Where a file system takes two of them for one, publishing, which
 /// never replaces a file, finds out, and the next number is tried.
-enum FileNaming {
+public enum FileNaming {
     /// The most bytes of UTF-8 in a name. Systems allow 255; the rest is room for what others add (`.part`, ` (2)`).
     static let longestName = 200
     /// The most bytes of an extension, its dot included, that is kept when a name is cut. A longer one is no extension.
@@ -137,6 +137,40 @@ extension FileNaming {
     static func isSafeFolder(_ folder: String) -> Bool {
         let names = names(ofFolder: folder)
         return names.count <= deepestFolder && names.allSatisfy(isSafe)
+    }
+}
+
+// MARK: - Names of a catalogue
+
+extension FileNaming {
+    /// The folder whose directories have names such as a catalogue's; what they can't be called is replaced. Those too deep have one
+    /// name with the deepest that can be.
+    ///
+    /// - Parameter names: from the outermost; empty for none.
+    public static func folder(of names: [String]) -> String {
+        var names = names
+        if names.count > deepestFolder {
+            names = names.prefix(deepestFolder - 1) + [names.dropFirst(deepestFolder - 1).joined(separator: " - ")]
+        }
+        return names.map { safe(withoutSeparators($0)) ?? "_" }.joined(separator: "/")
+    }
+
+    /// The name of a file after its title in a catalogue; nil if nothing is left of it.
+    ///
+    /// - Parameters:
+    ///   - prefix: What stands before the title: a number, or a date. A long title is cut behind it.
+    ///   - suffix: The extension with its dot, or nothing.
+    public static func name(prefix: String?, title: String, suffix: String) -> String? {
+        let title = safe(withoutSeparators(title)) == nil ? nil : withoutSeparators(title)
+        let words = [prefix, title].compactMap { $0 }
+        return words.isEmpty ? nil : safe(words.joined(separator: " ") + withoutSeparators(suffix))
+    }
+
+    /// A title such as `AC/DC` is no path.
+    private static func withoutSeparators(_ name: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: name.unicodeScalars.lazy.map { isSeparator($0) ? "_" : $0 })
+        return String(scalars)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
@@ -42,39 +43,24 @@ extension API {
     /// One item of a batch, to be added or refused.
     private typealias Item = Result<NewDownload, Addition.Refusal>
 
-    /// Looks up the tracks that the requests name, side by side; the catalogue asks its sources no faster than it may.
+    /// Looks up the tracks that the requests name, with as few requests to their sources as those can be asked.
     private func resolve(_ requests: [Result<DownloadRequest, Problem>]) async -> [Item] {
-        await withTaskGroup(of: NumberedItem.self) { group in
-            var items: [Int: Item] = [:]
-            for (index, request) in requests.enumerated() {
-                switch request {
-                case .failure(let problem): items[index] = .failure(Addition.Refusal(problem))
-                case .success(let request):
-                    if case .url(let url) = request.source {
-                        items[index] = .success(request.download(of: url))
-                    } else {
-                        group.addTask { [self] in NumberedItem(number: index, item: await item(of: request)) }
+        let ids = requests.compactMap { request -> String? in
+            if case .success(let request) = request, case .track(let id) = request.source { id } else { nil }
+        }
+        var found = await catalog.lookup(ids)[...]
+        return requests.map { request in
+            Result { () throws(Addition.Refusal) in
+                do throws(Problem) {
+                    let request = try request.get()
+                    switch request.source {
+                    case .url(let url): return request.download(of: url)
+                    case .track(let id): return try Self.download(request, id, found.removeFirst())
                     }
+                } catch {
+                    throw Addition.Refusal(error)
                 }
             }
-            for await numbered in group { items[numbered.number] = numbered.item }
-            return requests.indices.compactMap { items[$0] }
-        }
-    }
-
-    /// An item and its place among all.
-    private struct NumberedItem: Sendable {
-        let number: Int
-        let item: Item
-    }
-
-    /// On its own, and not within the task's closure: there the optimiser of Swift 6.3 mixes up what the closure returns where a
-    /// typed error is caught after a suspension.
-    private func item(of request: DownloadRequest) async -> Item {
-        do throws(Problem) {
-            return .success(try await resolve(request))
-        } catch {
-            return .failure(Addition.Refusal(error))
         }
     }
 

@@ -92,28 +92,30 @@ extension API {
         return response
     }
 
-    /// Looks up the track of a request that names one.
-    func resolve(_ request: DownloadRequest) async throws(Problem) -> NewDownload {
+    /// What is to be downloaded, looked up if the request names a track.
+    private func resolve(_ request: DownloadRequest) async throws(Problem) -> NewDownload {
         switch request.source {
         case .url(let url): return request.download(of: url)
-        case .track(let id):
-            let found: SearchResponse
-            do throws(CatalogError) {
-                found = try await catalog.lookup(id)
-            } catch {
-                // The catalogue knows the parameter of /search/lookup; here it is a member that is wrong.
-                if case .invalidRequest = error {
-                    throw Problem(.invalidRequest, "'\(request.prefix)trackId' is '\(id)'; it takes \(Catalog.acceptedIDs)")
-                }
-                throw Problem(error)
-            }
-            guard let item = found.items.first else {
-                throw Problem(.notFound, "the source has no item '\(id)'")
-            }
+        case .track(let id): return try Self.download(request, id, await Result(catching: catalog, id))
+        }
+    }
+
+    /// What is to be downloaded of what was found for the track of a request.
+    static func download(
+        _ request: DownloadRequest, _ id: String, _ found: Result<SearchResponse, CatalogError>
+    ) throws(Problem) -> NewDownload {
+        let member = "'\(request.prefix)trackId' is '\(id)'"
+        switch found {
+        // The catalogue knows the parameter of /search/lookup; here it is a member that is wrong.
+        case .failure(.invalidRequest): throw Problem(.invalidRequest, "\(member); it takes \(Catalog.acceptedIDs)")
+        case .failure(let error): throw Problem(error)
+        case .success(let response):
+            guard let item = response.items.first else { throw Problem(.notFound, "the source has no item '\(id)'") }
             guard let text = item.downloadUrl, let url = HTTPURL(text) else {
-                throw Problem(.invalidRequest, "'\(request.prefix)trackId' is '\(id)', which has nothing to download")
+                let hint = item.hasParts ? "; GET /search/parts tells what it consists of" : ""
+                throw Problem(.notFound, "\(member), which has nothing to download\(hint)")
             }
-            return request.download(of: url, track: found.encodedItem(), named: item.name)
+            return request.download(of: item, at: url, track: response.encodedItem())
         }
     }
 
@@ -142,6 +144,17 @@ extension API {
             try await Problem.rethrowing(
                 downloads: await downloads.remove(id, deletingFile: deletesFile) { $0.isMeant(by: .delete, fields, prefix) })
             return Response(status: .noContent)
+        }
+    }
+}
+
+extension Result where Success == SearchResponse, Failure == CatalogError {
+    /// What a lookup comes to.
+    fileprivate init(catching catalog: Catalog, _ id: String) async {
+        do throws(CatalogError) {
+            self = .success(try await catalog.lookup(id))
+        } catch {
+            self = .failure(error)
         }
     }
 }

@@ -20,20 +20,51 @@ extension API {
             throw Problem(.invalidRequest, "the query cannot be read")
         }
         if let found = catalog.cached(query) {
-            fill(&response, with: found, of: query, for: request, of: caller)
+            fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
             return .ready
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
             let found = try await Problem.rethrowing(catalog: await catalog.search(query))
             var response = Response()
-            fill(&response, with: found, of: query, for: request, of: caller)
+            fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
             return response
         }
     }
 
+    /// `GET /search/parts`.
+    func parts(_ request: borrowing Request, _ caller: Caller, _ response: inout Response) throws(Problem) -> RouteResult {
+        let query: PartsQuery
+        do {
+            query = try Catalog.partsQuery(from: try request.head.target.queryItems())
+            if let found = try catalog.cachedParts(query) {
+                // As many as a search has at most are written at once: more would keep the other connections waiting.
+                if found.count <= Self.partsAtOnce {
+                    fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
+                    return .ready
+                }
+            }
+        } catch let error as CatalogError {
+            throw Problem(error)
+        } catch let error as QueryError {
+            throw Problem(error)
+        } catch {
+            throw Problem(.invalidRequest, "the query cannot be read")
+        }
+        let request = copy request
+        return .later { [self] () throws(Problem) in
+            let found = try await Problem.rethrowing(catalog: await catalog.parts(query))
+            var response = Response()
+            fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
+            return response
+        }
+    }
+
+    /// How many parts are written on the event loop.
+    private static let partsAtOnce = 200
+
     private func fill(
-        _ response: inout Response, with found: SearchResponse, of query: SearchQuery, for request: borrowing Request,
+        _ response: inout Response, with found: SearchResponse, includesRaw: Bool, for request: borrowing Request,
         of caller: Caller
     ) {
         // The state of a download in it changes before the rest does: to be kept, but asked again.
@@ -41,13 +72,16 @@ extension API {
         response.fields.append(.cacheControl, "private, max-age=\(left)")
         // What a token of scope full is shown is not to be kept for one of scope read.
         response.fields.append(.vary, "Authorization")
-        response.fill { writer in encode(found, includesRaw: query.includesRaw, for: caller, into: &writer) }
+        let linkPrefix = request.linkPrefix
+        response.fill { writer in encode(found, linkPrefix, includesRaw: includesRaw, for: caller, into: &writer) }
         response.validate(for: request)
     }
 
-    private func encode(_ found: SearchResponse, includesRaw: Bool, for caller: Caller, into writer: inout JSONWriter) {
+    private func encode(
+        _ found: SearchResponse, _ linkPrefix: PathPrefix, includesRaw: Bool, for caller: Caller, into writer: inout JSONWriter
+    ) {
         let index = index
-        found.encode(into: &writer, includesRaw: includesRaw) { url in
+        found.encode(into: &writer, linkPrefix: linkPrefix.text, includesRaw: includesRaw) { url in
             // That there is a download of it would tell what its URL has for a query.
             guard caller.scope == .full || HTTPURL.withoutSecrets(in: url) == url else { return nil }
             // Downloads are known by the normalised spelling.
@@ -77,7 +111,8 @@ extension API {
             let found = try await Problem.rethrowing(catalog: await catalog.lookup(id))
             var response = Response()
             response.fields.append(.cacheControl, "private, no-cache")
-            response.fill { writer in encode(found, includesRaw: includesRaw, for: caller, into: &writer) }
+            let linkPrefix = request.linkPrefix
+            response.fill { writer in encode(found, linkPrefix, includesRaw: includesRaw, for: caller, into: &writer) }
             response.validate(for: request)
             return response
         }
@@ -97,6 +132,6 @@ extension SearchResponse {
         guard let envelope = try? JSONValue(parsing: writer.bytes), let item = envelope["results"]?.array?.first,
             let members = item.members
         else { return nil }
-        return JSONValue.object(members.filter { $0.name != "download" }).serialized()
+        return JSONValue.object(members.filter { !["download", "links"].contains($0.name) }).serialized()
     }
 }

@@ -293,6 +293,7 @@ final class API: Application {
         case .search: return try search(request, caller, &response)
         case .searchSources: return try searchSources(request, &response)
         case .searchLookup: return try lookUp(request, caller)
+        case .searchParts: return try parts(request, caller, &response)
         case .downloads:
             switch method {
             case .post: return try add(request)

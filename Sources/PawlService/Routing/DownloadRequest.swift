@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Downloads
 internal import HTTPCore
 internal import JSON
@@ -15,6 +16,8 @@ struct DownloadRequest: Sendable {
     /// What precedes the names of its members in refusals, such as `downloads[3].`.
     let prefix: String
     private var template: NewDownload
+    /// Whether the request says which folder it means, the top one included.
+    private let choosesFolder: Bool
 
     /// Bounds of what a request may hold: all of it is kept with the download, so none may be without end.
     enum MemberLimits {
@@ -42,7 +45,7 @@ struct DownloadRequest: Sendable {
         self.prefix = prefix
         var reader = try ObjectReader(value, prefix: prefix)
         let url = try reader.url("url")
-        let trackID = try reader.string("trackId", limit: 256)
+        let trackID = try reader.string("trackId", limit: Catalog.longestID)
         switch (url, trackID) {
         case (let url?, nil): source = .url(url)
         case (nil, let id?): source = .track(id)
@@ -53,7 +56,9 @@ struct DownloadRequest: Sendable {
         guard let placeholder = url ?? HTTPURL("http://invalid/") else { throw reader.refusal("url", "is missing") }
         template = NewDownload(url: placeholder.withoutUserInfo)
         template.filename = try reader.string("filename", limit: 1024)
-        template.folder = try reader.string("folder", limit: MemberLimits.folder) ?? ""
+        let folder = try reader.string("folder", limit: MemberLimits.folder)
+        choosesFolder = folder != nil
+        template.folder = folder ?? ""
         template.headers = try Self.headers(&reader)
         if let credentials = url?.basicAuthorization {
             guard !template.headers.contains(where: { FieldName($0.name) == .authorization }) else {
@@ -90,14 +95,27 @@ struct DownloadRequest: Sendable {
         try reader.finish()
     }
 
-    /// The download of a URL; with what the source says of the track, unless the request brought its own.
-    func download(of url: HTTPURL, track: [UInt8]? = nil, named name: String? = nil) -> NewDownload {
+    /// The download of a URL.
+    func download(of url: HTTPURL) -> NewDownload {
         var new = template
         new.url = url.withoutUserInfo
+        return new
+    }
+
+    /// The download of what a source found, at that URL: with what the source says of it, unless the request says something else.
+    func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]?) -> NewDownload {
+        var new = download(of: url)
         if new.track == nil {
             new.track = track
-            new.trackName = name
+            new.trackName = item.name
         }
+        if new.checksum == nil { new.checksum = item.checksum.flatMap { try? Checksum(parsing: $0) } }
+        guard let suggestion = item.suggestion else { return new }
+        if !choosesFolder { new.folder = FileNaming.folder(of: suggestion.folder) }
+        if new.filename == nil {
+            new.filename = FileNaming.name(prefix: suggestion.prefix, title: suggestion.title, suffix: suggestion.suffix)
+        }
+        if new.segments == nil { new.segments = suggestion.connections }
         return new
     }
 

@@ -17,6 +17,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     case search = "/search"
     case searchSources = "/search/sources"
     case searchLookup = "/search/lookup"
+    case searchParts = "/search/parts"
     case downloads = "/downloads"
     case batch = "/downloads/batch"
     case pauseAll = "/downloads/pause"
@@ -38,7 +39,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     var methods: [HTTPMethod] {
         switch self {
         case .startPage, .consoleFile, .health, .readiness, .statistics, .metrics, .document, .reference, .search, .searchSources,
-            .searchLookup,
+            .searchLookup, .searchParts,
             .allEvents, .file,
             .events:
             [.get]
@@ -63,7 +64,7 @@ enum Endpoint: String, Sendable, CaseIterable {
     /// Whether a method takes parameters in the query. The handlers of the others need not look at it.
     func takesQuery(_ method: HTTPMethod) -> Bool {
         switch self {
-        case .search, .searchLookup, .pauseAll, .resumeAll, .cancelAll, .allEvents, .file, .events: true
+        case .search, .searchLookup, .searchParts, .pauseAll, .resumeAll, .cancelAll, .allEvents, .file, .events: true
         case .downloads: method != .post
         case .download: method != .patch
         default: false

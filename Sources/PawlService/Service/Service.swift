@@ -183,8 +183,9 @@ public final class Service: Sendable {
 extension CatalogConfiguration {
     /// What of the configuration is about searches. The operator chose where the sources are; where they redirect to is checked.
     fileprivate init(_ configuration: Configuration) {
-        self.init(itunesURL: configuration.itunesURL, postsURL: configuration.postsURL)
-        destinationGuard = configuration.destinationGuard.allowing(
-            [DestinationRule(configuration.itunesURL), DestinationRule(configuration.postsURL)])
+        self.init(bases: [
+            "itunes": configuration.itunesURL, "posts": configuration.postsURL, "archive": configuration.archiveURL,
+        ])
+        destinationGuard = configuration.destinationGuard.allowing(bases.values.map { DestinationRule($0) })
     }
 }

@@ -9,6 +9,7 @@ import Testing
 /// The bases of the sources in tests: names that lead nowhere.
 let itunesURL = url("https://itunes.test")
 let postsURL = url("https://posts.test/base")
+let archiveURL = url("https://archive.test")
 
 func url(_ string: String) -> HTTPURL {
     guard let url = HTTPURL(string) else { preconditionFailure("\(string) is not a URL") }
@@ -18,8 +19,12 @@ func url(_ string: String) -> HTTPURL {
 enum Fixture {
     /// A captured answer to `term=jack+johnson&entity=song`, with the line feeds around it.
     static func songSearch() throws -> [UInt8] {
-        let file = try #require(
-            Bundle.module.url(forResource: "itunes-song-search", withExtension: "txt", subdirectory: "Fixtures"))
+        try captured("itunes-song-search", "txt")
+    }
+
+    /// A captured answer, byte for byte. Where each was found says `Fixtures/README.md`.
+    static func captured(_ name: String, _ type: String = "json") throws -> [UInt8] {
+        let file = try #require(Bundle.module.url(forResource: name, withExtension: type, subdirectory: "Fixtures"))
         return [UInt8](try Data(contentsOf: file))
     }
 
@@ -47,7 +52,7 @@ struct Bench {
     }
 
     init(_ script: @escaping FakeClient.Script = { _ in nil }, configure: (inout CatalogConfiguration) -> Void) {
-        var configuration = CatalogConfiguration(itunesURL: itunesURL, postsURL: postsURL)
+        var configuration = CatalogConfiguration(bases: ["itunes": itunesURL, "posts": postsURL, "archive": archiveURL])
         configure(&configuration)
         client = FakeClient(script)
         catalog = Catalog(configuration: configuration, client: client, clock: clock)
@@ -65,6 +70,11 @@ extension Bench {
 /// A search made of `name=value` pairs.
 func query(_ text: String) throws -> SearchQuery {
     try Catalog.query(from: try QueryItem.parse(text.utf8))
+}
+
+/// A look into a work made of `name=value` pairs.
+func partsQuery(_ text: String) throws -> PartsQuery {
+    try Catalog.partsQuery(from: try QueryItem.parse(text.utf8))
 }
 
 /// The error that the work ends with; nil if it ends well.

@@ -35,6 +35,7 @@ struct CommandLineParserTests {
         #expect(configuration.corsOrigins.isEmpty)
         #expect(configuration.itunesURL.string == "https://itunes.apple.com/")
         #expect(configuration.postsURL.string == "https://jsonplaceholder.typicode.com/")
+        #expect(configuration.archiveURL.string == "https://archive.org/")
         #expect(configuration.logLevel == .info)
         #expect(configuration.logFormat == .text)
         #expect(try parse("demo").dataDirectory == "./pawl-demo")
@@ -50,7 +51,7 @@ struct CommandLineParserTests {
             "speed-schedule": "sat,sun\t22:00-06:00\t2M", "allow-destination": "10.0.0.0/8",
             "deny-destination": "*.internal", "proxy": "http://user:pass@proxy.example:3128", "no-proxy": "10.0.0.0/8",
             "cors-origin": "https://a.example", "allowed-host": "pawl.example", "itunes-url": "http://127.0.0.1:1/i",
-            "posts-url": "http://127.0.0.1:1/p", "rate-limit": "100", "max-connections-per-address": "20", "drain-delay": "5",
+            "posts-url": "http://127.0.0.1:1/p", "archive-url": "http://127.0.0.1:1/a", "rate-limit": "100", "max-connections-per-address": "20", "drain-delay": "5",
             "ca-file": "/ca", "log-level": "debug",
             "log-format": "json", "tokens-file": "/tokens", "min-free": "1G", "quota": "2T", "keep-completed": "30d",
             "keep-ended": "7d", "trusted-proxy": "10.0.0.0/8", "base-path": "/pawl", "unix-socket": "/run/pawl/pawl.sock",

@@ -217,4 +217,45 @@ struct FileNamingTests {
             }
         }
     }
+
+    @Test(
+        "a file is named after its title, behind a number or a date, which stays when the name is cut",
+        arguments: [
+            ("01", "Angel of Death", ".m4a", "01 Angel of Death.m4a"), (nil, "Angel of Death", ".m4a", "Angel of Death.m4a"),
+            ("2023-05-01", "An: \"episode\"?", ".mp3", "2023-05-01 An_ _episode__.mp3"),
+            ("07", "AC/DC\\live", ".m4a", "07 AC_DC_live.m4a"),
+            ("1", "...Baby One More Time", ".m4a", "1 ...Baby One More Time.m4a"), (nil, "...Baby", ".m4a", "Baby.m4a"),
+            ("3", "Wait...", ".m4a", "3 Wait....m4a"), ("12", "Mr. Smith", "", "12 Mr. Smith"), (nil, "CON", ".mp3", "_CON.mp3"),
+            ("1", "CON", ".mp3", "1 CON.mp3"), ("1", "...", ".mp3", "1.mp3"), (nil, "..", ".mp3", nil), (nil, "", "", nil),
+            (nil, "a\u{202E}b\n", ".m4a", "ab.m4a"), (nil, "e\u{301}te\u{301}", ".m4a", "\u{E9}t\u{E9}.m4a"),
+            (nil, "t01.flac", "", "t01.flac"), (nil, "a\\b.flac", "", "a_b.flac"), (nil, "王菲", ".m4a", "王菲.m4a"),
+            ("001", String(repeating: "x", count: 300), ".m4a", "001 " + String(repeating: "x", count: 192) + ".m4a"),
+            ("99", String(repeating: "王", count: 100), "", "99 " + String(repeating: "王", count: 65)),
+            (nil, String(repeating: "x", count: 300) + ".flac", "", String(repeating: "x", count: 195) + ".flac"),
+        ] as [(String?, String, String, String?)])
+    func fileIsNamedAfterTitle(prefix: String?, title: String, suffix: String, expected: String?) {
+        let name = FileNaming.name(prefix: prefix, title: title, suffix: suffix)
+        #expect(name == expected)
+        if let name { #expect(FileNaming.objection(to: name) == nil) }
+    }
+
+    @Test(
+        "a folder is made of any names, and is eight directories deep at most",
+        arguments: [
+            ([], ""), (["Reign In Blood"], "Reign In Blood"), (["gd70", "disc 1", "a"], "gd70/disc 1/a"),
+            (["AC/DC", "a:b"], "AC_DC/a_b"), (["..", "a"], "_/a"), (["", "a"], "_/a"), (["CON", " a. "], "_CON/a"),
+            (["Greatest Hits, Vol. 2..."], "Greatest Hits, Vol. 2"), (["e\u{301}"], "\u{E9}"),
+            (["1", "2", "3", "4", "5", "6", "7", "8"], "1/2/3/4/5/6/7/8"),
+            (["1", "2", "3", "4", "5", "6", "7", "8", "9", "a/b"], "1/2/3/4/5/6/7/8 - 9 - a_b"),
+            ([String(repeating: "x", count: 300), "b"], String(repeating: "x", count: 200) + "/b"),
+            (
+                ["1", "2", "3", "4", "5", "6", "7", String(repeating: "x", count: 150), String(repeating: "y", count: 150)],
+                "1/2/3/4/5/6/7/" + String(repeating: "x", count: 150) + " - " + String(repeating: "y", count: 47)
+            ),
+        ])
+    func folderIsMadeOfNames(names: [String], expected: String) {
+        let folder = FileNaming.folder(of: names)
+        #expect(folder == expected)
+        #expect(folder.isEmpty || FileNaming.objection(toFolder: folder) == nil)
+    }
 }

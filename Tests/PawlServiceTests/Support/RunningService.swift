@@ -44,6 +44,7 @@ final class RunningService: Sendable {
         configuration.allowedDestinations = [try DestinationRule(parsing: "127.0.0.1:\(try #require(base.port))")]
         configuration.itunesURL = try #require(HTTPURL(upstreamURL + upstreamPath))
         configuration.postsURL = try #require(HTTPURL(upstreamURL + upstreamPath))
+        configuration.archiveURL = try #require(HTTPURL(upstreamURL + upstreamPath))
         configure(&configuration)
         let service = try await Service.start(configuration, log: log)
         let running = RunningService(service: service, upstream: upstream, upstreamURL: upstreamURL, directory: directory)

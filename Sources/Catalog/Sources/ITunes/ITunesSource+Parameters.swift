@@ -1,8 +1,13 @@
+import HTTPCore
+
 extension ITunesSource {
     static let description = SourceDescription(
-        id: "itunes", name: "iTunes Search API", attribution: "provided courtesy of iTunes",
+        id: "itunes", name: "iTunes Search API", base: HTTPURL(.https, host: "itunes.apple.com"),
+        attribution: "provided courtesy of iTunes",
         // Apple sends JSON as JavaScript, for JSONP's sake.
         mediaTypes: ["text/javascript", "application/json"],
+        ids: ["itunes:<number>", "itunes:collection:<number>", "itunes:artist:<number>", "itunes:episode:<podcast>:<episode>"],
+        hasParts: true,
         parameters: [
             .term,
             SearchParameter(

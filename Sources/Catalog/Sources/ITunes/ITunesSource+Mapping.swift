@@ -13,7 +13,7 @@ extension ITunesSource {
         var item = SearchItem(raw: raw)
         item.artist = result["artistName"]?.string
         item.collection = result["collectionName"]?.string
-        item.genre = result["primaryGenreName"]?.string
+        item.genre = result["primaryGenreName"]?.string ?? firstGenre(of: result)
         item.releaseDate = result["releaseDate"]?.string
         item.durationMs = result["trackTimeMillis"]?.integer.flatMap { $0 < 0 ? nil : $0 }
         item.artworkUrl = largestArtwork(of: result)
@@ -23,16 +23,17 @@ extension ITunesSource {
             item.id = id(result, "trackId", prefix: "itunes:")
             item.kind = result["kind"]?.string ?? result["wrapperType"]?.string
             item.name = result["trackName"]?.string ?? result["trackCensoredName"]?.string
-            item.explicit = isExplicit(result["trackExplicitness"])
+            item.explicit = isExplicit(result["trackExplicitness"]) ?? isAdvised(result["contentAdvisoryRating"])
             item.pageUrl = url(result, "trackViewUrl")
-            // An episode is there to be downloaded whole.
-            if item.kind == "podcast-episode" { item.downloadUrl = url(result, "episodeUrl") ?? item.downloadUrl }
+            complete(&item, track: result)
         case .collection:
             item.id = id(result, "collectionId", prefix: "itunes:collection:")
             item.kind = collectionKind(result)
             item.name = result["collectionName"]?.string ?? result["collectionCensoredName"]?.string
             item.explicit = isExplicit(result["collectionExplicitness"])
             item.pageUrl = url(result, "collectionViewUrl")
+            item.partCount = count(result)
+            item.hasParts = item.kind.map { ["album", "compilation", WorkKind.season.rawValue].contains($0) } ?? false
         case .artist:
             item.id = id(result, "artistId", prefix: "itunes:artist:")
             item.kind = "artist"
@@ -40,6 +41,85 @@ extension ITunesSource {
             item.pageUrl = url(result, "artistViewUrl") ?? url(result, "artistLinkUrl")
         }
         return item
+    }
+
+    /// What depends on the kind of track.
+    private static func complete(_ item: inout SearchItem, track result: JSONValue) {
+        var date: String?
+        switch item.kind {
+        case WorkKind.podcast.rawValue:
+            // In seconds, whatever it is called, and of no use for a whole podcast.
+            item.durationMs = nil
+            item.partCount = count(result)
+            item.hasParts = true
+            return
+        case "podcast-episode":
+            // An episode is there to be downloaded whole.
+            item.downloadUrl = url(result, "episodeUrl") ?? item.downloadUrl
+            item.partOf = id(result, "collectionId", prefix: "itunes:")
+            // It is found by way of its podcast only.
+            item.id = item.partOf.flatMap { id(result, "trackId", prefix: "itunes:episode:\($0.dropFirst("itunes:".count)):") }
+            date = item.releaseDate.flatMap(day)
+        case "song", "music-video", "tv-episode":
+            item.partOf = id(result, "collectionId", prefix: "itunes:collection:")
+            // On the second disc of two, the first track is not the first part.
+            if item.partOf != nil, result["discCount"]?.integer ?? 1 <= 1, result["discNumber"]?.integer ?? 1 <= 1,
+                let number = result["trackNumber"]?.integer, (1...9999).contains(number)
+            {
+                item.number = Int(number)
+            }
+        default: break
+        }
+        guard let title = item.name, let downloadURL = item.downloadUrl else { return }
+        item.suggestion = SuggestedDownload(title: title)
+        item.suggestion?.prefix = date
+        item.suggestion?.suffix = suffix(of: downloadURL) ?? ""
+        if item.partOf != nil { item.suggestion?.folder = item.collection.map { [$0] } ?? [] }
+    }
+
+    /// The day of a time as RFC 3339 has it.
+    private static func day(of time: String) -> String? {
+        let day = time.utf8.prefix(10)
+        guard day.count == 10 else { return nil }
+        for (index, byte) in day.enumerated() {
+            let isRight =
+                index == 4 || index == 7
+                ? byte == UInt8(ascii: "-") : (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            if !isRight { return nil }
+        }
+        return String(Substring(day))
+    }
+
+    /// The extension that a URL ends with, its dot included: `.m4a` of `mzaf_1.plus.aac.p.m4a`.
+    private static func suffix(of url: String) -> String? {
+        guard let name = HTTPURL(url)?.lastPathComponent, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+        let letters = name.utf8[name.utf8.index(after: dot)...]
+        let isExtension =
+            (1...8).contains(letters.count)
+            && letters.allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            }
+        return isExtension ? String(name[dot...]) : nil
+    }
+
+    /// Episodes have a list of objects instead of a name, and podcasts one of names beside it.
+    private static func firstGenre(of result: JSONValue) -> String? {
+        result["genres"]?.array?.first.flatMap { $0.string ?? $0["name"]?.string }
+    }
+
+    /// How many parts Apple claims there are.
+    private static func count(_ result: JSONValue) -> Int64? {
+        result["trackCount"]?.integer.flatMap { $0 < 0 ? nil : $0 }
+    }
+
+    /// Episodes say it here, where films have the age that they are for.
+    private static func isAdvised(_ value: JSONValue?) -> Bool? {
+        switch value?.string {
+        case "Explicit": true
+        case "Clean": false
+        default: nil
+        }
     }
 
     /// By `wrapperType`; results of some media lack it, then by the id there is.

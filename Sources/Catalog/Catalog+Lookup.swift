@@ -1,0 +1,146 @@
+internal import System
+
+/// Single items, by their ids.
+extension Catalog {
+    /// What an id of an item looks like.
+    public static let acceptedIDs: String = {
+        let ids = SourceTable.descriptions.flatMap(\.ids)
+        return ids.dropLast().joined(separator: ", ") + " or " + (ids.last ?? "")
+    }()
+
+    /// Most bytes of an id: the path of a file is part of one.
+    public static let longestID = 1024
+
+    /// Finds one item by its id, such as `itunes:263301273`. Throws ``CatalogError/notFound(_:)`` if the source has none, and
+    /// ``CatalogError/invalidRequest(_:)`` if it is no id.
+    public func lookup(_ id: String) async throws(CatalogError) -> SearchResponse {
+        let (source, request) = try request(forID: id)
+        if let known = remembered(id, source, request) { return response(id, known.item, source, expires: known.expires) }
+        let entry = try await entry(for: request, source, session: nil)
+        return try response(id, in: entry, source)
+    }
+
+    /// Finds many items, with as few requests to their sources as those can be asked. Each has a result of its own, in order.
+    public func lookup(_ ids: [String]) async -> [Result<SearchResponse, CatalogError>] {
+        var results: [String: Result<SearchResponse, CatalogError>] = [:]
+        // What can be asked for together, by source.
+        var open: [String: [String]] = [:]
+        for id in SearchParameter.withoutRepeats(ids) {
+            guard let (source, request) = try? request(forID: id), remembered(id, source, request) == nil,
+                source.request(forIDs: [Self.rest(of: id)]) != nil
+            else { continue }
+            open[type(of: source).description.id, default: []].append(id)
+        }
+        for (name, ids) in open {
+            guard let source = sources[name] else { continue }
+            for start in stride(from: 0, to: ids.count, by: Self.idsAtOnce) {
+                let some = ids[start..<min(start + Self.idsAtOnce, ids.count)]
+                for (id, result) in await lookup(together: some, source) { results[id] = result }
+            }
+        }
+        // The others side by side, no faster than their sources may be asked.
+        let rest = Set(ids).filter { results[$0] == nil }
+        await withTaskGroup(of: (String, Result<SearchResponse, CatalogError>).self) { group in
+            for id in rest { group.addTask { [self] in (id, await outcome(of: id)) } }
+            for await (id, result) in group { results[id] = result }
+        }
+        return ids.map { results[$0] ?? .failure(Self.notFound($0)) }
+    }
+
+    /// On its own, and not within the task's closure: there the optimiser of Swift 6.3 mixes up what the closure returns where a
+    /// typed error is caught after a suspension.
+    private func outcome(of id: String) async -> Result<SearchResponse, CatalogError> {
+        do throws(CatalogError) {
+            return .success(try await lookup(id))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// How many ids one request names: some 2 KiB of a URL, which every server takes.
+    private static let idsAtOnce = 100
+
+    private func lookup(
+        together ids: ArraySlice<String>, _ source: any SearchSource
+    ) async -> [(String, Result<SearchResponse, CatalogError>)] {
+        guard let request = source.request(forIDs: ids.map { Self.rest(of: $0) }) else { return [] }
+        do throws(CatalogError) {
+            let entry = try await entry(for: request, source, session: nil)
+            return ids.map { id in
+                (id, Result { () throws(CatalogError) in try response(id, in: entry, source) })
+            }
+        } catch {
+            return ids.map { ($0, .failure(error)) }
+        }
+    }
+
+    /// The source of an id and what it is asked for it.
+    func request(forID id: String) throws(CatalogError) -> (any SearchSource, SourceRequest) {
+        let isText = !id.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        guard isText, id.utf8.count <= Self.longestID, let source = source(ofID: id),
+            let request = source.request(forID: Self.rest(of: id))
+        else {
+            throw .invalidRequest(
+                "the query parameter 'id' is \(SearchParameter.quoted(id)); it takes \(Self.acceptedIDs), "
+                    + "of at most \(Self.longestID) bytes")
+        }
+        return (source, request)
+    }
+
+    func source(ofID id: String) -> (any SearchSource)? {
+        id.utf8.firstIndex(of: UInt8(ascii: ":")).flatMap { sources[String(id[..<$0])] }
+    }
+
+    /// The id without its `source:`.
+    static func rest(of id: String) -> Substring {
+        id.utf8.firstIndex(of: UInt8(ascii: ":")).map { id[id.utf8.index(after: $0)...] } ?? id[...]
+    }
+
+    /// The item, if something in memory holds it: most lookups are of something that was just found.
+    private func remembered(
+        _ id: String, _ source: any SearchSource, _ request: SourceRequest
+    ) -> (item: FoundItem, expires: ContinuousClock.Instant)? {
+        let now = clock.now
+        let key = Self.key(request, source)
+        let prefix = "\(type(of: source).description.id) "
+        let entries = state.withLock { state in
+            // Where it would be asked for is looked first, and often is all there is to look at.
+            if let (entry, _) = state.singleFlight.cached(key: key, session: nil, at: now),
+                Self.item(id, in: entry.listing) != nil
+            {
+                return [entry]
+            }
+            return state.singleFlight.cache.entries(prefix: prefix, at: now)
+        }
+        for entry in entries {
+            // Those of a work are among the items as well, or are found only where they are asked for.
+            let isAlone = entries.count == 1
+            let item = isAlone ? Self.item(id, in: entry.listing) : entry.listing.items.first { $0.item.isCalled(id) }
+            if let item { return (item, entry.expires) }
+        }
+        return nil
+    }
+
+    private static func item(_ id: String, in listing: Listing) -> FoundItem? {
+        listing.items.first { $0.item.isCalled(id) } ?? listing.work?.parts.first { $0.found.item.isCalled(id) }?.found
+    }
+
+    private func response(
+        _ id: String, in entry: ListingCache.Entry, _ source: any SearchSource
+    ) throws(CatalogError) -> SearchResponse {
+        guard let item = Self.item(id, in: entry.listing) else {
+            throw entry.listing.absence.map { .notFound($0) } ?? Self.notFound(id)
+        }
+        return response(id, item, source, expires: entry.expires)
+    }
+
+    private func response(
+        _ id: String, _ item: FoundItem, _ source: any SearchSource, expires: ContinuousClock.Instant
+    ) -> SearchResponse {
+        SearchResponse(source: type(of: source).description, term: id, limit: 1, offset: 0, found: [item], expires: expires)
+    }
+
+    static func notFound(_ id: String) -> CatalogError {
+        .notFound("there is nothing with the id \(SearchParameter.quoted(id))")
+    }
+}

@@ -1,0 +1,115 @@
+public import HTTPCore
+internal import System
+
+/// What works consist of.
+extension Catalog {
+    /// Checks the parameters of a look into a work, of which its source checks the id and the formats when it is looked into. Throws
+    /// ``CatalogError/invalidRequest(_:)``, which names parameter, value and what is accepted.
+    public static func partsQuery(from items: [QueryItem]) throws(CatalogError) -> PartsQuery {
+        var given: [String: String] = [:]
+        var formats: [String] = []
+        for item in items {
+            guard partsParameters.contains(where: { $0.name == item.name }) else {
+                throw .invalidRequest(
+                    "unknown query parameter \(SearchParameter.quoted(item.name)); accepted are "
+                        + partsParameters.map(\.name).joined(separator: ", "))
+            }
+            if item.name == "format" {
+                formats.append(item.value)
+            } else if given.updateValue(item.value, forKey: item.name) != nil {
+                throw repeated(item.name, in: items)
+            }
+        }
+        guard formats.count <= mostFormats else {
+            throw .invalidRequest("the query parameter 'format' is given \(formats.count) times; it takes at most \(mostFormats)")
+        }
+        var values: [String: String] = [:]
+        for parameter in partsParameters {
+            guard let value = given[parameter.name] else { continue }
+            values[parameter.name] = try parameter.check(value, media: nil)
+        }
+        guard let id = values["id"] else {
+            throw .invalidRequest("the query parameter 'id' is missing; it takes the id of a search result that has parts")
+        }
+        return PartsQuery(
+            id: id, formats: formats, limit: values["limit"].flatMap { Int($0) } ?? PartsQuery.most,
+            offset: values["offset"].flatMap { Int($0) } ?? 0, includesRaw: values["include"] == "raw")
+    }
+
+    private static let partsParameters = [
+        SearchParameter(name: "id", summary: "The work.", accepted: .text(maximumLength: longestID)),
+        SearchParameter(name: "format", summary: "Which files.", accepted: .text(maximumLength: 200)),
+        SearchParameter(name: "limit", summary: "Most parts.", accepted: .number(1...PartsQuery.most)),
+        .offset, .include,
+    ]
+
+    /// How often `format` may be repeated: more than any work has.
+    private static let mostFormats = 64
+
+    /// Where the parts of a work are, behind the prefix of all links.
+    static func partsPath(of id: String) -> String {
+        "/search/parts?id=" + PercentEncoding.encodeForm(id)
+    }
+
+    /// The parts, if the work is in memory and current; nil if its source must be asked. Throws what ``parts(_:)`` would.
+    public func cachedParts(_ query: PartsQuery) throws(CatalogError) -> SearchResponse? {
+        guard let (source, requests) = try? requests(forPartsOf: query.id) else { return nil }
+        let now = clock.now
+        for request in requests {
+            let key = Self.key(request, source)
+            guard let (entry, _) = state.withLock({ $0.singleFlight.cached(key: key, session: nil, at: now) }) else { continue }
+            if let work = entry.listing.work { return try response(query, work, source, expires: entry.expires) }
+        }
+        return nil
+    }
+
+    /// Finds the parts of a work, in memory or at its source; one request brings all of them, and every choice of formats and every
+    /// page is made from that. Cancelling the task ends the wait, and the request if nobody else waits for it.
+    ///
+    /// Throws ``CatalogError/notFound(_:)`` if there is no such work, or nothing of it may be had.
+    public func parts(_ query: PartsQuery) async throws(CatalogError) -> SearchResponse {
+        var (source, requests) = try requests(forPartsOf: query.id)
+        // If it is known what it is, that request comes first.
+        let kind = kind(of: query.id, source)
+        requests = requests.filter { $0.workKind == kind } + requests.filter { $0.workKind != kind }
+        var absence: String?
+        for (number, request) in requests.enumerated() {
+            let entry = try await entry(for: request, source, session: nil)
+            if let work = entry.listing.work { return try response(query, work, source, expires: entry.expires) }
+            absence = absence ?? entry.listing.absence
+            guard let item = entry.listing.items.first(where: { $0.item.isCalled(query.id) })?.item else {
+                throw absence.map { .notFound($0) } ?? Self.notFound(query.id)
+            }
+            // It is something else than it was taken for, and its parts have to be asked for in another way.
+            guard requests[(number + 1)...].contains(where: { $0.workKind == item.kind }) else { break }
+        }
+        throw .notFound("\(SearchParameter.quoted(query.id)) has no parts")
+    }
+
+    /// The source of a work and what it may be asked for the parts; throws if the id is none, or that of something without parts.
+    private func requests(forPartsOf id: String) throws(CatalogError) -> (any SearchSource, [SourceRequest]) {
+        let (source, _) = try request(forID: id)
+        let requests = source.requests(forPartsOf: Self.rest(of: id))
+        if requests.isEmpty { throw .notFound("\(SearchParameter.quoted(id)) has no parts") }
+        return (source, requests)
+    }
+
+    private func kind(of id: String, _ source: any SearchSource) -> String? {
+        let now = clock.now
+        let prefix = "\(type(of: source).description.id) "
+        for entry in state.withLock({ $0.singleFlight.cache.entries(prefix: prefix, at: now) }) {
+            if let item = entry.listing.items.first(where: { $0.item.isCalled(id) })?.item { return item.kind }
+        }
+        return nil
+    }
+
+    private func response(
+        _ query: PartsQuery, _ work: Work, _ source: any SearchSource, expires: ContinuousClock.Instant
+    ) throws(CatalogError) -> SearchResponse {
+        let (parts, formats) = try work.select(query.formats)
+        return SearchResponse(
+            source: type(of: source).description, term: query.id, limit: query.limit, offset: query.offset,
+            found: Array(parts.dropFirst(query.offset).prefix(query.limit)), expires: expires,
+            work: SearchResponse.Selection(of: work.of, total: parts.count, formats: formats))
+    }
+}

@@ -1,0 +1,149 @@
+import HTTPCore
+import JSON
+
+/// A file of an item of the Internet Archive that people put there, or that was made of one.
+struct ArchiveFile {
+    /// A path.
+    let name: String
+    let source: WorkFormat.Source
+    let format: String?
+    let track: Int?
+    let isPrivate: Bool
+    /// Whether only readers with a right to it can open it.
+    let isEncrypted: Bool
+    /// Where its object stands in the response.
+    let raw: Range<Int>
+    private let value: JSONValue
+
+    /// Nil for the archive's own bookkeeping, and for what cannot be asked for.
+    init?(_ value: JSONValue, raw: Range<Int>) {
+        guard let name = value["name"]?.string, Self.isAddressable(name) else { return nil }
+        let format = ArchiveSource.text(value["format"])
+        // Bookkeeping may call itself an original.
+        switch ArchiveSource.text(value["source"]) {
+        case "original": source = .original
+        case "derivative": source = .derivative
+        case "metadata": return nil
+        // Without its origin it cannot have been derived.
+        default: source = value["original"] == nil ? .original : .derivative
+        }
+        if let format, ["Metadata", "Item Tile", "Archive BitTorrent"].contains(format) { return nil }
+        if ["_files.xml", "_meta.xml", "_meta.sqlite", "_archive.torrent"].contains(where: name.hasSuffix) { return nil }
+        self.name = name
+        self.format = format
+        self.raw = raw
+        self.value = value
+        track = ArchiveSource.text(value["track"]).flatMap(Self.track)
+        isPrivate = ArchiveSource.isSet(value["private"])
+        isEncrypted = format.map { $0.contains("Encrypted") || $0.hasPrefix("ACS ") || $0.hasPrefix("LCP ") } ?? false
+    }
+
+    /// Whether a URL can name it: none can have dots for a component, for those lead elsewhere.
+    private static func isAddressable(_ name: String) -> Bool {
+        let names = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return names.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
+    }
+
+    /// Of `1`, `01` or `1/3` the first number, if it is one from 1 on.
+    private static func track(_ text: String) -> Int? {
+        let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard digits.count == text.utf8.count || text.utf8.dropFirst(digits.count).first == UInt8(ascii: "/"),
+            let number = Int(Substring(digits)), number > 0
+        else { return nil }
+        return number
+    }
+
+    private var fileExtension: String {
+        let last = name.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) } ?? name
+        return last.lastIndex(of: ".").map { last[last.index(after: $0)...].lowercased() } ?? ""
+    }
+}
+
+// MARK: - Which files
+
+extension ArchiveFile {
+    /// The extensions of what is made for people, by the kind of work; of derived files the preferred first.
+    private static let extensions: [String: (originals: Set<String>, derived: [String])] = {
+        let audio: Set = [
+            "mp3", "flac", "ogg", "oga", "opus", "wav", "wave", "aif", "aiff", "m4a", "m4b", "aac", "shn", "ape", "wv", "wma",
+            "mka",
+            "mp2", "ra", "alac", "dsf", "dff", "amr", "au", "mid", "midi",
+        ]
+        let video: Set = [
+            "mp4", "m4v", "mpeg", "mpg", "avi", "mkv", "webm", "mov", "ogv", "ogm", "wmv", "flv", "f4v", "3gp", "3g2", "ts",
+            "m2ts", "mts",
+            "vob", "rm", "rmvb", "divx", "asf", "dv", "m2v", "mxf",
+        ]
+        let texts: Set = ["pdf", "epub", "mobi", "djvu", "txt"]
+        return [
+            "audio": (audio, ["mp3", "ogg"]), "etree": (audio, ["mp3", "ogg"]), "movies": (video, ["mp4", "ogv"]),
+            "texts": (texts, ["pdf", "epub", "txt"]),
+        ]
+    }()
+
+    /// The files that somebody wants who doesn't say what: the originals in formats of the kind of work, else the derived files of the
+    /// first format that there is; of works of other kinds all originals. As indices.
+    static func standard(of files: [ArchiveFile], kind: String?) -> Set<Int> {
+        let originals = files.indices.filter { files[$0].source == .original }
+        guard let (accepted, derived) = kind.flatMap({ extensions[$0] }) else { return Set(originals) }
+        let fitting = originals.filter { accepted.contains(files[$0].fileExtension) }
+        if !fitting.isEmpty { return Set(fitting) }
+        for name in derived {
+            let some = files.indices.filter { files[$0].source == .derivative && files[$0].fileExtension == name }
+            if !some.isEmpty { return Set(some) }
+        }
+        return []
+    }
+}
+
+// MARK: - Items
+
+extension ArchiveFile {
+    /// The file as a part of its work.
+    func item(of work: SearchItem, raw: [UInt8], base: HTTPURL) -> SearchItem {
+        let identifier = work.id.map { String($0.dropFirst("archive:".count)) } ?? ""
+        let names = name.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        var item = SearchItem(raw: raw)
+        let id = "archive:\(identifier)/\(name)"
+        item.id = id.utf8.count <= Catalog.longestID ? id : nil
+        item.kind = "file"
+        item.name = ArchiveSource.text(value["title"]) ?? names.last
+        let creators = ArchiveSource.texts(value["creator"])
+        item.artist = creators.isEmpty ? work.artist : creators.joined(separator: ", ")
+        item.collection = work.name
+        item.durationMs = ArchiveSource.text(value["length"]).flatMap(PlayingTime.milliseconds)
+        item.releaseDate = work.releaseDate
+        item.artworkUrl = work.artworkUrl
+        item.pageUrl = work.pageUrl
+        item.licenseUrl = work.licenseUrl
+        item.partOf = work.id
+        item.format = format
+        item.bytes = ArchiveSource.text(value["size"]).flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
+        item.checksum = checksum
+        // Where it leads to changes, so this is what is kept.
+        let path = names.map(PercentEncoding.encodeComponent).joined(separator: "/")
+        item.downloadUrl = base.appending(path: "download/\(identifier)/\(path)").description
+        var suggestion = SuggestedDownload(title: names.last ?? name)
+        suggestion.folder = [identifier] + names.dropLast()
+        // It asks for few connections.
+        suggestion.connections = 1
+        item.suggestion = suggestion
+        return item
+    }
+
+    /// The stronger digest of those that are digests. The third one, a CRC, would find damage at most, and loses its leading zeros.
+    private var checksum: String? {
+        for (member, algorithm, digits) in [("sha1", "sha-1", 40), ("md5", "md5", 32)] {
+            guard let digest = value[member]?.string, digest.utf8.count == digits, digest.utf8.allSatisfy(Self.isHexadecimal)
+            else {
+                continue
+            }
+            return "\(algorithm):\(digest.lowercased())"
+        }
+        return nil
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+    }
+}

@@ -1,0 +1,117 @@
+import HTTPClient
+import HTTPCore
+import JSON
+
+/// The Internet Archive: https://archive.org/developers.
+struct ArchiveSource: SearchSource {
+    /// `/advancedsearch.php`, `/metadata`, `/download`, `/details` and `/services/img` are appended.
+    let base: HTTPURL
+
+    static let description = SourceDescription(
+        id: "archive", name: "Internet Archive", base: HTTPURL(.https, host: "archive.org"), attribution: nil,
+        mediaTypes: ["application/json"], ids: ["archive:<identifier>", "archive:<identifier>/<path>"],
+        hasParts: true, hasFormats: true,
+        // It asks for few connections: with these, no more than four requests begin while one of them takes its time.
+        pace: SourceDescription.Pace(requests: 4, period: .seconds(4)),
+        parameters: [
+            .term,
+            SearchParameter(
+                name: "media", summary: "The kind of media.",
+                accepted: .values(["all", "audio", "movies", "texts", "image", "software", "data"]), standard: "all"),
+            .limit,
+            SearchParameter(
+                name: "offset", summary: "How many results to skip; with limit at most \(ArchivePage.last).",
+                accepted: .number(0...(ArchivePage.last - 1)), standard: "0"),
+            .session, .include,
+        ])
+
+    func objection(to query: SearchQuery) -> String? {
+        if query.offset + query.limit > ArchivePage.last {
+            return "the query parameters 'offset' and 'limit' are \(query.offset) and \(query.limit); "
+                + "with the source 'archive' they take at most \(ArchivePage.last) together"
+        }
+        if ArchiveQuery.text(term: query.term, media: nil) == nil {
+            return
+                "the query parameter 'term' is \(SearchParameter.quoted(query.term)); the source 'archive' takes one with a word in it"
+        }
+        return nil
+    }
+
+    func request(for query: SearchQuery) -> SourceRequest {
+        let page = ArchivePage(offset: query.offset, limit: query.limit)
+        var items = [QueryItem(name: "q", value: ArchiveQuery.text(term: query.term, media: query.media) ?? "")]
+        // Each value of `fl[]` is one more field of the results. Never `callback`, which makes the response a script.
+        items += Self.fields.map { QueryItem(name: "fl[]", value: $0) }
+        items.append(QueryItem(name: "rows", value: String(page.rows)))
+        items.append(QueryItem(name: "page", value: String(page.number)))
+        items.append(QueryItem(name: "output", value: "json"))
+        return SourceRequest(url: base.appending(path: "advancedsearch.php", query: items))
+    }
+
+    /// What a result is to tell.
+    private static let fields = [
+        "identifier", "title", "creator", "mediatype", "collection", "date", "year", "runtime", "licenseurl",
+    ]
+
+    func request(forID id: Substring) -> SourceRequest? {
+        let parts = id.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let identifier = parts.first.flatMap({ Substring($0) }), Self.isIdentifier(identifier),
+            parts.count == 1 || !parts[1].isEmpty
+        else { return nil }
+        // One response tells of an item and of all its files.
+        return SourceRequest(url: base.appending(path: "metadata/\(identifier)"), id: "archive:\(identifier)")
+    }
+
+    func requests(forPartsOf id: Substring) -> [SourceRequest] {
+        // A file has no parts.
+        if id.utf8.contains(UInt8(ascii: "/")) { return [] }
+        return request(forID: id).map { [$0] } ?? []
+    }
+
+    /// Letters of ASCII, digits, dots, hyphens and underscores, at the beginning neither dot nor hyphen:
+    /// https://archive.org/developers/metadata-schema, `identifier`. A few old ones are shorter or longer than is allowed today.
+    static func isIdentifier(_ text: Substring) -> Bool {
+        (1...200).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".") && text.utf8.first != UInt8(ascii: "-")
+            && text.utf8.allSatisfy { byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+            }
+    }
+
+    func isThrottling(_ response: ClientResponse) -> Bool {
+        response.head.status == .tooManyRequests || response.head.status == .serviceUnavailable
+    }
+
+    func select(_ query: SearchQuery, from listing: Listing) -> [FoundItem] {
+        let page = ArchivePage(offset: query.offset, limit: query.limit)
+        return Array(listing.items.dropFirst(page.skipped).prefix(query.limit))
+    }
+
+    func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(parsing: body)
+        } catch {
+            throw .upstreamRejected("The Internet Archive answered with something that is not JSON: \(error).")
+        }
+        // Errors have the status 200.
+        if let error = document.root["error"] {
+            let text = error.string ?? "an error that it does not name"
+            throw .upstreamRejected("The Internet Archive answered with an error: \(SearchParameter.cut(text, to: 500))")
+        }
+        if let id = request.id { return try Self.work(id, in: document, base: base) }
+        guard let elements = document.elements(of: "docs", in: "response") else {
+            throw .upstreamRejected("The Internet Archive answered without the array \"docs\" of \"response\".")
+        }
+        var items: [SearchItem] = []
+        items.reserveCapacity(elements.count)
+        for element in elements {
+            guard let item = Self.item(element.value, raw: Array(document.bytes[element.range]), base: base) else {
+                throw .upstreamRejected("The Internet Archive answered with a result that has no identifier.")
+            }
+            items.append(item)
+        }
+        return Listing(items: items, bodyBytes: body.count)
+    }
+}

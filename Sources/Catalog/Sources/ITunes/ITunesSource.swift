@@ -1,0 +1,201 @@
+import HTTPClient
+import HTTPCore
+import JSON
+
+/// Apple's iTunes Search API.
+struct ITunesSource: SearchSource {
+    /// `/search` and `/lookup` are appended.
+    let base: HTTPURL
+
+    func request(for query: SearchQuery) -> SourceRequest {
+        var items = [QueryItem(name: "term", value: query.term)]
+        // Only what was checked is passed on, name by name: `callback`, for one, would turn the response into a script.
+        func add(_ name: String, _ value: String?) {
+            if let value { items.append(QueryItem(name: name, value: value)) }
+        }
+        add("media", query.media)
+        add("entity", query.entity)
+        add("attribute", query.attribute)
+        add("country", query.country)
+        add("lang", query.lang)
+        add("explicit", query.explicit.map { $0 ? "Yes" : "No" })
+        add("limit", String(query.limit))
+        // Undocumented, though it works: sent only where it says something.
+        add("offset", query.offset == 0 ? nil : String(query.offset))
+        return SourceRequest(url: base.appending(path: "search", query: items))
+    }
+
+    func request(forID id: Substring) -> SourceRequest? {
+        switch Self.subject(of: id) {
+        case .track(let number), .collection(let number), .artist(let number): lookup(number, for: id)
+        // An episode is not found by its own number: https://itunes.apple.com/lookup has none of them.
+        case .episode(let podcast, _): parts(of: podcast, .podcast)
+        case nil: nil
+        }
+    }
+
+    func request(forIDs ids: [Substring]) -> SourceRequest? {
+        var numbers: [Substring] = []
+        for id in ids {
+            switch Self.subject(of: id) {
+            case .track(let number), .collection(let number), .artist(let number): numbers.append(number)
+            case .episode, nil: return nil
+            }
+        }
+        // The numbers alone decide what comes: their order does not.
+        return SourceRequest(url: lookupURL(Set(numbers).sorted().joined(separator: ",")))
+    }
+
+    func requests(forPartsOf id: Substring) -> [SourceRequest] {
+        switch Self.subject(of: id) {
+        case .track(let number): [parts(of: number, .podcast)]
+        case .collection(let number): [parts(of: number, .album), parts(of: number, .season)]
+        case .artist, .episode, nil: []
+        }
+    }
+
+    /// What an id without its `itunes:` is about.
+    private enum IDSubject {
+        case track(Substring)
+        case collection(Substring)
+        case artist(Substring)
+        case episode(podcast: Substring, Substring)
+    }
+
+    private static func subject(of id: Substring) -> IDSubject? {
+        let parts = id.split(separator: ":", omittingEmptySubsequences: false)
+        guard let first = parts.first, let last = parts.last, DecimalID.isValid(last) else { return nil }
+        switch (first, parts.count) {
+        case (_, 1): return .track(last)
+        case ("collection", 2): return .collection(last)
+        case ("artist", 2): return .artist(last)
+        case ("episode", 3) where DecimalID.isValid(parts[1]): return .episode(podcast: parts[1], last)
+        default: return nil
+        }
+    }
+
+    /// Works that have parts.
+    enum WorkKind: String {
+        case album
+        case season = "tv-season"
+        case podcast
+
+        /// What Apple calls their parts.
+        var entity: String {
+            switch self {
+            case .album: "song"
+            case .season: "tvEpisode"
+            case .podcast: "podcastEpisode"
+            }
+        }
+    }
+
+    private func lookup(_ number: Substring, for id: Substring) -> SourceRequest {
+        SourceRequest(url: lookupURL(String(number)), id: "itunes:\(id)")
+    }
+
+    private func parts(of number: Substring, _ kind: WorkKind) -> SourceRequest {
+        // 200 is the most that Apple gives; of podcasts the newest.
+        let more = [QueryItem(name: "entity", value: kind.entity), QueryItem(name: "limit", value: "200")]
+        let id = kind == .podcast ? "itunes:\(number)" : "itunes:collection:\(number)"
+        return SourceRequest(url: lookupURL(String(number), more), id: id, workKind: kind.rawValue)
+    }
+
+    private func lookupURL(_ numbers: String, _ more: [QueryItem] = []) -> HTTPURL {
+        base.appending(path: "lookup", query: [QueryItem(name: "id", value: numbers)] + more)
+    }
+
+    /// Apple throttles with 403 and no body at all, sometimes with 429.
+    func isThrottling(_ response: ClientResponse) -> Bool {
+        response.head.status == .tooManyRequests || response.head.status == .forbidden && response.body.isEmpty
+    }
+
+    func refusal(in body: [UInt8]) -> String? {
+        (try? JSONValue(parsing: body))?["errorMessage"]?.string
+    }
+
+    func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(parsing: body)
+        } catch {
+            throw .upstreamRejected("iTunes answered with something that is not JSON: \(error).")
+        }
+        if let message = document.root["errorMessage"]?.string {
+            throw .upstreamRejected("iTunes answered with an error: \(message)")
+        }
+        if let count = document.root["resultCount"], (count.integer ?? -1) < 0 {
+            throw .upstreamRejected("iTunes answered with a resultCount that is not a number of results.")
+        }
+        guard let elements = document.elements(of: "results") else {
+            throw .upstreamRejected("iTunes answered without the array \"results\".")
+        }
+        var items: [SearchItem] = []
+        var places: [Place] = []
+        items.reserveCapacity(elements.count)
+        for element in elements {
+            guard element.value.members != nil else {
+                throw .upstreamRejected("iTunes answered with a result that is not an object.")
+            }
+            items.append(Self.item(element.value, raw: Array(document.bytes[element.range])))
+            places.append(Place(element.value))
+        }
+        let work = try Self.work(&items, places, of: request)
+        return Listing(items: items, work: work, bodyBytes: body.count)
+    }
+
+    /// The work that a request for parts brought: itself, and then its parts, of which it may claim more than there are. Nil if nothing
+    /// came, or something else than was expected.
+    private static func work(
+        _ items: inout [SearchItem], _ places: [Place], of request: SourceRequest
+    ) throws(CatalogError) -> Work? {
+        guard let id = request.id, let kind = request.workKind.flatMap(WorkKind.init), !items.isEmpty else { return nil }
+        guard let index = items.firstIndex(where: { $0.id == id }) else {
+            throw .upstreamRejected("iTunes answered with parts, but without what they are parts of.")
+        }
+        // What does not tell its kind may be what was asked for.
+        guard items[index].kind == kind.rawValue || kind == .album && items[index].kind != WorkKind.season.rawValue else {
+            return nil
+        }
+        let work = items[index]
+        var indices = items.indices.filter { items[$0].partOf == id }
+        // Episodes have no artist of their own, and are in order as they come.
+        if kind == .podcast {
+            for index in indices { items[index].artist = items[index].artist ?? work.artist }
+        } else {
+            indices.sort { places[$0] < places[$1] }
+        }
+        return Work(work, parts: numbered(indices.map { items[$0] }, of: work, kind).map { Work.Part($0) })
+    }
+
+    /// With a number each: that of the track if each has one of its own, and else the place; and named after it.
+    private static func numbered(_ parts: [SearchItem], of work: SearchItem, _ kind: WorkKind) -> [SearchItem] {
+        var parts = parts
+        if Set(parts.compactMap(\.number)).count < parts.count {
+            for index in parts.indices { parts[index].number = index + 1 }
+        }
+        let width = String(max(parts.count, parts.compactMap(\.number).max() ?? 0)).count
+        for index in parts.indices {
+            parts[index].suggestion?.folder = work.name.map { [$0] } ?? []
+            // An episode has its date instead: numbers shift as new ones come.
+            guard kind != .podcast, let number = parts[index].number.map({ String($0) }) else { continue }
+            parts[index].suggestion?.prefix = String(repeating: "0", count: max(0, width - number.count)) + number
+        }
+        return parts
+    }
+
+    /// Where a track stands on its album.
+    private struct Place: Comparable {
+        let disc: Int64
+        let track: Int64
+
+        init(_ result: JSONValue) {
+            disc = result["discNumber"]?.integer ?? 1
+            track = result["trackNumber"]?.integer ?? Int64.max
+        }
+
+        static func < (left: Place, right: Place) -> Bool {
+            (left.disc, left.track) < (right.disc, right.track)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import DemoUpstream
+import HTTPClient
+import HTTPCore
+import JSON
+import PawlConfiguration
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+@Suite("Works over HTTP", .timeLimit(.minutes(3)))
+struct PartsRouteTests {
+    /// An archive with one item: a file in a directory, one whose digest is false, and one that is private.
+    private static let metadata =
+        #"{"metadata":{"identifier":"x","title":"T &amp; U","mediatype":"audio"},"files":["#
+        + #"{"name":"disc 1/01 ä.mp3","source":"original","format":"VBR MP3","size":"5","sha1":"aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"},"#
+        + #"{"name":"b.mp3","source":"original","format":"VBR MP3","size":"5","sha1":"0000000000000000000000000000000000000000"},"#
+        + #"{"name":"c.flac","source":"original","format":"Flac","private":"true"}]}"#
+
+    private static func archive() throws -> ScriptedOrigin {
+        try ScriptedOrigin { request in
+            switch request.target {
+            case "/metadata/x": [.response(200, [("Content-Type", "application/json")], body: Array(metadata.utf8))]
+            case "/metadata/none": [.response(200, [("Content-Type", "application/json")], body: Array("{}".utf8))]
+            // To a node that is another one each time.
+            case let target where target.hasPrefix("/download/x/"):
+                [.redirect(to: "/node\(request.number)/x" + target.dropFirst(11))]
+            default: [.response(200, [("Content-Type", "audio/mpeg"), ("ETag", "\"1\"")], body: Array("hello".utf8))]
+            }
+        }
+    }
+
+    private func with(_ archive: ScriptedOrigin, _ body: (RunningService) async throws -> Void) async throws {
+        let base = try #require(HTTPURL(archive.url("")))
+        try await RunningService.with { configuration in
+            configuration.archiveURL = base
+            configuration.allowedDestinations.append(DestinationRule(base))
+        } _: { running in
+            try await body(running)
+        }
+    }
+
+    @Test("a work is told with its parts and formats, from one request, and kept")
+    func work() async throws {
+        let archive = try Self.archive()
+        try await with(archive) { running in
+            let first = try await running.send("GET", "/search/parts?id=archive:x")
+            #expect(first.status == 200, "\(first.text)")
+            #expect(
+                first.json.members?.map(\.name) == [
+                    "source", "term", "limit", "offset", "count", "attribution", "of", "total", "formats", "results",
+                ])
+            #expect(first.json["of"]?["name"]?.string == "T & U")
+            #expect(first.json["of"]?["links"]?["parts"]?.string == "/search/parts?id=archive%3Ax")
+            #expect(first.json["total"]?.integer == 2)
+            #expect(first.json["limit"]?.integer == 1000)
+            #expect(
+                first.json["results"]?.array?.compactMap { $0["id"]?.string } == ["archive:x/b.mp3", "archive:x/disc 1/01 ä.mp3"])
+            #expect(first["cache-control"]?.hasPrefix("private, max-age=") == true)
+            #expect(first["vary"] == "Authorization")
+            let tag = try #require(first["etag"])
+            #expect(try await running.send("GET", "/search/parts?id=archive:x", fields: [("If-None-Match", tag)]).status == 304)
+            let page = try await running.send(
+                "GET", "/search/parts?id=archive:x&format=all&format=vbr%20mp3&limit=1&offset=1&include=raw")
+            #expect(page.json["results"]?.array?.compactMap { $0["raw"]?["name"]?.string } == ["disc 1/01 ä.mp3"])
+            let file = try await running.send("GET", "/search/lookup?id=archive:x/disc%201/01%20%C3%A4.mp3")
+            #expect(file.json["results"]?.array?.first?["bytes"]?.integer == 5)
+            #expect(archive.requests.count == 1)
+            for (path, status) in [
+                ("/search/parts?id=archive:x&format=Flac", 400), ("/search/parts?id=archive:x&colour=red", 400),
+                ("/search/parts", 400),
+                ("/search/parts?id=archive:x&limit=1001", 400), ("/search/parts?id=nonsense", 400),
+                ("/search/parts?id=archive:none", 404),
+                ("/search/parts?id=itunes:artist:5", 404), ("/search/lookup?id=archive:x/c.flac", 404),
+                ("/search/parts?id=%ff", 400),
+            ] {
+                #expect(try await running.send("GET", path).status == status, "\(path)")
+            }
+            #expect(try await running.send("HEAD", "/search/parts?id=archive:x").status == 200)
+            #expect(try await running.send("POST", "/search/parts?id=archive:x").status == 405)
+        }
+    }
+
+    @Test("a part that is ordered by its id goes into the folder of its work, over one connection, and is verified")
+    func part() async throws {
+        try await with(try Self.archive()) { running in
+            let made = try await running.send("POST", "/downloads", json: #"{"trackId":"archive:x/disc 1/01 ä.mp3"}"#)
+            #expect(made.status == 201, "\(made.text)")
+            #expect(made.json["folder"]?.string == "x/disc 1")
+            #expect(made.json["checksum"]?.string == "sha-1:aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d")
+            #expect(made.json["url"]?.string?.hasSuffix("/download/x/disc%201/01%20%C3%A4.mp3") == true)
+            #expect(made.json["track"]?["partOf"]?.string == "archive:x")
+            let done = try await running.complete(try #require(made.json["id"]?.string))
+            #expect(done["filename"]?.string == "01 ä.mp3")
+            #expect(done["url"] == made.json["url"])
+
+            let bad = try await running.send(
+                "POST", "/downloads", json: #"{"trackId":"archive:x/b.mp3","folder":"","filename":"mine.mp3"}"#)
+            #expect(bad.json["folder"]?.string == "")
+            let failed = try await running.follow(try #require(bad.json["id"]?.string)) { $0["state"]?.string == "failed" }
+            #expect(failed["error"]?["code"]?.string == "checksum-mismatch")
+        }
+    }
+
+    @Test("a song is named after its title in the folder of its album, an album is none to download, and a batch asks once")
+    func songs() async throws {
+        try await RunningService.with { running in
+            let song = try #require(
+                try await running.send("GET", "/search?term=prelude&limit=1").json["results"]?.array?.first)
+            let (id, name, album) = (
+                try #require(song["id"]?.string), try #require(song["name"]?.string), try #require(song["collection"]?.string)
+            )
+            let made = try await running.send("POST", "/downloads", json: #"{"trackId":"\#(id)"}"#)
+            #expect(made.status == 201, "\(made.text)")
+            #expect(made.json["folder"]?.string?.isEmpty == false)
+            let done = try await running.complete(try #require(made.json["id"]?.string))
+            // The names have nothing that would have to be replaced but colons and the like.
+            #expect(done["filename"]?.string?.prefix(4) == name.prefix(4)[...])
+            #expect(done["folder"]?.string?.prefix(4) == album.prefix(4)[...])
+
+            let work = try #require(song["partOf"]?.string)
+            let refused = try await running.send("POST", "/downloads", json: #"{"trackId":"\#(work)"}"#)
+            #expect(refused.status == 404)
+            #expect(refused.detail.contains("/search/parts"), "\(refused.detail)")
+        }
+        try await RunningService.with { running in
+            let body = (1...15).map { #"{"trackId":"itunes:\#($0)"}"# }.joined(separator: ",")
+            let batch = try await running.send(
+                "POST", "/downloads/batch", json: #"{"downloads":[\#(body),{"trackId":"nonsense"}]}"#)
+            #expect(batch.json["items"]?.array?.compactMap { $0["status"]?.integer } == Array(repeating: 404, count: 15) + [400])
+            #expect(running.upstream.requests.count { $0.path == "/lookup" } == 1)
+        }
+    }
+}
