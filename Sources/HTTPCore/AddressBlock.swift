@@ -1,15 +1,21 @@
 /// A block of addresses that share a prefix (CIDR, RFC 4632): all addresses of `base`'s family whose first `length` bits are
 /// those of `base`.
+///
+/// A block of IPv4-mapped addresses is the block of the IPv4 addresses that they stand for: `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
 public struct AddressBlock: Sendable, Hashable {
     /// An address of the block.
     public let base: IPAddress
     /// How many leading bits are fixed: 0…32 or 0…128.
     public let length: Int
 
-    /// The addresses whose first bits are those of `base`; `length` is 0…``IPAddress/width``.
+    /// The addresses whose first bits are those of `base`; `length` is 0…``IPAddress/width``. Of a mapped `base` and at least 96 bits
+    /// it is a block of IPv4, with 96 bits less.
     public init(base: IPAddress, length: Int) {
-        self.base = base
-        self.length = min(max(length, 0), base.width)
+        let length = min(max(length, 0), base.width)
+        let unmapped = base.unmapped
+        let isMapped = unmapped != base && length >= 96
+        self.base = isMapped ? unmapped : base
+        self.length = isMapped ? length - 96 : length
     }
 
     /// Parses a block such as `10.0.0.0/8`, or an address, which is a block of one; nil for anything else, a base with bits beyond its
@@ -26,7 +32,7 @@ public struct AddressBlock: Sendable, Hashable {
             length = number
         }
         self.init(base: address, length: length)
-        guard first == address else { return nil }
+        guard first == base else { return nil }
     }
 
     /// Whether the address is in the block. Families never mix: an IPv4-mapped address is to be unmapped first.

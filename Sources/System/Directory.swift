@@ -64,6 +64,24 @@ public final class Directory: Sendable {
         return FileStatus(status)
     }
 
+    /// Which directory it is, and which ones it is in, from the inmost to the root; fewer if not all of them can be looked at.
+    public func lineage() throws(SystemError) -> [FileIdentity] {
+        var last = try descriptor.status().identity
+        var found = [last]
+        var path = ".."
+        while true {
+            // By name rather than opened: whoever may write here need not be able to read what it is in.
+            var status = stat()
+            guard unsafe fstatat(descriptor.number, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return found }
+            let next = FileStatus(status).identity
+            // The root is in itself.
+            if (next.device, next.inode) == (last.device, last.inode) { return found }
+            found.append(next)
+            last = next
+            path += "/.."
+        }
+    }
+
     /// The room on the file system that it is on.
     public func space() throws(SystemError) -> FileSystemSpace { try descriptor.space() }
 

@@ -14,12 +14,13 @@ struct OwnAddressTests {
         directory = try TemporaryDirectory()
     }
 
-    /// A link with addresses of the public Internet, and one more network routed to it.
+    /// A link with addresses of the public Internet, one more network routed to it, and two that are routed to the machine itself.
     private nonisolated static let setUp = """
         ip link set lo up &&
         ip link add near type veth peer name far && ip link set far up && ip link set near up &&
         ip addr add 93.184.215.7/24 dev near && ip -6 addr add 2606:2800:21f::7/64 dev near nodad &&
-        ip route add 45.55.1.0/24 dev near
+        ip route add 45.55.1.0/24 dev near &&
+        ip route add local 48.0.0.0/24 dev lo && ip -6 route add local 2600:1f18::/64 dev lo
         """
 
     /// Runs a program to its end; nil if it cannot be run.
@@ -65,12 +66,13 @@ struct OwnAddressTests {
         for host in [
             "93.184.215.7", "93.184.215.1", "1572394759", "[::ffff:93.184.215.7]", "[64:ff9b::93.184.215.7]",
             "[2606:2800:21f::7]",
-            "[2606:2800:21f::1234]", "45.55.1.200", "168.63.129.16",
+            "[2606:2800:21f::1234]", "45.55.1.200", "168.63.129.16", "48.0.0.5", "[::ffff:48.0.0.5]", "[2600:1f18::5]",
         ] {
             #expect(try isRefused(pawl, host) == true, "\(host)")
         }
         #expect(try isRefused(pawl, "93.184.216.34") == false)
         #expect(try isRefused(pawl, "151.101.1.9") == false)
+        #expect(try isRefused(pawl, "48.0.1.5") == false)
 
         let started = ContinuousClock.now
         #expect(try inside(pawl, ["ip", "addr", "add", "151.101.1.7/24", "dev", "near"]).status == 0)

@@ -83,6 +83,10 @@ struct DestinationGuardTests {
             ("*.example", "notexample", 80, "10.0.0.9", false),
             ("*.example:8443", "nas.example", 8443, "10.0.0.9", true),
             ("localhost", "localhost", 80, "127.0.0.1", true),
+            ("::ffff:10.0.0.0/104", "internal", 80, "10.1.2.3", true),
+            ("::ffff:10.0.0.0/104", "internal", 80, "::ffff:10.1.2.3", true),
+            ("::ffff:10.0.0.0/104", "internal", 80, "192.168.1.1", false),
+            ("[::ffff:127.0.0.1]:80", "127.1", 80, "127.0.0.1", true),
         ])
     func rulesAllowWhatTheyName(rule: String, host: String, port: Int, text: String, isAllowed: Bool)
         throws
@@ -151,7 +155,8 @@ struct DestinationGuardTests {
         "Names of metadata services and of loopback are refused without asking anybody",
         arguments: [
             "metadata.google.internal", "METADATA.google.internal.", "metadata.goog", "instance-data.ec2.internal",
-            "metadata.tencentyun.com", "localhost.localdomain", "ip6-localhost", "ip6-loopback",
+            "metadata", "instance-data", "Instance-Data.", "instance-data.eu-west-1.compute.internal", "metadata.azure.internal",
+            "api.metadata.cloud.ibm.com", "metadata.tencentyun.com", "localhost.localdomain", "ip6-localhost", "ip6-loopback",
         ])
     func knownNamesAreRefused(host: String) {
         guard case .forbidden = DestinationGuard().evaluate(host: host, port: 80) else {
@@ -172,6 +177,10 @@ struct DestinationGuardTests {
             ("nas.example", "nas.example", 80, "8.8.8.8"), ("nas.example", "NAS.example.", 443, "8.8.8.8"),
             ("*.example", "a.b.example", 80, "8.8.8.8"), ("fd00::/8", "nas.example", 80, "fd00::1"),
             ("8.8.8.8", "dns.example", 443, "8.8.8.8"), ("127.0.0.0/8", "localhost", 80, "127.0.0.1"),
+            ("::ffff:127.0.0.1", "127.0.0.1", 80, "127.0.0.1"), ("::ffff:127.0.0.0/104", "127.1", 80, "127.0.0.1"),
+            ("::ffff:127.0.0.0/104", "[::ffff:7f00:1]", 80, "::ffff:127.0.0.1"),
+            ("::ffff:127.0.0.0/104", "localhost", 80, "127.0.0.1"),
+            ("::ffff:10.0.0.0/104", "nas.example", 80, "64:ff9b::a00:5"),
         ])
     func deniedIsRefused(rule: String, host: String, port: Int, text: String) throws {
         let denied = [try DestinationRule(parsing: rule)]
@@ -237,5 +246,7 @@ struct DestinationGuardTests {
     func blockWithStrayBits() {
         let error = #expect(throws: DestinationRuleError.self) { try DestinationRule(parsing: "10.1.2.3/8") }
         #expect(error?.reason == "the address has bits beyond its prefix; the block is 10.0.0.0/8")
+        let mapped = #expect(throws: DestinationRuleError.self) { try DestinationRule(parsing: "::ffff:10.1.2.3/104") }
+        #expect(mapped?.reason == error?.reason)
     }
 }

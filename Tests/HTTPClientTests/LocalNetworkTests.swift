@@ -7,9 +7,11 @@ import Testing
 
 @Suite
 struct LocalNetworkTests {
-    /// Where a machine stands, in words: addresses without a prefix, then neighbourhoods.
+    /// Where a machine stands, in words: addresses without a prefix, then its own blocks, then neighbourhoods.
     static func describe(_ network: LocalNetwork) -> [String] {
-        network.addresses.map(\.description).sorted() + network.neighbourhoods.map { "\($0.base)/\($0.length)" }.sorted()
+        let own = network.ownBlocks.map { "own \($0.base)/\($0.length)" }.sorted()
+        let near = network.neighbourhoods.map { "\($0.base)/\($0.length)" }.sorted()
+        return network.addresses.map(\.description).sorted() + own + near
     }
 
     static func interface(
@@ -69,8 +71,100 @@ struct LocalNetworkTests {
             """
         #expect(
             Self.describe(LocalNetwork([], routesV4: routesV4, routesV6: routesV6)) == [
-                "2606:2800:21f::/64", "2606:2800:21f::7/128", "93.184.215.0/24",
+                "2606:2800:21f::7", "2606:2800:21f::/64", "93.184.215.0/24",
             ])
+    }
+
+    /// What `ip route add local 48.0.0.0/24 dev lo` and a few others make of a trie.
+    static let trieV4 = """
+        Main:
+          +-- 0.0.0.0/0 3 0 5
+             |-- 0.0.0.0
+                /0 universe UNICAST
+             +-- 48.0.0.0/6 2 0 1
+                |-- 48.0.0.0
+                   /24 host LOCAL
+                |-- 49.0.0.0
+                   /24 universe UNREACHABLE
+                |-- 50.0.0.0
+                   /24 universe BLACKHOLE
+             +-- 127.0.0.0/8 2 0 2
+                +-- 127.0.0.0/31 1 0 0
+                   |-- 127.0.0.0
+                      /8 host LOCAL
+                   |-- 127.0.0.1
+                      /32 host LOCAL
+                |-- 127.255.255.255
+                   /32 link BROADCAST
+             +-- 93.184.215.0/24 2 0 2
+                +-- 93.184.215.0/30 2 0 2
+                   |-- 93.184.215.0
+                      /32 link BROADCAST
+                      /24 link UNICAST
+                   |-- 93.184.215.2
+                      /32 host LOCAL
+                |-- 93.184.215.255
+                   /32 link BROADCAST
+        Id 100:
+          |-- 0.0.0.0
+             /0 host LOCAL
+
+        """
+
+    @Test(
+        "The local routes in a trie of IPv4 are told from all others",
+        arguments: [
+            (trieV4, ["48.0.0.0/24", "127.0.0.0/8", "127.0.0.1/32", "93.184.215.2/32", "0.0.0.0/0"]),
+            ("", []), ("\n\n", []), ("Main:\nLocal:\n", []),
+            // More than one route from one address on, of other scopes, and with a type of service.
+            (
+                "     |-- 45.55.1.0\n        /32 link UNICAST\n        /28 universe LOCAL\n        /24 link LOCAL tos=0x10\n",
+                ["45.55.1.0/28", "45.55.1.0/24"]
+            ),
+            ("|-- 45.55.1.0\n/24 scope=77 LOCAL\n/25 scope=77 type 77\n", ["45.55.1.0/24"]),
+            // Cut off, and what a kernel would not write.
+            ("|-- 45.55.1.0\n/24 host LOC", []), ("|-- 45.55.1.0\n/24 host", []), ("|-- 45.55", []),
+            ("|-- 45.55\n/24 host LOCAL\n", []), ("/24 host LOCAL\n", []),
+            ("|-- 45.55.1.0\n+-- 45.55.2.0/24 2 0 2\n/24 host LOCAL\n", []),
+            ("|-- 45.55.1.0\n/33 host LOCAL\n/-1 host LOCAL\n/ host LOCAL\n/x host LOCAL\n", []),
+        ] as [(String, [String])])
+    func localRoutesAreRead(trie: String, blocks: [String]) {
+        #expect(LocalNetwork.localBlocks(trieV4: trie).map { "\($0.base)/\($0.length)" } == blocks)
+    }
+
+    @Test("What is routed to this machine itself is its own, through whatever interface, but not all of the Internet")
+    func localRoutesAreOwn() throws {
+        let routesV6 = """
+            26001f18000000000000000000000000 40 00000000000000000000000000000000 00 00000000000000000000000000000000 00000400 00000001 00000000 80000001      wg0
+            00000000000000000000000000000000 00 00000000000000000000000000000000 00 00000000000000000000000000000000 00000400 00000001 00000000 80000001       lo
+            """
+        let tunnel = try Self.interface("wg0", "10.9.0.1", 32, isPointToPoint: true)
+        let network = LocalNetwork([tunnel], routesV6: routesV6, trieV4: Self.trieV4)
+        #expect(
+            Self.describe(network) == [
+                "10.9.0.1", "127.0.0.1", "93.184.215.2", "own 127.0.0.0/8", "own 2600:1f18::/64", "own 48.0.0.0/24",
+                "10.9.0.1/32",
+            ])
+        let guarding = DestinationGuard { network }
+        for host in ["48.0.0.5", "48.0.0.255", "[::ffff:48.0.0.5]", "[64:ff9b::48.0.0.5]", "[2600:1f18::5]", "93.184.215.2"] {
+            guard case .forbidden(let reason) = guarding.evaluate(host: host, port: 80) else {
+                Issue.record("\(host) is not refused")
+                continue
+            }
+            #expect(reason.contains("an address of this machine"), "\(host)")
+        }
+        for host in ["48.0.1.5", "49.0.0.5", "8.8.8.8", "2600:1f18:0:1::5"] {
+            #expect(guarding.evaluate(host: host, port: 80) == .allowed, "\(host)")
+        }
+    }
+
+    @Test("A link with mapped addresses has those of IPv4 near, and not all of them")
+    func mappedRoutesAreV4() {
+        let routesV6 = """
+            00000000000000000000ffff00000000 60 00000000000000000000000000000000 00 00000000000000000000000000000000 00000100 00000001 00000000 00000001     eth0
+            00000000000000000000ffff2d370100 78 00000000000000000000000000000000 00 00000000000000000000000000000000 00000100 00000001 00000000 00000001     eth0
+            """
+        #expect(Self.describe(LocalNetwork([], routesV6: routesV6)) == ["45.55.1.0/24"])
     }
 
     /// A system whose answers a test decides, at a time that it decides.

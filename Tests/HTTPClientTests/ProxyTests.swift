@@ -49,11 +49,12 @@ struct ProxyTests {
             ("http://corp.example/", false), ("http://10.1.2.3/", true), ("http://0xa010203/", true),
             ("http://[::ffff:10.1.2.3]/", true), ("http://11.1.2.3/", false), ("http://ported.example:8080/", true),
             ("http://ported.example/", false), ("https://example.org/", false), ("http://[fd00::1]/", true),
+            ("http://172.16.3.4/", true), ("http://[::ffff:172.16.3.4]/", true), ("http://172.32.3.4/", false),
         ])
     func rulesNameWhatIsAskedDirectly(text: String, isDirect: Bool) throws {
         var configuration = ClientConfiguration()
         configuration.directDestinations = try [
-            "intranet.example", "*.corp.example", "10.0.0.0/8", "ported.example:8080", "fd00::/8",
+            "intranet.example", "*.corp.example", "10.0.0.0/8", "ported.example:8080", "fd00::/8", "::ffff:172.16.0.0/108",
         ].map { try DestinationRule(parsing: $0) }
         #expect(configuration.proxy(for: try url(text)) == nil)
         configuration.proxy = Proxy(parsing: "http://proxy.example")
@@ -91,7 +92,10 @@ struct ProxyTests {
         #expect(origin.requests.map(\.target) == ["/file", "/file"])
         #expect(origin.requests.first?["X-Mine"] == "1")
         let before = proxy.requests.count
-        for host in ["127.0.0.1", "0x7f.1", "localhost", "metadata.google.internal", "[::ffff:10.0.0.1]"] {
+        for host in [
+            "127.0.0.1", "0x7f.1", "localhost", "metadata.google.internal", "metadata", "instance-data",
+            "metadata.azure.internal", "[::ffff:10.0.0.1]",
+        ] {
             request.url = try url("http://\(host):\(origin.port)/")
             #expect(await client.failure(of: request)?.kind == "destinationForbidden", "\(host)")
         }

@@ -39,6 +39,10 @@ struct IngressTests {
             let result = try admit(Self.all, from: SocketAddress(host: peer, port: 1))
             #expect(result == "203.0.113.9 media.example https /pawl", "\(peer)")
         }
+        for peer in ["10.0.0.1", "::ffff:10.0.0.1", "::ffff:a00:1"] {
+            let result = try admit(Self.all, from: SocketAddress(host: peer, port: 1), trusted: ["::ffff:10.0.0.0/104"])
+            #expect(result == "203.0.113.9 media.example https /pawl", "\(peer)")
+        }
         #expect(try admit(Self.all, from: .unixSocket, trusted: []) == "203.0.113.9 media.example https /pawl")
         #expect(try admit([], from: .unixSocket, trusted: []) == "unix inner")
         #expect(try admit([], from: SocketAddress(host: "10.0.0.1", port: 7)) == "10.0.0.1|7 inner")

@@ -7,6 +7,9 @@ protocol FileDepot: Sendable {
     /// Bytes that may still be written to the file system where part files and finished files are. May wait for the disk.
     func freeBytes() throws(FileError) -> Int64
 
+    /// Bytes of all finished files, whether or not a record tells of them, but for those that are just being published. May wait for the disk, and takes the longer the more there are.
+    func finishedBytes() throws(FileError) -> Int64
+
     // MARK: - Part files
 
     /// Opens the part file of a download that counts on bytes of it.

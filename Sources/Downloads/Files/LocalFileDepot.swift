@@ -503,6 +503,26 @@ final class LocalFileDepot: FileDepot {
         return try search(for: identity, in: files, "", depth: 0)
     }
 
+    func finishedBytes() throws(FileError) -> Int64 {
+        try finishedBytes(in: files, "", depth: 0)
+    }
+
+    private func finishedBytes(in directory: Directory, _ folder: String, depth: Int) throws(FileError) -> Int64 {
+        var bytes: Int64 = 0
+        for name in try entries(of: directory, "\(filesPath)/\(folder)") {
+            guard let status = try? directory.status(of: name) else { continue }
+            switch status.kind {
+            // Of two names, one is that of a part file that is about to be finished: its record tells of it.
+            case .regular: if status.links == 1 { bytes &+= status.identity.size }
+            case .directory where depth < FileNaming.deepestFolder:
+                guard let inner = try? directory.openDirectory(name) else { continue }
+                bytes &+= try finishedBytes(in: inner, folder.isEmpty ? name : "\(folder)/\(name)", depth: depth + 1)
+            case .directory, .other: break
+            }
+        }
+        return bytes
+    }
+
     /// Looks for a file in a folder, and then in those inside it. Links are not followed, and what cannot be opened is passed over.
     private func search(
         for identity: FileIdentity, in directory: Directory, _ folder: String, depth: Int

@@ -87,9 +87,9 @@ struct IndexTable: Sendable {
         var published = download
         published.publication = view.publications
         let entry = IndexEntry(published, counters: counters, queue: queue)
-        view.keptBytes += download.keptBytes
+        count(download, 1)
         if let place = places[download.id], let before = view.entries[place] {
-            view.keptBytes -= before.download.keptBytes
+            count(before.download, -1)
             replace(before, with: entry, at: place)
         } else {
             insert(entry)
@@ -97,12 +97,18 @@ struct IndexTable: Sendable {
         return entry
     }
 
+    /// Counts the bytes of a download that comes, or with −1 of one that goes.
+    private mutating func count(_ download: Download, _ sign: Int64) {
+        view.keptBytes += sign * download.keptBytes
+        view.finishedBytes += sign * download.finishedBytes
+    }
+
     /// Takes a download away, as the next publication; returns whether it was there.
     mutating func remove(_ id: DownloadID, eventID: EventID) -> Bool {
         guard let place = places.removeValue(forKey: id), let entry = view.entries[place] else { return false }
         view.publications += 1
         view.eventID = eventID
-        view.keptBytes -= entry.download.keptBytes
+        count(entry.download, -1)
         view.all.remove(place, in: view.entries)
         view.byStamp.remove(place, in: view.entries)
         view.byState[entry.download.state]?.remove(place, in: view.entries)
@@ -226,10 +232,13 @@ struct IndexTable: Sendable {
 }
 
 extension Download {
+    /// The room that its finished file takes, if it has one.
+    var finishedBytes: Int64 { state == .completed && !fileMissing ? bytesReceived : 0 }
+
     /// The room that its bytes take on the disk, about: all that it will take, while it transfers.
     fileprivate var keptBytes: Int64 {
         switch state {
-        case .completed: fileMissing ? 0 : bytesReceived
+        case .completed: finishedBytes
         case .cancelled: 0
         case .downloading: max(bytesReceived, bytesTotal ?? 0)
         case .queued, .paused, .retrying, .failed: bytesReceived

@@ -111,6 +111,9 @@ public final class SnapshotIndex: Sendable {
     /// Bytes of finished files and of part files.
     var keptBytes: Int64 { state.withLock { $0.table.view.keptBytes } }
 
+    /// Those of finished files among them.
+    var finishedBytes: Int64 { state.withLock { $0.table.view.finishedBytes } }
+
     // MARK: - For the events
 
     func view() -> IndexView { state.withLock { $0.table.view } }

@@ -1219,6 +1219,9 @@ extension DownloadMachine {
 
     private mutating func remove(_ command: Command, _ deletesFile: Bool, _ context: inout Context) {
         leavePhase(&context)
+        // The file goes before the record: a crash in between leaves a record whose file is gone, which shows. The other way round it would
+        // leave a file that nobody knows of.
+        if deletesFile { removeFile(&context) }
         submitRemoval(Removal(waiter: command.waiter, deletesFile: deletesFile), &context)
     }
 
@@ -1234,7 +1237,6 @@ extension DownloadMachine {
             releaseName(&context)
             context.actions.append(.forgetBytes)
             context.actions.append(.discardPart)
-            if removal.deletesFile { removeFile(&context) }
             phase = .removed
             failedSaves = 0
             context.actions.append(.showRemoval)
@@ -1262,8 +1264,11 @@ extension DownloadMachine {
             }
             save(&context)
             enqueue(&context)
-        case .completed where !removal.hasMadeRoom: break
-        case .paused, .failed, .cancelled, .completed: save(&context)
+        case .completed:
+            guard removal.deletesFile else { break }
+            if !record.download.fileMissing { change(&context) { $0.fileMissing = true } }
+            save(&context)
+        case .paused, .failed, .cancelled: save(&context)
         }
         drain(&context)
     }
@@ -1271,7 +1276,6 @@ extension DownloadMachine {
     /// Gives back the room that the download takes, before the store knows.
     private mutating func makeRoom(_ context: inout Context) {
         if state == .completed {
-            removeFile(&context)
             change(&context) { $0.fileMissing = true }
         } else {
             giveUpBytes(&context)

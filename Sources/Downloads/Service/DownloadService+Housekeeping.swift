@@ -19,6 +19,19 @@ extension DownloadService {
                     }
                 })
         }
+        if configuration.quota > 0 {
+            tasks.append(
+                Task { [weak self, depot] in
+                    while !Task.isCancelled {
+                        let begun = ContinuousClock.now
+                        let found = await BlockingExecutor.disk.run { try? depot.finishedBytes() }
+                        if let found { await self?.noteFinished(found) }
+                        // Where there are many files, a fiftieth of the time at most.
+                        let pause = max(Self.roomInterval, begun.duration(to: .now) * 50)
+                        do { try await Task.sleep(for: pause) } catch { return }
+                    }
+                })
+        }
         if let interval = configuration.retention.interval {
             tasks.append(
                 Task { [weak self] in
@@ -35,6 +48,12 @@ extension DownloadService {
     static func isDiskLow(_ depot: any FileDepot, _ minFree: Int64) -> Bool {
         guard minFree > 0, let free = try? depot.freeBytes() else { return false }
         return free < minFree
+    }
+
+    /// So many bytes are in the files directory: what no record tells of counts as well.
+    func noteFinished(_ bytes: Int64) {
+        strayBytes = max(bytes - index.finishedBytes, 0)
+        schedule()
     }
 
     private func room(isLow: Bool) {

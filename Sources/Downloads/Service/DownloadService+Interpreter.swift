@@ -352,6 +352,8 @@ extension DownloadService {
         case .saveProgress(let progress): store.note(progress)
         case .show(let download): show(download, entry)
         case .showRemoval:
+            // Until they are looked for again. What was removed with its record has been taken off before.
+            strayBytes += entry.machine.record.download.finishedBytes
             publisher.remove(id, stamp: entry.reservedStamp ?? publisher.reserve())
             entry.reservedStamp = nil
         case .claimName(let path):
@@ -367,6 +369,7 @@ extension DownloadService {
             return remove("remove the partial bytes of", of: id) { depot throws(FileError) in try depot.removeParts(id) }
         case .removeFile(let path, let identity):
             context.names.forget(path, of: id)
+            strayBytes -= identity.size
             return remove("remove the file of", of: id) { depot throws(FileError) in try depot.remove(path, as: identity) }
         case .finishPublishing:
             return remove("remove the part file of", of: id) { depot throws(FileError) in
@@ -629,7 +632,7 @@ extension DownloadService {
         let before = gate
         if isDiskLow {
             gate = .disk
-        } else if configuration.quota > 0, index.keptBytes >= configuration.quota {
+        } else if configuration.quota > 0, index.keptBytes + max(strayBytes, 0) >= configuration.quota {
             gate = .quota
         } else {
             gate = nil

@@ -54,6 +54,8 @@ public actor DownloadService {
 
     /// Whether there is less free room on the disk than has to stay free.
     var isDiskLow = false
+    /// Bytes of finished files that no record tells of, as far as they have been looked for: with a quota only.
+    var strayBytes: Int64 = 0
     /// Why nothing new starts, if that is so.
     var gate: WaitingReason?
     private var housekeeping: [Task<Void, Never>] = []
@@ -161,6 +163,7 @@ public actor DownloadService {
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.records.last?.id))
         isDiskLow = Self.isDiskLow(depot, configuration.minFree)
         restore(contents.records)
+        if configuration.quota > 0 { noteFinished((try? depot.finishedBytes()) ?? 0) }
         // Ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
             while let messages = await inbox.next() { await self?.receive(messages) }

@@ -108,9 +108,9 @@ public struct DestinationRule: Sendable, Hashable {
             throw DestinationRuleError(text: text, reason: "the prefix length must be a number from 0 to \(limit)")
         }
         let block = AddressBlock(base: address, length: length)
-        guard block.first == address else {
+        guard block.first == block.base else {
             throw DestinationRuleError(
-                text: text, reason: "the address has bits beyond its prefix; the block is \(block.first)/\(length)")
+                text: text, reason: "the address has bits beyond its prefix; the block is \(block.first)/\(block.length)")
         }
         return block
     }

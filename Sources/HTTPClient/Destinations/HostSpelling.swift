@@ -57,7 +57,11 @@ enum HostSpelling {
         if name == "localhost" || name.hasSuffix(".localhost") || loopbackNames.contains(name) {
             return KnownName(addresses: [.v4(0x7f00_0001), .v6(1)], use: "this machine")
         }
-        return metadataNames[name].map { KnownName(addresses: [$0], use: $0.specialUse ?? "metadata service of clouds") }
+        // Amazon's has a name in each region: instance-data.eu-west-1.compute.internal.
+        let isAmazons = name.hasPrefix("instance-data.") && name.hasSuffix(".compute.internal")
+        return metadataNames[isAmazons ? "instance-data" : name].map {
+            KnownName(addresses: [$0], use: $0.specialUse ?? "metadata service of clouds")
+        }
     }
 
     private static let loopbackNames: Set<String> = [
@@ -68,9 +72,13 @@ enum HostSpelling {
 
     // Where a name is resolved by a proxy, this is all that there is to check it by; the clouds' documents are named beside the
     // addresses, in IPAddress+SpecialUse.swift.
+    // Those of one label are what a cloud's search domain completes, the proxy's perhaps; whoever has a host of that name allows it by
+    // its name.
     private static let metadataNames: [String: IPAddress] = [
-        "metadata.google.internal": .v4(0xa9fe_a9fe), "metadata.goog": .v4(0xa9fe_a9fe),
-        "instance-data.ec2.internal": .v4(0xa9fe_a9fe), "metadata.tencentyun.com": .v4(0xa9fe_0017),
+        "metadata": .v4(0xa9fe_a9fe), "metadata.google.internal": .v4(0xa9fe_a9fe), "metadata.goog": .v4(0xa9fe_a9fe),
+        "instance-data": .v4(0xa9fe_a9fe), "instance-data.ec2.internal": .v4(0xa9fe_a9fe),
+        "metadata.azure.internal": .v4(0xa9fe_a9fe), "api.metadata.cloud.ibm.com": .v4(0xa9fe_a9fe),
+        "metadata.tencentyun.com": .v4(0xa9fe_0017),
     ]
 
     /// A digit of another script or style (superscript, circled, Arabic-Indic, …) as ASCII.

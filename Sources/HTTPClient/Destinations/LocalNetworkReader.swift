@@ -59,6 +59,7 @@ extension LocalNetwork {
         }
         return LocalNetwork(
             interfaces, routesV4: String(decoding: (try? NetworkInterfaces.routesV4()) ?? [], as: UTF8.self),
-            routesV6: String(decoding: (try? NetworkInterfaces.routesV6()) ?? [], as: UTF8.self))
+            routesV6: String(decoding: (try? NetworkInterfaces.routesV6()) ?? [], as: UTF8.self),
+            trieV4: String(decoding: (try? NetworkInterfaces.trieV4()) ?? [], as: UTF8.self))
     }
 }

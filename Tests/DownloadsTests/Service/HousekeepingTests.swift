@@ -65,10 +65,25 @@ struct HousekeepingTests {
         let second = try await fixture.add("size=1000&seed=85")
         #expect(second.state == .queued)
         #expect(fixture.service.index.download(second.id)?.waitingFor == .quota)
-        // A record without its file takes no room that counts.
         try await fixture.service.remove(first.id, deletingFile: true)
         #expect(try await fixture.end(of: second.id).state == .completed)
         await fixture.service.shutdown()
+    }
+
+    @Test("the quota counts files whose records are gone, also those that the last run has left, until somebody takes them away")
+    func quotaOfStrays() async throws {
+        let before = try await ServiceFixture { $0.quota = 5000 }
+        let first = try await before.end(of: before.add("size=5000&seed=84").id)
+        try await before.service.remove(first.id, deletingFile: false)
+        let second = try await before.add("size=1000&seed=85")
+        #expect(before.service.index.download(second.id)?.waitingFor == .quota)
+        await before.service.shutdown()
+
+        let after = try await ServiceFixture(continuing: before) { $0.quota = 5000 }
+        #expect(after.service.index.download(second.id)?.waitingFor == .quota)
+        try FileManager.default.removeItem(atPath: "\(after.directory.path)/data/files/\(try #require(first.filename))")
+        #expect(try await after.end(of: second.id).state == .completed)
+        await after.service.shutdown()
     }
 
     // MARK: - Many at once

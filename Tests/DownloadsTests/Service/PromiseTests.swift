@@ -447,6 +447,8 @@ final class SlowDepot: FileDepot {
         self.disk = disk
     }
 
+    func finishedBytes() throws(FileError) -> Int64 { try real.finishedBytes() }
+
     func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
         if !disk.gate.isOpen {
             disk.isReached.update { $0 = true }

@@ -61,13 +61,109 @@ struct RecordBackupTests {
         let other = scene.temporary.path + "/other"
         try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
         try Data("earlier".utf8).write(to: URL(filePath: copy))
-        for content in [Data(), Data("no database".utf8), try Data(contentsOf: URL(filePath: records)).prefix(6000)] {
+        let whole = try Data(contentsOf: URL(filePath: records))
+        // The last one is copied as it is, and found damaged afterwards.
+        let damaged = whole.prefix(4096) + Data(repeating: 0xFF, count: whole.count - 4096)
+        for content in [Data(), Data("no database".utf8), whole.prefix(6000), damaged] {
             try content.write(to: URL(filePath: other + "/pawl.sqlite"))
             refuses(other, copy)
         }
         #expect(try names == ["backup.sqlite", "data", "link", "other"])
         #expect(try String(contentsOfFile: copy, encoding: .utf8) == "earlier")
         #expect(try scene.open().load().records.count == 1)
+    }
+
+    @Test("what the service keeps in its directory is no place for a copy, by whatever path; other names there are")
+    func serviceFiles() async throws {
+        let store = try scene.open()
+        try await store.save(sampleRecord(1))
+        let manager = FileManager.default
+        let top = scene.temporary.path
+        try manager.createDirectory(atPath: scene.path + "/files/a/b", withIntermediateDirectories: true)
+        try Data("finished".utf8).write(to: URL(filePath: scene.path + "/files/a/song"))
+        try manager.createSymbolicLink(atPath: top + "/same", withDestinationPath: scene.path)
+        try manager.createSymbolicLink(atPath: top + "/inner", withDestinationPath: scene.path + "/files/a")
+        try manager.createSymbolicLink(atPath: top + "/log", withDestinationPath: scene.path + "/pawl.sqlite-wal")
+        try manager.createSymbolicLink(atPath: top + "/song", withDestinationPath: scene.path + "/files/a/song")
+        func contents() throws -> [String] { try manager.subpathsOfDirectory(atPath: top).sorted() }
+        let before = try contents()
+        let refused = [
+            "data/pawl.sqlite", "data/pawl.sqlite-wal", "data/pawl.sqlite-shm", "data/pawl.sqlite-journal",
+            "data/pawl.sqlite.v1", "data/files", "data/files/", "data/damaged", "data/files/x", "data/files/a/b/x",
+            "data/files/a/song", "data/incomplete/x", "data/files/../pawl.sqlite-wal", "data/./pawl.sqlite-shm",
+            "same/pawl.sqlite-wal", "same/files/x", "inner/x", "inner/b/x", "log", "song",
+        ]
+        for name in refused {
+            let error = #expect(throws: DownloadsStartError.self) {
+                try RecordBackup.write(of: scene.path, to: "\(top)/\(name)")
+            }
+            let line = error.map { "\($0)" } ?? ""
+            #expect(line.hasSuffix("of the data directory belongs to the service; name a file elsewhere"), "\(name): \(line)")
+        }
+        #expect(try contents() == before)
+        for name in ["data/backup.sqlite", "same/again.sqlite", "data/files/../third.sqlite", "pawl.sqlite-wal"] {
+            try RecordBackup.write(of: scene.path + "/", to: "\(top)/\(name)")
+            #expect(manager.fileExists(atPath: "\(top)/\(name)"))
+        }
+        await store.close()
+        #expect(try scene.open().load().records.count == 1)
+    }
+
+    /// Has the records locked, so that copies of them wait once they have made their files.
+    private func lockedRecords() async throws -> SQLiteConnection {
+        let store = try scene.open()
+        try await store.save(sampleRecord(1))
+        await store.close()
+        let lock = try SQLiteConnection(path: scene.path + "/pawl.sqlite")
+        _ = try lock.text("PRAGMA journal_mode = DELETE")
+        try lock.execute("BEGIN EXCLUSIVE")
+        return lock
+    }
+
+    private func begin(unfinished: UnfinishedBackup = UnfinishedBackup()) -> Task<String?, Never> {
+        let (directory, path) = (scene.path, copy)
+        return Task.detached {
+            do {
+                try RecordBackup.write(of: directory, to: path, unfinished: unfinished)
+                return nil
+            } catch {
+                return "\(error)"
+            }
+        }
+    }
+
+    private func temporaryFiles(_ count: Int) async throws {
+        while try names.filter({ $0.hasPrefix(".pawl-backup.") }).count < count { try await Task.sleep(for: .milliseconds(2)) }
+    }
+
+    @Test("two copies to one path at once are both whole, and nobody's file is removed")
+    func together() async throws {
+        try Data("mine".utf8).write(to: URL(filePath: copy + ".partial"))
+        let lock = try await lockedRecords()
+        let attempts = [begin(), begin()]
+        try await temporaryFiles(2)
+        try lock.execute("ROLLBACK")
+        for attempt in attempts { #expect(await attempt.value == nil) }
+        #expect(try names == ["backup.sqlite", "backup.sqlite.partial", "data"])
+        #expect(try String(contentsOfFile: copy + ".partial", encoding: .utf8) == "mine")
+        #expect(try restored().records.count == 1)
+    }
+
+    @Test("a copy that is ended halfway leaves nothing, and what was there stays")
+    func interrupted() async throws {
+        try Data("earlier".utf8).write(to: URL(filePath: copy))
+        let lock = try await lockedRecords()
+        let unfinished = UnfinishedBackup()
+        let attempt = begin(unfinished: unfinished)
+        try await temporaryFiles(1)
+        unfinished.remove()
+        #expect(try names == ["backup.sqlite", "data"])
+        try lock.execute("ROLLBACK")
+        #expect(await attempt.value != nil)
+        // Nor does one begin after that.
+        #expect(await begin(unfinished: unfinished).value != nil)
+        #expect(try names == ["backup.sqlite", "data"])
+        #expect(try String(contentsOfFile: copy, encoding: .utf8) == "earlier")
     }
 
     @Test("the records are copied before their shape is changed")
