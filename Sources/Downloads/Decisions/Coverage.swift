@@ -79,6 +79,14 @@ struct Coverage: Sendable, Equatable {
         return outline
     }
 
+    /// At most so many ranges of which every byte is there: where there are more, the smallest are left out.
+    func core(atMost limit: Int) -> [Range<Int64>] {
+        guard ranges.count > limit else { return ranges }
+        let lengths = ranges.map { $0.upperBound - $0.lowerBound }
+        let largest = ranges.indices.sorted { lengths[$0] > lengths[$1] }.prefix(max(0, limit))
+        return largest.sorted().map { ranges[$0] }
+    }
+
     /// The part of it that lies before `end`.
     func clipped(to end: Int64) -> Coverage {
         var clipped = Coverage()

@@ -121,7 +121,7 @@ public final class EventSubscription: Sendable {
         state.sent = [:]
         if let scope {
             // All that matters of it is how it stands.
-            guard let download = hub.index.entry(scope)?.current else { return .removed(id: state.id, scope) }
+            guard let download = hub.index.download(scope) else { return .removed(id: state.id, scope) }
             state.publication = max(state.publication, download.publication)
             return .snapshot(id: state.id, LiveDownloads(only: download))
         }
@@ -225,7 +225,7 @@ struct CatchUp: Sendable {
             } else if let entry {
                 _ = walk.next()
                 reached = entry.download.stamp
-                page.append((entry.download.stamp, .transition(entry.current)))
+                page.append((entry.download.stamp, .transition(view.current(entry))))
             } else {
                 isRead = true
                 break

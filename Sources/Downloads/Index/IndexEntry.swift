@@ -19,6 +19,9 @@ final class IndexEntry: Sendable {
         live = counters.map(Live.transfer) ?? (download.state == .queued ? .queue(queue) : nil)
     }
 
+    /// Where it stands in the queue; `nil` if it is not in it.
+    var rank: QueueRank? { download.isInQueue ? download.rank : nil }
+
     /// The counters of its transfer; `nil` while it has none.
     var counters: TransferCounters? {
         if case .transfer(let counters) = live { counters } else { nil }
@@ -72,6 +75,9 @@ struct IndexEntries: Sendable {
         get { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] }
         set { chunks[Int(place >> Self.chunkBits)][Int(place & Self.mask)] = newValue }
     }
+
+    /// All places that were ever given to an entry.
+    var places: Range<Place> { 0..<Place(clamping: last) }
 
     /// Adds an entry at a new place.
     mutating func append(_ entry: IndexEntry) -> Place {

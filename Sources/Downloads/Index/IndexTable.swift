@@ -15,6 +15,10 @@ struct IndexTable: Sendable {
     /// The downloads in each folder, by creation. Not part of the view either.
     private var byFolder: [String: OrderedPlaces] = [:]
 
+    /// All downloads by their names in aria2's RPC, and those that have ended by when they did: kept from when they are first asked for.
+    private var byGID: OrderedPlaces?
+    private var byEnd: OrderedPlaces?
+
     private let queue: QueueStatus
 
     /// An empty one.
@@ -53,6 +57,23 @@ struct IndexTable: Sendable {
         return found
     }
 
+    /// The downloads by their names in aria2's RPC.
+    mutating func sortedByGID() -> OrderedPlaces {
+        let places = byGID ?? OrderedPlaces(by: .gid, of: view.entries) { _ in true }
+        byGID = places
+        return places
+    }
+
+    /// The same, if they have been asked for already.
+    var knownGIDs: OrderedPlaces? { byGID }
+
+    /// Those that have ended, by when they did.
+    mutating func sortedByEnd() -> OrderedPlaces {
+        let places = byEnd ?? OrderedPlaces(by: .end, of: view.entries) { !$0.state.isLive }
+        byEnd = places
+        return places
+    }
+
     mutating func reserveCapacity(_ count: Int) {
         places.reserveCapacity(count)
         newest.reserveCapacity(count)
@@ -86,6 +107,9 @@ struct IndexTable: Sendable {
         view.byStamp.remove(place, in: view.entries)
         view.byState[entry.download.state]?.remove(place, in: view.entries)
         if entry.counters != nil { view.transferring.remove(place, in: view.entries) }
+        if entry.rank != nil { view.waiting.remove(place, in: view.entries) }
+        byGID?.remove(place, in: view.entries)
+        byEnd?.remove(place, in: view.entries)
         removeLabels(of: entry.download, at: place)
         removeFolder(of: entry.download, at: place)
         removeURL(of: entry.download, at: place)
@@ -109,6 +133,9 @@ struct IndexTable: Sendable {
         view.byStamp.insert(place, in: view.entries)
         view.byState[download.state, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
         if entry.counters != nil { view.transferring.insert(place, in: view.entries) }
+        if entry.rank != nil { view.waiting.insert(place, in: view.entries) }
+        byGID?.insert(place, in: view.entries)
+        if !download.state.isLive { byEnd?.insert(place, in: view.entries) }
         insertLabels(of: download, at: place)
         insertFolder(of: download, at: place)
         insertURL(of: download, at: place)
@@ -119,8 +146,14 @@ struct IndexTable: Sendable {
         let (before, now) = (old.download, entry.download)
         // Where it is found by its stamp, it is found only as long as it has it.
         view.byStamp.remove(place, in: view.entries)
+        let movesInQueue = old.rank != entry.rank
+        if movesInQueue, old.rank != nil { view.waiting.remove(place, in: view.entries) }
+        let movesAmongEnded = before.endedAt != now.endedAt || before.state.isLive != now.state.isLive
+        if movesAmongEnded { byEnd?.remove(place, in: view.entries) }
         view.entries[place] = entry
         view.byStamp.insert(place, in: view.entries)
+        if movesInQueue, entry.rank != nil { view.waiting.insert(place, in: view.entries) }
+        if movesAmongEnded, !now.state.isLive { byEnd?.insert(place, in: view.entries) }
         if before.state != now.state {
             view.byState[before.state]?.remove(place, in: view.entries)
             view.byState[now.state, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)

@@ -10,6 +10,8 @@ struct IndexView: Sendable {
     var transferring = OrderedPlaces(by: .identity)
     /// All downloads, by the stamp of the last change.
     var byStamp = OrderedPlaces(by: .stamp)
+    /// Those that are queued or paused, in the order in which they start.
+    var waiting = OrderedPlaces(by: .rank)
     var texts = SearchTexts()
     /// Bytes of finished files and of part files.
     var keptBytes: Int64 = 0
@@ -31,10 +33,28 @@ struct IndexView: Sendable {
         return found
     }
 
+    /// The download of an entry with what is read elsewhere laid over it.
+    /// - Parameter starts: of those that wait, for who asks often.
+    func current(_ entry: IndexEntry, starts: [Int]? = nil) -> Download {
+        var current = entry.current
+        if let rank = entry.rank { current.position = waiting.count(below: rank, in: entries, starts: starts) }
+        return current
+    }
+
     /// The downloads in any of some states, by creation.
     func walk(_ states: some Sequence<DownloadState>) -> MergedWalk {
         MergedWalk(states.compactMap { byState[$0] }, .oldest, after: nil, entries)
     }
+}
+
+extension IndexView: QueueOrder {
+    var count: Int { waiting.count }
+
+    func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)? {
+        waiting.place(at: offset).flatMap { entries[$0] }.map { ($0.download.id, $0.download.rank) }
+    }
+
+    func count(below rank: QueueRank) -> Int { waiting.count(below: rank, in: entries) }
 }
 
 // MARK: - Pages
@@ -45,13 +65,14 @@ extension IndexView {
     func page(_ query: ListQuery, among selections: [OrderedPlaces]) -> DownloadPage {
         let lists = lists(query, selections)
         var page = DownloadPage(items: [], next: nil, total: lists.reduce(0) { $0 + $1.count })
+        let starts = waiting.count > 0 ? waiting.starts : nil
         var walk = MergedWalk(lists, query.order, after: query.after, entries)
         while let entry = walk.next() {
             guard page.items.count < query.limit else {
                 page.next = page.items.last?.id
                 break
             }
-            page.items.append(entry.current)
+            page.items.append(current(entry, starts: starts))
         }
         return page
     }

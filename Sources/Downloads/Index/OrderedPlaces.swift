@@ -1,3 +1,5 @@
+internal import HTTPCore
+
 /// Places of entries in ascending order of a key, and those with the same key in order of place.
 ///
 /// They lie in chunks, so a change moves at most one chunk's worth of them however many there are, and a copy shares all chunks: a
@@ -9,6 +11,12 @@ struct OrderedPlaces: Sendable {
         case identity
         /// The stamp of its last change.
         case stamp
+        /// Where it stands in the queue.
+        case rank
+        /// Its name in aria2's RPC.
+        case gid
+        /// When it ended, and when it was created.
+        case end
     }
 
     /// Two KiB each.
@@ -60,6 +68,73 @@ struct OrderedPlaces: Sendable {
         }
     }
 
+    /// The places of all entries, or of some, at once.
+    init(by key: Key, of entries: IndexEntries, where isIncluded: (Download) -> Bool) {
+        self.init(by: key)
+        var ranks: [Rank] = []
+        for place in entries.places {
+            guard let entry = entries[place], isIncluded(entry.download), let rank = rank(of: place, in: entries) else {
+                continue
+            }
+            ranks.append(rank)
+        }
+        ranks.sort { $0 < $1 }
+        count = ranks.count
+        for start in stride(from: 0, to: count, by: Self.chunkSize) {
+            chunks.append(ranks[start..<min(start + Self.chunkSize, count)].map(\.place))
+        }
+    }
+
+    /// The place that so many others precede; `nil` behind the last.
+    func place(at offset: Int) -> Place? {
+        var left = offset
+        for chunk in chunks {
+            if left < chunk.count { return left < 0 ? nil : chunk[left] }
+            left -= chunk.count
+        }
+        return nil
+    }
+
+    /// How many lie below a rank of the queue.
+    /// - Parameter starts: how many places the chunks before each one have, for who asks often; see ``starts``.
+    func count(below rank: QueueRank, in entries: IndexEntries, starts: [Int]? = nil) -> Int {
+        let bound = Self.rank(rank, .min)
+        // Nearly always the last.
+        guard let last = chunks.last?.last, !isBelow(last, bound, in: entries) else { return count }
+        let chunk = chunk(of: bound, in: entries)
+        let before = starts?[chunk] ?? chunks[..<chunk].reduce(0) { $0 + $1.count }
+        return before + offset(of: bound, inChunk: chunk, in: entries)
+    }
+
+    /// How many places the chunks before each one have.
+    var starts: [Int] {
+        var sum = 0
+        return chunks.map { chunk in
+            defer { sum += chunk.count }
+            return sum
+        }
+    }
+
+    /// The first place whose key is not below this one, and the one behind it.
+    func pair(from key: UInt128, in entries: IndexEntries) -> (Place?, Place?) {
+        guard !chunks.isEmpty else { return (nil, nil) }
+        let bound: Rank = (0, key, .min)
+        let chunk = chunk(of: bound, in: entries)
+        var walk = Walk(chunks, false, chunk: chunk, passed: offset(of: bound, inChunk: chunk, in: entries))
+        let first = walk.next()
+        return (first, walk.peek)
+    }
+
+    /// The places from one on that so many precede.
+    func walk(from offset: Int) -> Walk {
+        var (chunk, left) = (0, max(0, offset))
+        while chunk < chunks.count, left >= chunks[chunk].count {
+            left -= chunks[chunk].count
+            chunk += 1
+        }
+        return Walk(chunks, false, chunk: chunk, passed: left)
+    }
+
     /// Those among them that are in a set, too.
     func filtered(_ wanted: PlaceSet) -> OrderedPlaces {
         var result = OrderedPlaces(by: key)
@@ -85,7 +160,7 @@ struct OrderedPlaces: Sendable {
         guard let bound, !chunks.isEmpty else {
             return Walk(chunks, isDescending, chunk: isDescending ? chunks.count - 1 : 0, passed: 0)
         }
-        let edge: Rank = (bound, isDescending ? .min : .max)
+        let edge: Rank = (0, bound, isDescending ? .min : .max)
         let chunk = chunk(of: edge, in: entries)
         let offset = offset(of: edge, inChunk: chunk, in: entries)
         return Walk(chunks, isDescending, chunk: chunk, passed: isDescending ? chunks[chunk].count - offset : offset)
@@ -129,14 +204,22 @@ struct OrderedPlaces: Sendable {
     }
 
     /// Where a place belongs.
-    private typealias Rank = (key: UInt128, place: Place)
+    private typealias Rank = (major: Int, key: UInt128, place: Place)
 
     private func rank(of place: Place, in entries: IndexEntries) -> Rank? {
         guard let download = entries[place]?.download else { return nil }
         return switch key {
-        case .identity: (download.id.value, place)
-        case .stamp: (download.stamp.value, place)
+        case .identity: (0, download.id.value, place)
+        case .stamp: (0, download.stamp.value, place)
+        case .rank: Self.rank(download.rank, place)
+        case .gid: (0, UInt128(download.gid.value), place)
+        case .end: (Int(clamping: download.endedAt?.millisecondsSinceEpoch ?? 0), download.id.value, place)
         }
+    }
+
+    private static func rank(_ rank: QueueRank, _ place: Place) -> Rank {
+        // The complement falls as the priority rises, whatever it is.
+        (~rank.priority, rank.arrival.value, place)
     }
 
     private func isBelow(_ place: Place, _ bound: Rank, in entries: IndexEntries) -> Bool {

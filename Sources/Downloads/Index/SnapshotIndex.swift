@@ -25,7 +25,22 @@ public final class SnapshotIndex: Sendable {
 
     /// One download as it stands now, or `nil` if there is none with this id.
     public func download(_ id: DownloadID) -> Download? {
-        entry(id)?.current
+        guard let (entry, position) = sighting(of: id) else { return nil }
+        var current = entry.current
+        current.position = position
+        return current
+    }
+
+    /// Which version of a download there is now, and its place in the queue, or `nil` if there is none with this id.
+    public func versionAndPosition(of id: DownloadID) -> (version: DownloadVersion, position: Int?)? {
+        sighting(of: id).map { ($0.entry.version, $0.position) }
+    }
+
+    private func sighting(of id: DownloadID) -> (entry: IndexEntry, position: Int?)? {
+        state.withLock { state in
+            guard let entry = state.table[id] else { return nil }
+            return (entry, entry.rank.map { state.table.view.count(below: $0) })
+        }
     }
 
     /// Which version of a download there is now, or `nil` if there is none with this id.
@@ -47,7 +62,11 @@ public final class SnapshotIndex: Sendable {
     /// All downloads of a URL, newest first.
     func downloads(ofURL url: String) -> [Download] {
         let found = state.withLock { $0.table.entries(ofURL: url) }
-        return found.map(\.current)
+        return found.map { entry in
+            var current = entry.current
+            current.position = position(of: current)
+            return current
+        }
     }
 
     /// How many downloads there are in each state, and how fast bytes arrive in all.
@@ -61,6 +80,27 @@ public final class SnapshotIndex: Sendable {
     public func page(_ query: ListQuery) -> DownloadPage {
         let (view, selections) = state.withLock { ($0.table.view, $0.table.selections(for: query)) }
         return view.page(query, among: selections)
+    }
+
+    /// Where a download as it stands would be in the queue, if it is queued or paused.
+    func position(of download: Download) -> Int? {
+        guard download.isInQueue else { return nil }
+        return waiting.count(below: download.rank)
+    }
+
+    /// The queue as it is whenever it is asked: nothing is held that a change would have to copy.
+    var waiting: Waiting { Waiting(index: self) }
+
+    struct Waiting: QueueOrder {
+        fileprivate let index: SnapshotIndex
+
+        var count: Int { index.state.withLock { $0.table.view.count } }
+
+        func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)? {
+            index.state.withLock { $0.table.view.member(at: offset) }
+        }
+
+        func count(below rank: QueueRank) -> Int { index.state.withLock { $0.table.view.count(below: rank) } }
     }
 
     /// What a download waits for, if it is queued.
@@ -90,6 +130,38 @@ public final class SnapshotIndex: Sendable {
         state.withLock { $0.removals.removals(after: stamp, atMost: limit) }
     }
 
+    // MARK: - What is sorted when it is first asked for
+
+    /// Those that have ended, by when they did.
+    func sortedByEnd() -> (IndexView, OrderedPlaces) {
+        state.withLock { state in
+            let ended = state.table.sortedByEnd()
+            return (state.table.view, ended)
+        }
+    }
+
+    /// The first download whose name in aria2's RPC is not below this one, and the next.
+    func ids(fromGID gid: UInt64) -> (first: (id: DownloadID, gid: DownloadGID)?, second: (id: DownloadID, gid: DownloadGID)?) {
+        state.withLock { state in
+            let places = state.table.sortedByGID()
+            let entries = state.table.view.entries
+            let (first, second) = places.pair(from: UInt128(gid), in: entries)
+            func named(_ place: Place?) -> (id: DownloadID, gid: DownloadGID)? {
+                place.flatMap { entries[$0]?.download }.map { ($0.id, $0.gid) }
+            }
+            return (named(first), named(second))
+        }
+    }
+
+    /// Whether a download has this name in aria2's RPC. Unless somebody has asked for names before, that is not looked up.
+    func isKnownGID(_ gid: DownloadGID) -> Bool {
+        state.withLock { state in
+            guard let places = state.table.knownGIDs else { return false }
+            let entries = state.table.view.entries
+            return places.pair(from: UInt128(gid.value), in: entries).0.flatMap { entries[$0]?.download.gid } == gid
+        }
+    }
+
     // MARK: - For the publisher
 
     /// Makes room for so many downloads at once, which takes less than growing with each.
@@ -102,8 +174,13 @@ public final class SnapshotIndex: Sendable {
     /// - Returns: the download as it was published, with the counters as they are afterwards.
     @discardableResult
     func publish(_ download: Download, counters: TransferCounters?, eventID: EventID = .none) -> Download {
-        let entry = state.withLock { $0.table.publish(download, counters: counters, eventID: eventID) }
-        return entry.current
+        let (entry, position) = state.withLock { state in
+            let entry = state.table.publish(download, counters: counters, eventID: eventID)
+            return (entry, entry.rank.map { state.table.view.count(below: $0) })
+        }
+        var current = entry.current
+        current.position = position
+        return current
     }
 
     /// Takes a download out of the index, and keeps that it was removed.
@@ -140,20 +217,33 @@ public struct LiveDownloads: Sequence, Sendable {
     /// Begins with the one that was created first.
     public func makeIterator() -> Iterator {
         switch source {
-        case .all(let view): Iterator(only: nil, walk: view.walk(DownloadState.allCases.filter(\.isLive)))
-        case .one(let download): Iterator(only: download, walk: nil)
+        case .all(let view): Iterator(view: view)
+        case .one(let download): Iterator(only: download)
         }
     }
 
     /// One way through them.
     public struct Iterator: IteratorProtocol, Sendable {
-        fileprivate var only: Download?
-        fileprivate var walk: MergedWalk?
+        private var only: Download?
+        private var view: IndexView?
+        private var walk: MergedWalk?
+        private let starts: [Int]
+
+        fileprivate init(view: IndexView) {
+            self.view = view
+            walk = view.walk(DownloadState.allCases.filter(\.isLive))
+            starts = view.waiting.starts
+        }
+
+        fileprivate init(only download: Download) {
+            only = download
+            starts = []
+        }
 
         /// The next one; `nil` at the end.
         public mutating func next() -> Download? {
             if let download = only.take() { return download }
-            return walk?.next()?.current
+            return walk?.next().flatMap { view?.current($0, starts: starts) }
         }
     }
 }

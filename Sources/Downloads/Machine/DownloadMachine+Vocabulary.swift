@@ -100,6 +100,11 @@ extension DownloadMachine {
         let request: Request
         /// Whether the download, as it stands when the command's turn comes, is the one that is meant.
         var isExpected: @Sendable () -> Bool = { true }
+        /// Where the queue, as it stands then, has room for the download that wants to be moved there; the last is an identity that is
+        /// nobody's, and later than all arrivals.
+        var seat: @Sendable (Download, QueueMove, DownloadID) -> QueueSeat = { download, _, _ in
+            QueueSeat(position: 0, rank: download.rank)
+        }
     }
 
     /// What can happen.
@@ -122,6 +127,8 @@ extension DownloadMachine {
         /// The replacement has, or has not, taken the part file's place.
         case promoted(Operation, FileError?)
         case committed(Operation, StoreError?)
+        /// To make room in the queue it arrives as this one.
+        case reseated(DownloadID)
         case verified(Operation, VerificationOutcome)
         case published(Operation, Result<PublishedFile, FileError>)
         /// The publication was called off in time.
@@ -150,11 +157,14 @@ extension DownloadMachine {
 
     /// What has to be done, in this order.
     enum Action: Sendable {
-        /// Enter the queue, at the place it had or at the end.
-        case enqueue(keepingPlace: Bool)
+        /// Enter the queue.
+        case enqueue
         /// Leave the queue, or give the turn back.
         case leaveQueue
-        case reprioritise
+        /// Stand where its rank says.
+        case rearrange
+        /// Have others arrive anew in the queue.
+        case reseat([QueueSeat.Other])
         /// Open the part file, which has to hold so many bytes.
         case openPart(Operation, holding: Int64, publishedAs: PublishedName?)
         /// Begin a transfer.
@@ -211,7 +221,13 @@ extension DownloadMachine {
         var names: FileNames
         var retryPolicy: RetryPolicy
         var retention = Retention()
+        var identifiers = DownloadIDGenerator()
         /// The actions that the event calls for are appended here.
         var actions: [Action] = []
+
+        /// An identity that is nobody's yet, and later than all there are.
+        mutating func newIdentity(at time: Timestamp) -> DownloadID {
+            identifiers.next(now: time, using: &random)
+        }
     }
 }

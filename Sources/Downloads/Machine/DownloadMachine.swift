@@ -219,6 +219,7 @@ extension DownloadMachine {
         case .flushed(let operation, let written, let error): flushed(operation, written, error, &context)
         case .promoted(let operation, let error): promoted(operation, error, &context)
         case .committed(let operation, let error): committed(operation, error, &context)
+        case .reseated(let arrival): reseated(arrival, &context)
         case .verified(let operation, let outcome):
             if phase == .verifying(operation, matches: false) { verified(operation, outcome, &context) }
         case .published(let operation, let result):
@@ -238,16 +239,28 @@ extension DownloadMachine {
     private mutating func admit(_ context: inout Context) {
         guard phase == .resting, !isShuttingDown else { return }
         switch state {
-        case .queued: enqueue(keepingPlace: true, &context)
+        case .queued: enqueue(&context)
         case .retrying: delay(until: record.retryAt ?? context.now, &context)
         case .downloading, .paused, .completed, .failed, .cancelled: break
         }
     }
 
-    private mutating func enqueue(keepingPlace: Bool, _ context: inout Context) {
+    private mutating func enqueue(_ context: inout Context) {
         phase = .waiting
         // A transfer that has not ended yet comes first; and a service that stops gives no turns.
-        if lingering.isEmpty, !isShuttingDown { context.actions.append(.enqueue(keepingPlace: keepingPlace)) }
+        if lingering.isEmpty, !isShuttingDown { context.actions.append(.enqueue) }
+    }
+
+    private mutating func reseated(_ arrival: DownloadID, _ context: inout Context) {
+        // It may have left the queue meanwhile.
+        guard record.download.isInQueue else { return }
+        switch phase {
+        case .waiting, .resting, .clearing: break
+        default: return
+        }
+        change(&context) { $0.arrival = arrival }
+        save(&context)
+        if phase == .waiting { context.actions.append(.rearrange) }
     }
 
     private mutating func delay(until due: Timestamp, _ context: inout Context) {
@@ -274,6 +287,7 @@ extension DownloadMachine {
         record.download.revision += 1
         if state != before {
             record.download.endedAt = state.isLive ? nil : context.now
+            if !state.isLive { record.download.arrival = nil }
             record.download.expiresAt = context.retention.expiry(of: record.download)
         }
         context.actions.append(.show(shown))
@@ -641,7 +655,7 @@ extension DownloadMachine {
         lingering.remove(at: index)
         guard lingering.isEmpty else { return true }
         context.actions.append(.forgetTransfer)
-        if phase == .waiting { enqueue(keepingPlace: true, &context) }
+        if phase == .waiting { enqueue(&context) }
         return true
     }
 
@@ -759,7 +773,7 @@ extension DownloadMachine {
     private mutating func startOver(_ context: inout Context) {
         bytesAreGone(&context)
         change(&context) { $0.state = .queued }
-        enqueue(keepingPlace: true, &context)
+        enqueue(&context)
     }
 
     private mutating func finishingFailed(_ error: FileError, _ context: inout Context) {
@@ -806,6 +820,7 @@ extension DownloadMachine {
         record.download.bytesPerSecond = 0
         record.download.stalled = false
         record.download.error = nil
+        record.download.arrival = nil
         record.download.endedAt = now
         record.download.expiresAt = retention.expiry(of: record.download)
         record.download.updatedAt = now
@@ -838,7 +853,7 @@ extension DownloadMachine {
             record.retryAt = nil
             change(&context) { $0.state = .queued }
             save(&context)
-            enqueue(keepingPlace: true, &context)
+            enqueue(&context)
         case .patience(let operation):
             if patience == operation { patienceEnded(&context) }
         case .save:
@@ -941,6 +956,8 @@ extension DownloadMachine {
         guard holdsTurn || isFinishing else { return false }
         return switch request {
         case .pause, .cancel, .remove: true
+        // What is transferred has no place in the queue, and is left alone.
+        case .change(let change) where change.move != nil: false
         case .change(let change): isRelinking(change) || (change.movesFile && isPublishing)
         case .resume, .retry, .noteFile: false
         }
@@ -986,7 +1003,7 @@ extension DownloadMachine {
             save(&context)
         } else {
             change(&context) { $0.state = .queued }
-            enqueue(keepingPlace: true, &context)
+            enqueue(&context)
         }
     }
 
@@ -1044,12 +1061,14 @@ extension DownloadMachine {
         case .completed, .cancelled: answer(command, .failure(refusal("resume")), &context)
         case .paused, .failed:
             forgetFailures()
+            let arrival = state == .failed ? newArrival(&context) : record.download.arrival
             change(&context) { download in
                 download.state = .queued
+                download.arrival = arrival
                 download.error = nil
             }
             save(answering: command.waiter, &context)
-            enqueue(keepingPlace: false, &context)
+            enqueue(&context)
         }
     }
 
@@ -1078,8 +1097,10 @@ extension DownloadMachine {
         giveUpBytes(&context)
         forgetFailures()
         record.retryAt = nil
+        let arrival = next == .queued ? newArrival(&context) : nil
         change(&context) { download in
             download.state = next
+            download.arrival = arrival
             download.error = nil
             download.attempts = 0
         }
@@ -1088,8 +1109,13 @@ extension DownloadMachine {
         if mayHavePart {
             phase = .clearing(operation, enqueues: next == .queued)
         } else if next == .queued {
-            enqueue(keepingPlace: false, &context)
+            enqueue(&context)
         }
+    }
+
+    /// The end of the queue.
+    private func newArrival(_ context: inout Context) -> DownloadID {
+        context.newIdentity(at: context.now)
     }
 
     /// A user has asked: attempts are counted anew.
@@ -1105,14 +1131,31 @@ extension DownloadMachine {
         if let part = wanted.partBeforeCompletion, state == .completed || publishedName != nil {
             return answer(command, .failure(refusal("new \(part)")), &context)
         }
+        var seat: QueueSeat?
+        if let move = wanted.move {
+            guard record.download.isInQueue else { return answer(command, .failure(refusal("new position")), &context) }
+            var download = record.download
+            wanted.apply(to: &download)
+            seat = command.seat(download, move, newArrival(&context))
+        }
         let relinks = isRelinking(wanted)
         let goesOn = relinks && [.queued, .downloading, .retrying].contains(state)
         if goesOn { leavePhase(&context) }
         if wanted.movesFile { move(wanted, &context) }
         if relinks, let url = wanted.url { relink(to: url, authorization: wanted.authorization) }
+        if let mirrors = wanted.mirrors {
+            record.mirrors = mirrors.map(\.string)
+            distrustsMirrors = false
+        }
+        if let segments = wanted.segments { record.requestedSegments = segments }
+        if let others = seat?.others, !others.isEmpty { context.actions.append(.reseat(others)) }
         let count = written.byteCount
         change(&context) { download in
             wanted.apply(to: &download)
+            if let rank = seat?.rank {
+                download.priority = rank.priority
+                download.arrival = rank.arrival == download.id ? nil : rank.arrival
+            }
             if goesOn {
                 if download.state != .queued { download.error = nil }
                 download.state = .queued
@@ -1121,10 +1164,12 @@ extension DownloadMachine {
         }
         if wanted.speedLimit != nil { context.actions.append(.setSpeedLimit(record.download.speedLimit)) }
         save(answering: command.waiter, &context)
+        // What the command is answered with stands where it was moved, wherever it does by then.
+        if let seat { commits[commits.count - 1].answers[0].download.position = seat.position }
         if goesOn {
-            enqueue(keepingPlace: true, &context)
-        } else if phase == .waiting, wanted.priority != nil {
-            context.actions.append(.reprioritise)
+            enqueue(&context)
+        } else if phase == .waiting, wanted.priority != nil || seat != nil {
+            context.actions.append(.rearrange)
         }
     }
 
@@ -1216,7 +1261,7 @@ extension DownloadMachine {
                 download.bytesReceived = count
             }
             save(&context)
-            enqueue(keepingPlace: true, &context)
+            enqueue(&context)
         case .completed where !removal.hasMadeRoom: break
         case .paused, .failed, .cancelled, .completed: save(&context)
         }
@@ -1287,7 +1332,7 @@ extension DownloadMachine {
         } else {
             isCountedOn = true
         }
-        if enqueues { enqueue(keepingPlace: false, &context) }
+        if enqueues { enqueue(&context) }
     }
 
     private mutating func conclude(_ commit: Commit, _ error: StoreError?, _ context: inout Context) {

@@ -46,6 +46,8 @@ public struct Download: Sendable {
     public var expiresAt: Timestamp?
     /// What it waits for, if it is queued.
     public var waitingFor: WaitingReason?
+    /// `position`, or −1: here, it costs no room.
+    private var place: Int32 = -1
     /// Grows with every transition.
     public var revision: UInt64 = 0
     /// The stamp of its last change, saved with it: its place in the order of events.
@@ -78,6 +80,12 @@ extension Download {
         return min(max(Double(bytesReceived) / Double(bytesTotal), 0), 1)
     }
 
+    /// How many precede it in the queue, if it is queued or paused; read, like `waitingFor`, when it is shown, and part of no version.
+    public var position: Int? {
+        get { place < 0 ? nil : Int(place) }
+        set { place = newValue.map { Int32(clamping: max($0, 0)) } ?? -1 }
+    }
+
     /// Seconds until it is done at the current speed; `nil` while that cannot be told or it does not transfer.
     public var etaSeconds: Double? {
         guard state == .downloading, let bytesTotal, bytesPerSecond > 0 else { return nil }
@@ -102,6 +110,7 @@ extension Download {
             $0.speedLimit = new.speedLimit
             $0.track = new.track
             $0.trackName = new.trackName
+            $0.chosenGID = new.gid
         }
     }
 
@@ -112,7 +121,7 @@ extension Download {
     }
 
     /// Which bytes have arrived: ranges in order of position, of which no two touch. At most ``rangeLimit``; where there are more,
-    /// the smallest gaps are passed over.
+    /// the smallest gaps are passed over, so that fewer than that are exact.
     public var receivedRanges: [Range<Int64>] {
         // Nearly all have the first bytes and no others.
         get { rare?.value.scatteredRanges ?? (bytesReceived > 0 ? [0..<bytesReceived] : []) }
@@ -135,6 +144,21 @@ extension Download {
     public var priority: Int {
         get { rare?.value.priority ?? 0 }
         set { change { $0.priority = newValue } }
+    }
+
+    /// The name that aria2's RPC has for it.
+    public var gid: DownloadGID { chosenGID ?? id.gid }
+
+    /// The same, if its client chose it.
+    var chosenGID: DownloadGID? {
+        get { rare?.value.chosenGID }
+        set { change { $0.chosenGID = newValue } }
+    }
+
+    /// As what it has arrived in the queue; `nil`: as itself. See ``QueueRank``.
+    var arrival: DownloadID? {
+        get { rare?.value.arrival }
+        set { change { $0.arrival = newValue } }
     }
 
     /// The user's own labels.
@@ -205,6 +229,8 @@ extension Download {
         var track: [UInt8]?
         var trackName: String?
         var scatteredRanges: [Range<Int64>]?
+        var chosenGID: DownloadGID?
+        var arrival: DownloadID?
     }
 
     private mutating func change(_ body: (inout Rare) -> Void) {

@@ -17,6 +17,18 @@ public struct DownloadChange: Sendable {
     public var filename: String?
     /// The file's directory; see `FileNaming.objection(toFolder:)`.
     public var folder: String?
+    /// More URLs of the same content, in place of those there were; the next attempt uses them.
+    public var mirrors: [HTTPURL]?
+    /// Most connections for this file, 1 or more; the next attempt uses them.
+    public var segments: Int?
+    /// Where it is to stand in the queue. Takes the nearest priority that its neighbours there allow.
+    var move: QueueMove?
+
+    /// How many are to precede it in the queue, 0 or more.
+    public var position: Int? {
+        get { if case .start(let places) = move { places } else { nil } }
+        set { move = newValue.map(QueueMove.start) }
+    }
 
     /// Changes nothing yet.
     public init() {}
@@ -26,6 +38,8 @@ public struct DownloadChange: Sendable {
         if url != nil { return "url" }
         if filename != nil { return "filename" }
         if folder != nil { return "folder" }
+        if mirrors != nil { return "mirrors" }
+        if segments != nil { return "segments" }
         return nil
     }
 

@@ -5,6 +5,7 @@ extension DownloadError: CustomStringConvertible {
         case .notFound: "there is no such download"
         case .illegalTransition(let state, let command): "a download that is \(state.rawValue) takes no \(command)"
         case .duplicate(let id): "the URL is being, or has been, downloaded as \(id)"
+        case .gidInUse(let gid): "the gid \(gid) is another download's"
         case .destinationForbidden(let reason):
             "the destination guard refuses \(reason); --allow-destination lets a destination through that --deny-destination does not name"
         case .invalid(let reason), .insufficientStorage(let reason): reason

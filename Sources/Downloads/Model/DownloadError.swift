@@ -6,6 +6,8 @@ public enum DownloadError: Error, Sendable, Equatable {
     case illegalTransition(from: DownloadState, command: String)
     /// The URL is already being, or has been, downloaded as this one.
     case duplicate(DownloadID)
+    /// Another download has this name already.
+    case gidInUse(DownloadGID)
     /// The destination guard refuses the URL; the reason in one sentence.
     case destinationForbidden(String)
     /// A value is not acceptable; names it and what is accepted.
@@ -47,7 +49,7 @@ extension Addition.Refusal {
         case .illegalTransition(let from, _): (code, state) = ("illegal-transition", from)
         case .duplicate(let known): (code, id) = ("duplicate", known)
         case .destinationForbidden: code = "destination-forbidden"
-        case .invalid: code = "invalid-request"
+        case .invalid, .gidInUse: code = "invalid-request"
         case .insufficientStorage: code = "insufficient-storage"
         case .notComplete(let known): (code, state) = ("not-complete", known)
         case .preconditionFailed: code = "precondition-failed"

@@ -9,6 +9,11 @@ public struct DownloadIDGenerator: Sendable {
         self.last = last
     }
 
+    /// Goes on after an identifier that was given out already.
+    mutating func pass(_ id: DownloadID) {
+        last = max(last ?? id, id)
+    }
+
     /// The next identifier.
     ///
     /// - Parameters:

@@ -35,6 +35,11 @@ public struct NewDownload: Sendable {
     public var webhook: HTTPURL?
     /// What happens if the URL is already being, or has been, downloaded.
     public var onDuplicate: DuplicatePolicy
+    /// How many are to precede it in the queue, 0 or more; `nil`: all of its priority. Between others it takes the nearest priority to its
+    /// own that they allow.
+    public var position: Int?
+    /// The name that aria2's RPC is to have for it; `nil`: any.
+    public var gid: DownloadGID?
 
     /// A download of a URL with everything else at its default.
     public init(
@@ -53,7 +58,9 @@ public struct NewDownload: Sendable {
         track: [UInt8]? = nil,
         trackName: String? = nil,
         webhook: HTTPURL? = nil,
-        onDuplicate: DuplicatePolicy = .returnExisting
+        onDuplicate: DuplicatePolicy = .returnExisting,
+        position: Int? = nil,
+        gid: DownloadGID? = nil
     ) {
         self.url = url
         self.filename = filename
@@ -71,6 +78,8 @@ public struct NewDownload: Sendable {
         self.trackName = trackName
         self.webhook = webhook
         self.onDuplicate = onDuplicate
+        self.position = position
+        self.gid = gid
     }
 }
 

@@ -1,5 +1,4 @@
-/// Decides who transfers next: higher priorities first, first in first out within one, never more than so many at once, nor
-/// more than so many from one host and port.
+/// Decides who transfers next: in the order of their ranks, never more than so many at once, nor more than so many from one host and port.
 ///
 /// A host that has no slot left does not hold up the others. Every change costs O(log n).
 struct DownloadQueue: Sendable {
@@ -16,34 +15,17 @@ struct DownloadQueue: Sendable {
         }
     }
 
-    /// A place in the order of arrival.
-    typealias Ticket = UInt64
-
-    private struct Rank: Comparable, Sendable {
-        var priority: Int
-        var ticket: Ticket
-
-        static func < (left: Rank, right: Rank) -> Bool {
-            left.priority == right.priority ? left.ticket < right.ticket : left.priority > right.priority
-        }
-    }
-
     private struct Host: Sendable {
-        var waiting = IndexedHeap<DownloadID, Rank>()
+        var waiting = IndexedHeap<DownloadID, QueueRank>()
         var running = 0
-    }
-
-    private struct Member: Sendable {
-        var host: String
-        var ticket: Ticket
     }
 
     private var hosts: [String: Host] = [:]
     /// Hosts with a free slot and somebody waiting, by their best.
-    private var ready = IndexedHeap<String, Rank>()
-    private var waiting: [DownloadID: Member] = [:]
-    private var running: [DownloadID: Member] = [:]
-    private var nextTicket: Ticket = 1
+    private var ready = IndexedHeap<String, QueueRank>()
+    /// The host of each that waits, and of each that runs.
+    private var waiting: [DownloadID: String] = [:]
+    private var running: [DownloadID: String] = [:]
 
     /// The limits, which may change at any time.
     var limits: Limits {
@@ -74,51 +56,46 @@ extension DownloadQueue {
     ///
     /// - Parameters:
     ///   - host: Host and port of the origin.
-    ///   - ticket: The place it had before, for one that comes back after a failed attempt; `nil`: the end.
-    /// - Returns: Its place.
-    @discardableResult
-    mutating func enqueue(_ id: DownloadID, host: String, priority: Int, ticket: Ticket? = nil) -> Ticket {
-        if let member = waiting[id] ?? running[id] { return member.ticket }
-        let place = ticket ?? nextTicket
-        if ticket == nil { nextTicket += 1 }
-        waiting[id] = Member(host: host, ticket: place)
-        hosts[host, default: Host()].waiting.set(id, to: Rank(priority: priority, ticket: place))
+    ///   - rank: Where it stands.
+    mutating func enqueue(_ id: DownloadID, host: String, rank: QueueRank) {
+        guard waiting[id] == nil, running[id] == nil else { return }
+        waiting[id] = host
+        hosts[host, default: Host()].waiting.set(id, to: rank)
         refresh(host)
-        return place
     }
 
-    /// Takes a download out, whether it waits or holds a slot; returns its place, or `nil` if it was in neither.
+    /// Takes a download out, whether it waits or holds a slot; returns whether it was in either.
     @discardableResult
-    mutating func remove(_ id: DownloadID) -> Ticket? {
-        if let member = waiting.removeValue(forKey: id) {
-            hosts[member.host]?.waiting.remove(id)
-            refresh(member.host)
-            return member.ticket
+    mutating func remove(_ id: DownloadID) -> Bool {
+        if let host = waiting.removeValue(forKey: id) {
+            hosts[host]?.waiting.remove(id)
+            refresh(host)
+            return true
         }
-        if let member = running.removeValue(forKey: id) {
-            hosts[member.host]?.running -= 1
-            refresh(member.host)
-            return member.ticket
+        if let host = running.removeValue(forKey: id) {
+            hosts[host]?.running -= 1
+            refresh(host)
+            return true
         }
-        return nil
+        return false
     }
 
-    /// Gives a waiting download another priority; it keeps its place of arrival.
-    mutating func reprioritise(_ id: DownloadID, to priority: Int) {
-        guard let member = waiting[id] else { return }
-        hosts[member.host]?.waiting.set(id, to: Rank(priority: priority, ticket: member.ticket))
-        refresh(member.host)
+    /// Moves a waiting download.
+    mutating func rearrange(_ id: DownloadID, to rank: QueueRank) {
+        guard let host = waiting[id] else { return }
+        hosts[host]?.waiting.set(id, to: rank)
+        refresh(host)
     }
 
     /// Gives slots to all that may start now, and names them in the order of their starting.
     mutating func startable() -> [DownloadID] {
         var started: [DownloadID] = []
         while !isFull, let host = ready.first?.key,
-            let id = hosts[host]?.waiting.first?.key, let member = waiting.removeValue(forKey: id)
+            let id = hosts[host]?.waiting.first?.key, waiting.removeValue(forKey: id) != nil
         {
             hosts[host]?.waiting.remove(id)
             hosts[host]?.running += 1
-            running[id] = member
+            running[id] = host
             refresh(host)
             started.append(id)
         }

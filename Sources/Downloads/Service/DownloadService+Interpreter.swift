@@ -11,8 +11,6 @@ extension DownloadService {
         var stamp = EventID(epoch: 0, sequence: 0)
         /// That of what is shown once it is durable.
         var reservedStamp: EventID?
-        /// Its place in the order of arrival, which it keeps while failed attempts are tried again.
-        var ticket: DownloadQueue.Ticket?
         /// Since when it waits for a turn.
         var queuedAt: ContinuousClock.Instant?
         /// What only a download with bytes needs.
@@ -269,6 +267,7 @@ extension DownloadService {
             result.map { download in
                 var download = download
                 download.waitingFor = index.waitingReason(of: download)
+                download.position = download.position ?? index.position(of: download)
                 return download
             })
     }
@@ -301,13 +300,12 @@ extension DownloadService {
     private func perform(_ action: DownloadMachine.Action, _ entry: Entry) -> Course {
         let id = entry.machine.id
         switch action {
-        case .enqueue(let keepsPlace):
-            if !keepsPlace { entry.ticket = nil }
+        case .enqueue:
             entry.queuedAt = .now
-            entry.ticket = queue.enqueue(
-                id, host: entry.machine.host, priority: entry.machine.record.download.priority, ticket: entry.ticket)
+            queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
         case .leaveQueue: queue.remove(id)
-        case .reprioritise: queue.reprioritise(id, to: entry.machine.record.download.priority)
+        case .rearrange: queue.rearrange(id, to: entry.machine.record.download.rank)
+        case .reseat(let others): for other in others { backlog.append((other.id, .reseated(other.arrival))) }
         case .openPart(let operation, let length, let published):
             blocking(.disk) { [depot] () throws(FileError) in
                 if let published { return try depot.openPublished(published.path, as: published.identity) }
@@ -693,6 +691,7 @@ extension DownloadService {
             let counters = attempt.counters
             entry.machine.noteConnections(counters.connections)
             work.meter.sample(bytes: counters.received, at: now)
+            attempt.sampleConnections(at: now)
             counters.bytesPerSecond = work.meter.bytesPerSecond(at: now)
             // One that waits for its speed limit does what it should.
             counters.isStalled = work.meter.isStalled(at: now) && !attempt.isHeldBack

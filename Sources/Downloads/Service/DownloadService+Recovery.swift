@@ -22,6 +22,7 @@ extension DownloadService {
             if !written.ranges.isEmpty { kept.insert(id) }
             publisher.restore(record.download)
             guard record.download.state.isLive else { continue }
+            if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
             entries[id] = Entry(DownloadMachine(record, url: url, written: written, publishedName: name))
         }
         do throws(FileError) {

@@ -58,9 +58,10 @@ public actor DownloadService {
     var gate: WaitingReason?
     private var housekeeping: [Task<Void, Never>] = []
 
-    private var identifiers: DownloadIDGenerator
     /// URLs whose first download is being made durable, with those who wait to see whether theirs is a duplicate.
     private var pendingURLs: [String: [CheckedContinuation<Void, Never>]] = [:]
+    /// Names in aria2's RPC that clients have chosen for downloads that are being made durable.
+    private var pendingGIDs: Set<DownloadGID> = []
     /// Records that are being read, with those who wait for them.
     private var reading: [DownloadID: [CheckedContinuation<Void, Never>]] = [:]
     /// What became of requests with a key, and those that are being carried out.
@@ -150,11 +151,10 @@ public actor DownloadService {
         queue = DownloadQueue(
             limits: DownloadQueue.Limits(
                 maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost))
-        identifiers = DownloadIDGenerator(after: contents.records.last?.id)
         context = DownloadMachine.Context(
             now: .now(), random: SystemRandom(), names: FileNames { depot.isTaken($0) },
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
-            retention: configuration.retention)
+            retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.records.last?.id))
         isDiskLow = Self.isDiskLow(depot, configuration.minFree)
         restore(contents.records)
         // Ends with `shutdown`, and with the last reference to the service.
@@ -237,11 +237,11 @@ extension DownloadService {
     ///   - new: what to download, and how.
     ///   - key: the request's key, which has been claimed.
     /// - Returns: the new download, or the URL's existing one.
-    /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `invalid`, `insufficientStorage`,
+    /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `gidInUse`, `invalid`, `insufficientStorage`,
     ///   `overloaded`, `storeFailed`.
     public func add(_ new: NewDownload, key: RequestKey? = nil) async throws(DownloadError) -> Addition {
         try await prepare([new])
-        var drafts = Drafts()
+        var drafts = Drafts(ExtendedQueue(index.waiting))
         let addition = try plan(new, &drafts)
         try await keep(drafts, [.success(addition)], key)
         return addition
@@ -257,7 +257,7 @@ extension DownloadService {
         _ items: [Result<NewDownload, Addition.Refusal>], key: RequestKey? = nil
     ) async throws(DownloadError) -> [Addition.Outcome] {
         try await prepare(items.compactMap { try? $0.get() })
-        var drafts = Drafts()
+        var drafts = Drafts(ExtendedQueue(index.waiting))
         var outcomes: [Addition.Outcome] = []
         for item in items {
             switch item {
@@ -294,6 +294,15 @@ extension DownloadService {
     private struct Drafts {
         var records: [(record: DownloadRecord, url: HTTPURL)] = []
         var first: [String: Download] = [:]
+        /// The queue with those that enter it.
+        var queue: ExtendedQueue<SnapshotIndex.Waiting>
+        /// Those that arrive anew to make room.
+        var reseated: [QueueSeat.Other] = []
+        var gids: Set<DownloadGID> = []
+
+        init(_ queue: ExtendedQueue<SnapshotIndex.Waiting>) {
+            self.queue = queue
+        }
     }
 
     /// Decides what becomes of a request, and drafts the download if it is a new one.
@@ -311,18 +320,35 @@ extension DownloadService {
                 return .existing(found)
             }
         }
-        let id = identifiers.next(now: .now(), using: &context.random)
+        if let gid = new.gid, pendingGIDs.contains(gid) || drafts.gids.contains(gid) || index.find(gid: gid) != nil {
+            throw .gidInUse(gid)
+        }
+        var id = newIdentity()
+        while new.gid == nil, pendingGIDs.contains(id.gid) || index.isKnownGID(id.gid) { id = newIdentity() }
         var new = new
         new.filename = new.filename.map(FileNaming.normalised)
         new.folder = FileNaming.normalised(new.folder)
         var record = DownloadRecord(new, id: id)
         if let path = record.download.path { record.download.filename = context.names.reserve(path, for: id).name }
         record.download.stamp = publisher.reserve()
+        if let position = new.position {
+            let seat = QueueSeat(of: id, record.download.rank, .start(position), in: drafts.queue, newest: newIdentity())
+            record.download.priority = seat.rank.priority
+            if seat.rank.arrival != id { record.download.arrival = seat.rank.arrival }
+            drafts.reseated += seat.others
+        }
+        if let gid = new.gid { drafts.gids.insert(gid) }
         drafts.records.append((record, new.url))
         var shown = record.download
         shown.waitingFor = index.waitingReason(of: shown)
+        shown.position = drafts.queue.count(below: shown.rank)
+        drafts.queue.insert(id, shown.rank)
         if drafts.first[url] == nil { drafts.first[url] = shown }
         return .created(shown)
+    }
+
+    private func newIdentity() -> DownloadID {
+        context.newIdentity(at: .now())
     }
 
     /// Makes the drafts durable in one step, together with what the request's key stands for from then on, and lets them begin.
@@ -331,7 +357,14 @@ extension DownloadService {
         if changes.isEmpty { return }
         let urls = drafts.first.keys.filter { pendingURLs[$0] == nil }
         for url in urls { pendingURLs[url] = [] }
+        pendingGIDs.formUnion(drafts.gids)
+        if !drafts.reseated.isEmpty {
+            group = WriteBatch()
+            for other in drafts.reseated { send(.reseated(other.arrival), to: other.id) }
+            submitGroup()
+        }
         defer {
+            pendingGIDs.subtract(drafts.gids)
             for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0.resume() } }
         }
         if let error = await store.submit(changes).failure() {
@@ -473,25 +506,59 @@ extension DownloadService {
         _ request: DownloadMachine.Command.Request, of id: DownloadID, _ waiter: DownloadMachine.Waiter,
         if isExpected: @escaping @Sendable (Download) -> Bool
     ) -> DownloadMachine.Command {
-        DownloadMachine.Command(waiter: waiter, request: request) { [index] in index.download(id).map(isExpected) ?? false }
+        DownloadMachine.Command(
+            waiter: waiter, request: request, isExpected: { [index] in index.download(id).map(isExpected) ?? false },
+            seat: { [index] download, move, newest in
+                QueueSeat(of: id, download.rank, move, in: index.waiting, newest: newest)
+            })
     }
 
-    /// Changes a download. When it returns, the change is on disk and in effect: the queue has the new priority, a transfer the
+    /// Changes a download. When it returns, the change is on disk and in effect: the queue has the new priority or place, a transfer the
     /// new speed limit; one that was given another URL has been stopped, and goes on from its bytes at that URL if they are
-    /// still valid there. A paused, failed or cancelled download stays so.
+    /// still valid there. Mirrors and the number of connections are the next attempt's. A paused, failed or cancelled download stays so.
     /// - Parameters:
     ///   - id: which download.
     ///   - change: what to change.
     ///   - isExpected: whether the download, as it stands, is the one that is meant to be changed.
     /// - Returns: the download as the change made it.
-    /// - Throws: `notFound`, `preconditionFailed`, `illegalTransition` (`url`, `filename` or `folder` of a completed one), `invalid`,
-    ///   `destinationForbidden`, `storeFailed`, `overloaded`.
+    /// - Throws: `notFound`, `preconditionFailed`, `illegalTransition` (`url`, `mirrors`, `segments`, `filename` or `folder` of a completed
+    ///   one, `position` of one that is neither queued nor paused), `invalid`, `destinationForbidden`, `storeFailed`, `overloaded`.
     public func change(
         _ id: DownloadID, _ change: DownloadChange, if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
     ) async throws(DownloadError) -> Download {
         if let url = change.url { try check(url) }
+        for url in change.mirrors ?? [] { try check(url, role: "the mirror") }
         try check(filename: change.filename, folder: change.folder)
         return try await ask(.change(change), of: id, if: isExpected)
+    }
+
+    /// Moves a queued or paused download to another place in the queue. When it returns, that is on disk. Between downloads of other
+    /// priorities it takes the nearest priority to its own that they allow.
+    /// - Returns: how many precede it then.
+    /// - Throws: `notFound`, `illegalTransition` (it is neither queued nor paused), `storeFailed`, `overloaded`.
+    public func move(_ id: DownloadID, to move: QueueMove) async throws(DownloadError) -> Int {
+        var change = DownloadChange()
+        change.move = move
+        return try await ask(.change(change), of: id).position ?? 0
+    }
+
+    /// What is known of a download beyond what it shows, as of this moment.
+    /// - Throws: `notFound`, `storeFailed`.
+    public func details(of id: DownloadID) async throws(DownloadError) -> DownloadDetails {
+        if let entry = entries[id], let download = index.download(id) {
+            let attempt = entry.machine.isPlacing ? entry.work?.attempt : nil
+            return DownloadDetails(
+                download, entry.machine.record, coverage: attempt?.writtenIfAvailable ?? entry.machine.written,
+                connections: entry.work?.attempt?.openConnections ?? [])
+        }
+        let record: DownloadRecord?
+        do throws(StoreError) {
+            record = try await store.records([id]).first
+        } catch {
+            throw DownloadError(error)
+        }
+        guard let record, let download = index.download(id) else { throw .notFound }
+        return DownloadDetails(download, record, coverage: Coverage(record.segments), connections: [])
     }
 
     /// Removes a record; a live download is cancelled first.
@@ -521,7 +588,10 @@ extension DownloadService {
                 return
             }
             let waiter = wait(with: .continuation(continuation))
+            // Others may have to make room for one that is moved: that is durable with it.
+            if case .change(let change) = request, change.move != nil { group = WriteBatch() }
             send(.command(command(request, of: id, waiter, if: isExpected)), to: entry)
+            submitGroup()
             schedule()
         }
         return try result.get()
@@ -733,7 +803,7 @@ extension DownloadService {
         guard webhooks != nil, let url = record.webhook else { return nil }
         let now = Timestamp.now()
         return WebhookDelivery(
-            id: identifiers.next(now: now, using: &context.random), url: url, download: record.download, due: now)
+            id: context.newIdentity(at: now), url: url, download: record.download, due: now)
     }
 }
 

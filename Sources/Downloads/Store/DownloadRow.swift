@@ -11,7 +11,7 @@ enum DownloadRow {
         "revision", "requested_filename", "requested_media_type", "requested_connections", "headers", "mirrors", "webhook",
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
         "synced_segments", "entity_source", "entity_digest", "file_identity", "event_epoch", "event_sequence", "retry_at",
-        "folder",
+        "folder", "arrival", "gid",
     ]
 
     static let saveStatement =
@@ -73,6 +73,8 @@ enum DownloadRow {
         try row.put(Int64(bitPattern: download.stamp.sequence))
         try row.put(record.retryAt?.millisecondsSinceEpoch)
         try row.put(download.folder.isEmpty ? nil : download.folder)
+        try row.put(download.arrival?.description)
+        try row.put(download.chosenGID.map { Int64(bitPattern: $0.value) })
     }
 
     /// Binds values to consecutive parameters.
@@ -185,6 +187,8 @@ extension DownloadRow {
             if let folder = columns.text() {
                 record.download.folder = try required(FileNaming.isSafeFolder(folder) ? share(folder) : nil, "folder")
             }
+            if let arrival = columns.text() { record.download.arrival = try required(DownloadID(arrival), "arrival") }
+            if let gid = columns.integer() { record.download.chosenGID = DownloadGID(UInt64(bitPattern: gid)) }
             return record
         }
 

@@ -43,6 +43,8 @@ enum DownloadSnapshot {
         put("endedAt", download.endedAt)
         put("expiresAt", download.expiresAt)
         put("waitingFor", download.waitingFor?.rawValue)
+        put("gid", download.chosenGID?.description)
+        put("position", download.position.map { JSONValue.integer(Int64($0)) })
         put("fileMissing", download.fileMissing ? .bool(true) : nil)
         put("receivedRanges", .array(download.receivedRanges.map(encode)))
         return .object(members)
@@ -98,6 +100,8 @@ enum DownloadSnapshot {
         download.endedAt = time("endedAt") ?? time("completedAt")
         download.expiresAt = time("expiresAt")
         download.waitingFor = value["waitingFor"]?.string.flatMap(WaitingReason.init)
+        if let gid = value["gid"]?.string { download.chosenGID = DownloadGID(gid) }
+        download.position = value["position"]?.integer.map(Int.init(clamping:))
         download.fileMissing = value["fileMissing"]?.bool ?? false
         download.receivedRanges = (value["receivedRanges"]?.array ?? []).compactMap(range)
         return download

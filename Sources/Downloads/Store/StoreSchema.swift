@@ -164,5 +164,11 @@ enum StoreSchema {
         ["ALTER TABLE webhook_deliveries RENAME COLUMN body TO download"],
         // The directory of the finished file; null for `files` itself.
         ["ALTER TABLE downloads ADD COLUMN folder TEXT"],
+        [
+            // As what it has arrived in the queue, where that is not its own identity; see `QueueRank`.
+            "ALTER TABLE downloads ADD COLUMN arrival TEXT",
+            // The name in aria2's RPC, where the client chose it.
+            "ALTER TABLE downloads ADD COLUMN gid INTEGER",
+        ],
     ]
 }

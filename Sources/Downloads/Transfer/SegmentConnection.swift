@@ -1,4 +1,5 @@
 internal import HTTPClient
+internal import HTTPCore
 internal import System
 
 /// One connection of an attempt: hands what comes to it, and can be stopped at any time.
@@ -14,6 +15,9 @@ final class SegmentConnection: TransferSink {
     private struct State {
         var handle: TransferHandle?
         var isCancelled = false
+        /// Where the response came from.
+        var url: HTTPURL?
+        var meter = ProgressMeter()
     }
 
     private let state = Locked(State())
@@ -47,7 +51,20 @@ final class SegmentConnection: TransferSink {
         handle?.cancel()
     }
 
-    func received(_ head: ClientResponseHead) -> SinkDecision { attempt.received(head, on: self) }
+    func received(_ head: ClientResponseHead) -> SinkDecision {
+        state.withLock { $0.url = head.url }
+        return attempt.received(head, on: self)
+    }
+
+    /// Notes how many bytes it has brought.
+    func sample(bytes: Int64, at now: ContinuousClock.Instant) {
+        state.withLock { $0.meter.sample(bytes: bytes, at: now) }
+    }
+
+    /// Where its response came from, `nil` before there is one, and its speed in bytes per second.
+    func facts(at now: ContinuousClock.Instant) -> (url: HTTPURL?, bytesPerSecond: Int64) {
+        state.withLock { ($0.url, $0.meter.bytesPerSecond(at: now)) }
+    }
 
     func received(_ bytes: RawSpan) -> SinkDecision { attempt.received(bytes, on: self) }
 

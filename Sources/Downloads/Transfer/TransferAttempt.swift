@@ -174,6 +174,26 @@ final class TransferAttempt: CoverageSource {
         state.withLockIfAvailable { Array($0.connections.values) }?.contains { $0.isHeldBack } ?? true
     }
 
+    /// Measures the connections' speeds; to be called a few times a second.
+    func sampleConnections(at now: ContinuousClock.Instant) {
+        state.withLockIfAvailable { state in
+            for connection in state.connections.values {
+                connection.sample(bytes: state.plan.segments[connection.number]?.count ?? 0, at: now)
+            }
+        }
+    }
+
+    /// The connections that are open or being opened, in the order of their making; none, if that cannot be said just now.
+    var openConnections: [DownloadDetails.Connection] {
+        let connections = state.withLockIfAvailable { Array($0.connections.values) } ?? []
+        return connections.sorted { $0.number < $1.number }.map { connection in
+            let facts = connection.facts(at: .now)
+            let url = order.sources[connection.source].url.string
+            return DownloadDetails.Connection(
+                url: url, currentURL: facts.url?.string ?? url, bytesPerSecond: facts.bytesPerSecond)
+        }
+    }
+
     func report(_ event: TransferReport.Event) {
         reporter(TransferReport(id: order.id, generation: order.generation, event: event))
     }

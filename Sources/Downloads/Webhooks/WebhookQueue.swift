@@ -19,6 +19,8 @@ struct WebhookQueue: Sendable {
     private var waiting = IndexedHeap<DownloadID, ContinuousClock.Instant>()
     /// Those that are due or on their way.
     private var line: DownloadQueue
+    /// How many have become due so far.
+    private var arrivals: UInt64 = 0
 
     init(limits: Limits = Limits()) {
         self.limits = limits
@@ -44,7 +46,9 @@ struct WebhookQueue: Sendable {
     mutating func startable(at now: ContinuousClock.Instant) -> [WebhookDelivery] {
         while let (id, due) = waiting.first, due <= now, let delivery = deliveries[id] {
             waiting.remove(id)
-            line.enqueue(id, host: Self.host(of: delivery), priority: 0)
+            arrivals += 1
+            let rank = QueueRank(priority: 0, arrival: DownloadID(value: UInt128(arrivals)))
+            line.enqueue(id, host: Self.host(of: delivery), rank: rank)
         }
         return line.startable().compactMap { deliveries[$0] }
     }

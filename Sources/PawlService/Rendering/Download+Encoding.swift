@@ -11,7 +11,9 @@ extension Download {
         return writer.bytes
     }
 
-    func encode(into writer: inout JSONWriter, _ linkPrefix: PathPrefix) {
+    /// - Returns: where the value of its position begins: the one that is no part of its version.
+    @discardableResult
+    func encode(into writer: inout JSONWriter, _ linkPrefix: PathPrefix) -> Int {
         writer.beginObject()
         writer.name("id")
         writer.plain { id.encode(into: &$0) }
@@ -56,6 +58,9 @@ extension Download {
         }
         writer.endArray()
         writer.member("waitingFor", waitingFor?.rawValue)
+        writer.name("position")
+        let place = writer.bytes.count
+        if let position { writer.value(Int64(position)) } else { writer.null() }
         writer.member("expiresAt", expiresAt)
         writer.name("links")
         writer.beginObject()
@@ -70,6 +75,7 @@ extension Download {
         }
         writer.endObject()
         writer.endObject()
+        return place
     }
 
     private static let links: [(name: String, ending: String)] = [("self", ""), ("file", "/file"), ("events", "/events")]

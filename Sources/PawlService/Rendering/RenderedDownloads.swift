@@ -8,11 +8,25 @@ final class RenderedDownloads: Sendable {
     /// A resource and its validator.
     struct Rendering: Sendable {
         /// The JSON object.
-        let bytes: [UInt8]
+        fileprivate(set) var bytes: [UInt8]
+        /// That of the resource without its position, which changes with others.
         let etag: EntityTag
         /// The fields of a response that shows it.
         let fields: Fields
+        /// Where the value of its position begins.
+        fileprivate let place: Int
+
+        /// The resource at a place in the queue.
+        fileprivate func at(_ position: Int?) -> Rendering {
+            guard let position else { return self }
+            var rendering = self
+            rendering.bytes.replaceSubrange(place..<place + RenderedDownloads.nowhere, with: String(position).utf8)
+            return rendering
+        }
     }
+
+    /// How long the value is that stands for no position: `null`.
+    private static let nowhere = 4
 
     /// What a rendering takes besides its bytes, about.
     private static let overhead = 256
@@ -31,11 +45,13 @@ final class RenderedDownloads: Sendable {
 
     /// A download as it stands now, or `nil` if there is none with this id.
     func rendering(of id: DownloadID, in index: SnapshotIndex) -> Rendering? {
-        if let version = index.version(of: id), let found = rendering(of: version) { return found }
+        if let (version, position) = index.versionAndPosition(of: id), let found = rendering(of: version) {
+            return found.at(position)
+        }
         return index.download(id).map(rendering(of:))
     }
 
-    /// What was written of a version.
+    /// What was written of a version, at no place in the queue.
     func rendering(of version: DownloadVersion) -> Rendering? {
         cache.find(version)
     }
@@ -43,15 +59,19 @@ final class RenderedDownloads: Sendable {
     /// Writes a download, or finds it written.
     func rendering(of download: Download) -> Rendering {
         let version = download.version
-        if let version, let found = rendering(of: version) { return found }
-        let bytes = (hidesSecrets ? download.withoutSecrets : download).encoded(linkPrefix)
+        if let version, let found = rendering(of: version) { return found.at(download.position) }
+        var shown = hidesSecrets ? download.withoutSecrets : download
+        shown.position = nil
+        var writer = JSONWriter()
+        let place = shown.encode(into: &writer, linkPrefix)
+        let bytes = writer.bytes
         let etag = ContentTag.of(bytes)
         var fields = Fields()
         fields.append(.cacheControl, "no-cache")
         fields.append(.contentType, "application/json")
         fields.append(.etag, etag)
-        let rendering = Rendering(bytes: bytes, etag: etag, fields: fields)
+        let rendering = Rendering(bytes: bytes, etag: etag, fields: fields, place: place)
         if let version { cache.keep(rendering, version, cost: bytes.count + Self.overhead) }
-        return rendering
+        return rendering.at(download.position)
     }
 }

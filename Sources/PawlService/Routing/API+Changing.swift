@@ -16,7 +16,7 @@ extension API {
             var response = Response()
             response.forbidStoring()
             response.fill { download.encode(into: &$0, prefix) }
-            response.fields.append(.etag, ContentTag.of(response.body))
+            response.fields.append(.etag, download.entityTag(prefix))
             return response
         }
     }
@@ -31,6 +31,8 @@ extension Download {
 
     /// The validator that the response to `GET /downloads/{id}` would have now.
     func entityTag(_ linkPrefix: PathPrefix) -> EntityTag {
-        ContentTag.of(encoded(linkPrefix))
+        var resting = self
+        resting.position = nil
+        return ContentTag.of(resting.encoded(linkPrefix))
     }
 }

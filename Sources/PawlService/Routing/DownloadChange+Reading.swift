@@ -19,6 +19,11 @@ extension DownloadChange {
         }
         filename = try reader.string("filename", limit: 1024)
         folder = try reader.string("folder", limit: DownloadRequest.MemberLimits.folder)
+        position = try reader.integer("position", in: 0...Int64.max).map { Int(clamping: $0) }
+        let hasMirrors = reader.holds("mirrors")
+        let others = try DownloadRequest.mirrors(&reader)
+        if hasMirrors { mirrors = others }
+        segments = try reader.integer("segments", in: 1...DownloadRequest.MemberLimits.segments).map { Int($0) }
         try reader.finish()
     }
 }

@@ -86,6 +86,7 @@ struct DownloadRequest: Sendable {
         }
         template.webhook = try reader.url("webhook")
         template.onDuplicate = try reader.choice("onDuplicate", DuplicatePolicy.self) ?? .returnExisting
+        template.position = try reader.integer("position", in: 0...Int64.max).map { Int(clamping: $0) }
         try reader.finish()
     }
 
@@ -152,7 +153,7 @@ struct DownloadRequest: Sendable {
         return text
     }
 
-    private static func mirrors(_ reader: inout ObjectReader) throws(Problem) -> [HTTPURL] {
+    static func mirrors(_ reader: inout ObjectReader) throws(Problem) -> [HTTPURL] {
         var urls: [HTTPURL] = []
         for (index, text) in (try reader.strings("mirrors", count: MemberLimits.mirrors, limit: MemberLimits.url) ?? [])
             .enumerated()

@@ -144,7 +144,7 @@ struct MachineModel {
         case .stop:
             try check(transfer != nil, "what is stopped runs")
             transfer?.isStopped = true
-        case .forgetTransfer, .reprioritise, .setSpeedLimit, .claimName, .log, .abandonVerification: break
+        case .forgetTransfer, .rearrange, .reseat, .setSpeedLimit, .claimName, .log, .abandonVerification: break
         case .saveProgress(let progress): commits.append(Pending(progress: progress))
         case .forgetBytes: break
         case .flush(let operation, let written, _): flushes.append((operation, written, file))
@@ -234,6 +234,7 @@ struct MachineModel {
         case 32..<35:
             var change = DownloadChange()
             change.priority = 1
+            if random.number(below: 3) == 0 { change.position = random.number(below: 3) }
             if random.number(below: 2) == 0 { change.filename = "name-\(random.number(below: 3))" }
             (request, name) = (.change(change), "change")
         case 35..<38:

@@ -250,12 +250,14 @@ struct MachineWalk {
         name.filename = "other"
         var priority = DownloadChange()
         priority.priority = 3
+        var move = DownloadChange()
+        move.position = 0
         let transfer = walk.number("transfer")
         let broken = DownloadFailure(.transferBroken, "broken")
         let gone = DownloadFailure(.httpStatus, "404", httpStatus: 404)
         return [
             .admitted, command(.pause), command(.resume), command(.cancel), command(.retry), command(.change(url)),
-            command(.change(name)), command(.change(priority)), command(.remove(deletingFile: false)),
+            command(.change(name)), command(.change(priority)), command(.change(move)), command(.remove(deletingFile: false)),
             command(.remove(deletingFile: true)), command(.noteFile(nil)), .turnGiven, .partOpened(walk.number("open")),
             .partUnusable(walk.number("open"), nil),
             .partUnusable(walk.number("open"), DownloadFailure(.ioError, "too many open files", retryable: true)),
@@ -274,7 +276,8 @@ struct MachineWalk {
             .verified(walk.number("verify"), .failed(FileError(.short, "short"))),
             .verified(walk.number("verify"), .failed(lost)), .published(walk.number("publish"), .success(file)),
             .published(walk.number("publish"), .failure(FileError(.other, "link"))), .withdrawn(walk.number("publish")),
-            .timer(.retry(walk.number("retry"))), .timer(.patience(walk.number("patience"))), .timer(.save), .shutdown,
+            .timer(.retry(walk.number("retry"))), .timer(.patience(walk.number("patience"))), .timer(.save),
+            .reseated(DownloadID(value: 1 << 99)), .shutdown,
         ]
     }
 

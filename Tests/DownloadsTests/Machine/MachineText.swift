@@ -24,6 +24,7 @@ extension DownloadMachine.Event {
         case .flushed(_, _, let error): error == nil ? "flushed" : error?.kind == .short ? "flushed, cut" : "flush failed"
         case .promoted(_, let error): error == nil ? "promoted" : "promotion failed"
         case .committed(_, let error): error == nil ? "committed" : error == .full ? "commit failed, full" : "commit failed"
+        case .reseated: "reseated"
         case .verified(_, .matches): "verified"
         case .verified(_, .differs): "checksum differs"
         case .verified(_, .failed(let error)): "verification failed, \(error.kind)"
@@ -45,7 +46,8 @@ extension DownloadMachine.Command.Request {
         case .resume: "resume"
         case .cancel: "cancel"
         case .retry: "retry"
-        case .change(let change): change.url != nil ? "new url" : change.filename != nil ? "new filename" : "change"
+        case .change(let change):
+            change.url != nil ? "new url" : change.filename != nil ? "new filename" : change.move != nil ? "move" : "change"
         case .remove(let deletesFile): deletesFile ? "remove with file" : "remove"
         case .noteFile(let identity): identity == nil ? "file gone" : "file there"
         }
@@ -55,9 +57,10 @@ extension DownloadMachine.Command.Request {
 extension DownloadMachine.Action {
     var words: String? {
         switch self {
-        case .enqueue(let keepsPlace): keepsPlace ? "enqueue at its place" : "enqueue"
+        case .enqueue: "enqueue"
         case .leaveQueue: "leave queue"
-        case .reprioritise: "reprioritise"
+        case .rearrange: "rearrange"
+        case .reseat: "make room"
         case .openPart: "open part"
         case .start(_, let ask): "start \(ask.range ?? "whole")"
         case .stop: "stop"

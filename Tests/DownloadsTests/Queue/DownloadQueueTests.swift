@@ -5,6 +5,8 @@ import Testing
 struct DownloadQueueTests {
     private func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number)) }
 
+    private func rank(_ number: Int, _ priority: Int = 0) -> QueueRank { QueueRank(priority: priority, arrival: id(number)) }
+
     private func queue(_ maxConcurrent: Int, _ maxPerHost: Int) -> DownloadQueue {
         DownloadQueue(limits: DownloadQueue.Limits(maxConcurrent: maxConcurrent, maxPerHost: maxPerHost))
     }
@@ -14,7 +16,7 @@ struct DownloadQueueTests {
     @Test("first in is first out, up to the limit")
     func firstInIsFirstOut() {
         var queue = queue(2, 10)
-        for number in 1...4 { queue.enqueue(id(number), host: "a:80", priority: 0) }
+        for number in 1...4 { queue.enqueue(id(number), host: "a:80", rank: rank(number)) }
         #expect(numbers(queue.startable()) == [1, 2])
         #expect(queue.startable().isEmpty)
         queue.remove(id(1))
@@ -27,7 +29,7 @@ struct DownloadQueueTests {
     func higherPrioritiesComeFirst() {
         var queue = queue(10, 10)
         for (number, priority) in [(1, 0), (2, 5), (3, -1), (4, 5), (5, 0)] {
-            queue.enqueue(id(number), host: "\(number):80", priority: priority)
+            queue.enqueue(id(number), host: "\(number):80", rank: rank(number, priority))
         }
         #expect(numbers(queue.startable()) == [2, 4, 1, 5, 3])
     }
@@ -35,8 +37,8 @@ struct DownloadQueueTests {
     @Test("a host without a free slot does not hold up the others")
     func fullHostHoldsUpNoOther() {
         var queue = queue(10, 2)
-        for number in 1...5 { queue.enqueue(id(number), host: "a:80", priority: 9) }
-        queue.enqueue(id(6), host: "a:81", priority: 0)
+        for number in 1...5 { queue.enqueue(id(number), host: "a:80", rank: rank(number, 9)) }
+        queue.enqueue(id(6), host: "a:81", rank: rank(6))
         #expect(numbers(queue.startable()) == [1, 2, 6])
         queue.remove(id(2))
         #expect(numbers(queue.startable()) == [3])
@@ -45,35 +47,49 @@ struct DownloadQueueTests {
     @Test("one that waits can be moved, and one that runs is not")
     func waitingDownloadCanBeMoved() {
         var queue = queue(1, 1)
-        for number in 1...4 { queue.enqueue(id(number), host: "a:80", priority: 0) }
+        for number in 1...4 { queue.enqueue(id(number), host: "a:80", rank: rank(number)) }
         #expect(numbers(queue.startable()) == [1])
-        queue.reprioritise(id(4), to: 1)
-        queue.reprioritise(id(1), to: -10)
-        queue.reprioritise(id(99), to: 1)
+        queue.rearrange(id(4), to: rank(4, 1))
+        queue.rearrange(id(1), to: rank(1, -10))
+        queue.rearrange(id(99), to: rank(99, 1))
         queue.remove(id(1))
         #expect(numbers(queue.startable()) == [4])
-        queue.reprioritise(id(3), to: 1)
-        queue.reprioritise(id(3), to: 0)
+        queue.rearrange(id(3), to: rank(3, 1))
+        queue.rearrange(id(3), to: rank(3, 0))
         queue.remove(id(4))
         #expect(numbers(queue.startable()) == [2])
     }
 
-    @Test("one that comes back after a failure keeps its place of arrival")
+    @Test("one that comes back after a failure keeps its place")
     func failedDownloadKeepsItsPlace() {
         var queue = queue(1, 1)
-        for number in 1...3 { queue.enqueue(id(number), host: "a:80", priority: 0) }
+        for number in 1...3 { queue.enqueue(id(number), host: "a:80", rank: rank(number)) }
         #expect(numbers(queue.startable()) == [1])
-        let ticket = queue.remove(id(1))
+        queue.remove(id(1))
         #expect(numbers(queue.startable()) == [2])
-        queue.enqueue(id(1), host: "a:80", priority: 0, ticket: ticket)
+        queue.enqueue(id(1), host: "a:80", rank: rank(1))
         queue.remove(id(2))
         #expect(numbers(queue.startable()) == [1])
+    }
+
+    @Test("one that is moved starts as what it has arrived then")
+    func movedDownloadStartsAtItsPlace() {
+        var queue = queue(1, 1)
+        for number in 1...4 { queue.enqueue(id(number * 10), host: "a:80", rank: rank(number * 10)) }
+        queue.rearrange(id(40), to: rank(15))
+        queue.rearrange(id(10), to: rank(99))
+        var order: [Int] = []
+        while let next = queue.startable().first {
+            order.append(Int(next.value))
+            queue.remove(next)
+        }
+        #expect(order == [40, 20, 30, 10])
     }
 
     @Test("limits change at any time")
     func limitsChangeAtAnyTime() {
         var queue = queue(1, 1)
-        for number in 1...6 { queue.enqueue(id(number), host: number < 4 ? "a:80" : "b:80", priority: 0) }
+        for number in 1...6 { queue.enqueue(id(number), host: number < 4 ? "a:80" : "b:80", rank: rank(number)) }
         #expect(numbers(queue.startable()) == [1])
         queue.limits.maxConcurrent = 3
         #expect(numbers(queue.startable()) == [4])
@@ -90,14 +106,14 @@ struct DownloadQueueTests {
     @Test("entering twice and leaving twice change nothing")
     func enteringTwiceChangesNothing() {
         var queue = queue(1, 1)
-        queue.enqueue(id(1), host: "a:80", priority: 0)
-        queue.enqueue(id(1), host: "b:80", priority: 9)
+        queue.enqueue(id(1), host: "a:80", rank: rank(1))
+        queue.enqueue(id(1), host: "b:80", rank: rank(1, 9))
         #expect(queue.waitingCount == 1)
         #expect(numbers(queue.startable()) == [1])
-        queue.enqueue(id(1), host: "a:80", priority: 0)
+        queue.enqueue(id(1), host: "a:80", rank: rank(1))
         #expect(queue.waitingCount == 0)
-        #expect(queue.remove(id(1)) != nil)
-        #expect(queue.remove(id(1)) == nil)
+        let removals = [queue.remove(id(1)), queue.remove(id(1))]
+        #expect(removals == [true, false])
         #expect(queue.runningCount == 0)
     }
 
@@ -111,7 +127,7 @@ struct DownloadQueueTests {
             switch Int.random(in: 0..<6, using: &random) {
             case 0, 1, 2:
                 let entry = (number, "\(Int.random(in: 0..<6, using: &random)):80", Int.random(in: -2...2, using: &random))
-                queue.enqueue(id(number), host: entry.1, priority: entry.2)
+                queue.enqueue(id(number), host: entry.1, rank: rank(number, entry.2))
                 waiting.append(entry)
             case 3:
                 guard let gone = running.indices.randomElement(using: &random) else { continue }
@@ -122,7 +138,7 @@ struct DownloadQueueTests {
             default:
                 guard let moved = waiting.indices.randomElement(using: &random) else { continue }
                 waiting[moved].priority = Int.random(in: -2...2, using: &random)
-                queue.reprioritise(id(waiting[moved].number), to: waiting[moved].priority)
+                queue.rearrange(id(waiting[moved].number), to: rank(waiting[moved].number, waiting[moved].priority))
             }
             var expected: [Int] = []
             while running.count < 5 {
@@ -145,7 +161,7 @@ struct DownloadQueueTests {
     @Test("ten thousand waiting are worked off quickly")
     func tenThousandAreWorkedOffQuickly() {
         var queue = queue(8, 4)
-        for number in 0..<10_000 { queue.enqueue(id(number), host: "\(number % 100):80", priority: number % 21 - 10) }
+        for number in 0..<10_000 { queue.enqueue(id(number), host: "\(number % 100):80", rank: rank(number, number % 21 - 10)) }
         var started = 0
         let elapsed = ContinuousClock().measure {
             while true {

@@ -297,7 +297,7 @@ struct SQLiteRecordStoreTests {
 
     /// What of a download clients are shown.
     private func shownPortrait(_ download: Download) -> [String: String] {
-        portrait(DownloadRecord(download)).filter { !["file", "revision", "stamp", "track"].contains($0.key) }
+        portrait(DownloadRecord(download)).filter { !["file", "revision", "stamp", "track", "rank"].contains($0.key) }
             .merging(["track": String(decoding: download.track ?? [], as: UTF8.self)]) { $1 }
     }
 

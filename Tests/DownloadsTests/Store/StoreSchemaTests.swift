@@ -85,7 +85,8 @@ struct StoreSchemaTests {
             ("error_code = 'bad'", "error_code"), ("file_identity = '1:2'", "file_identity"),
             ("filename = '../pawl.sqlite'", "filename"), ("filename = '/etc/passwd'", "filename"), ("filename = '.'", "filename"),
             ("filename = ''", "filename"), ("filename = 'a' || char(10)", "filename"),
-            ("folder = '..'", "folder"), ("folder = '/etc'", "folder"), ("folder = 'a//b'", "folder"),
+            ("arrival = '1'", "arrival"), ("folder = '..'", "folder"), ("folder = '/etc'", "folder"),
+            ("folder = 'a//b'", "folder"),
             ("folder = 'a/'", "folder"),
             ("folder = 'a/../b'", "folder"), ("folder = '1/2/3/4/5/6/7/8/9'", "folder"), ("folder = 'a' || char(10)", "folder"),
         ])

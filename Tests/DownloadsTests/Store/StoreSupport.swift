@@ -65,6 +65,8 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.download.checksum = Checksum(.sha256, bytes: Array(0..<32))
     record.download.sha256Bytes = Array((0..<32).reversed())
     record.download.priority = -7
+    record.download.arrival = DownloadID(value: 1 << 125)
+    record.download.chosenGID = DownloadGID(.max - UInt64(number))
     record.download.labels = ["a", "b \"c\"", "\u{1F3B5}"]
     record.download.speedLimit = 9_999
     record.download.track = Array(#"{"name":"x"}"#.utf8)
@@ -100,7 +102,7 @@ func portrait(_ record: DownloadRecord) -> [String: String] {
         "file": "\(String(describing: download.file))", "segments": "\(download.segments)", "attempts": "\(download.attempts)",
         "error": "\(String(describing: download.error))", "checksum": "\(String(describing: download.checksum))",
         "sha256": "\(String(describing: download.sha256))", "priority": "\(download.priority)", "labels": "\(download.labels)",
-        "speedLimit": "\(download.speedLimit)",
+        "speedLimit": "\(download.speedLimit)", "rank": "\(download.rank)", "gid": "\(download.gid)",
         "track": "\(String(describing: download.track)) \(String(describing: download.trackName))",
         "createdAt": "\(download.createdAt.millisecondsSinceEpoch)",
         "startedAt": "\(String(describing: download.startedAt?.millisecondsSinceEpoch))",

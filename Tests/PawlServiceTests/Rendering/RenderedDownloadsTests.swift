@@ -1,4 +1,5 @@
 import HTTPCore
+import JSON
 import Testing
 
 @testable import Downloads
@@ -51,6 +52,24 @@ struct RenderedDownloadsTests {
         #expect(!after.wasKept)
         #expect(after.bytes != before.bytes && after.etag != before.etag)
         #expect(after.bytes == (try fresh(1)))
+    }
+
+    @Test("a place in the queue is shown as it is, and is no part of what is kept, nor of the validator")
+    func positions() throws {
+        publish(2) { $0.state = .paused }
+        let alone = try shown(2)
+        #expect(try JSONValue(parsing: alone.bytes)["position"]?.integer == 0)
+        for number in 10..<21 {
+            publish(UInt128(number)) { ($0.state, $0.priority) = (.queued, 1) }
+            let after = try shown(2)
+            #expect(after.wasKept && after.etag == alone.etag)
+            #expect(after.bytes == (try fresh(2)))
+            #expect(try JSONValue(parsing: after.bytes)["position"]?.integer == Int64(number - 9))
+        }
+        let page = index.page(ListQuery())
+        for item in page.items { #expect(rendered.rendering(of: item).bytes == item.encoded(.none)) }
+        publish(2)
+        #expect(try JSONValue(parsing: try shown(2).bytes)["position"]?.isNull == true)
     }
 
     @Test("each publication is written anew, also one that follows a removal")

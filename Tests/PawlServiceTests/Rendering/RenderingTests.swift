@@ -48,11 +48,11 @@ struct RenderingTests {
                 "bytesPerSecond",
                 "etaSeconds", "resumable", "stalled", "segments", "attempts", "error", "checksum", "sha256", "priority", "labels",
                 "speedLimit", "track", "createdAt", "startedAt", "updatedAt", "completedAt", "fileMissing", "receivedRanges",
-                "waitingFor", "expiresAt", "links",
+                "waitingFor", "position", "expiresAt", "links",
             ])
         for name in [
             "filename", "mediaType", "bytesTotal", "progress", "etaSeconds", "resumable", "error", "track", "completedAt",
-            "waitingFor",
+            "waitingFor", "position",
             "expiresAt",
         ] {
             #expect(value[name]?.isNull == true, "\(name)")

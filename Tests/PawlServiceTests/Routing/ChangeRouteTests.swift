@@ -69,6 +69,48 @@ struct ChangeRouteTests {
         }
     }
 
+    @Test("a place in the queue is taken, clamped, and shown; mirrors and segments are taken")
+    func position() async throws {
+        try await RunningService.with { running in
+            var ids: [String] = []
+            for number in 0..<3 {
+                let more = #","paused":true\#(number == 2 ? #","position":1"# : "")"#
+                ids.append(try await running.add("/entity?size=1\(number)", more))
+            }
+            func position(_ id: String) async throws -> Int64? {
+                try await running.send("GET", "/downloads/\(id)").json["position"]?.integer
+            }
+            #expect(try await position(ids[0]) == 0)
+            #expect(try await position(ids[2]) == 1)
+            #expect(try await position(ids[1]) == 2)
+            let path = "/downloads/\(ids[0])"
+            let tag = try await running.send("GET", "/downloads/\(ids[1])")["etag"]
+            let answer = try await running.send("PATCH", path, json: #"{"position":9000000000000000000}"#)
+            #expect(answer.status == 200 && answer.json["position"]?.integer == 2)
+            #expect(try await running.send("GET", path)["etag"] == answer["etag"])
+            let moved = try await running.send("GET", "/downloads/\(ids[1])")
+            #expect(moved.json["position"]?.integer == 1 && moved["etag"] == tag)
+            let list = try await running.send("GET", "/downloads?order=oldest")
+            #expect(list.json["items"]?.array?.map { $0["position"]?.integer } == [2, 1, 0])
+            for (body, mentions) in [
+                (#"{"position":-1}"#, "'position'"), (#"{"position":"top"}"#, "'position'"), (#"{"segments":0}"#, "'segments'"),
+                (#"{"segments":17}"#, "'segments'"), (#"{"mirrors":["ftp://a/"]}"#, "'mirrors[0]'"),
+            ] {
+                let refused = try await running.send("PATCH", path, json: body)
+                #expect(refused.status == 400 && refused.detail.contains(mentions), "\(body): \(refused.detail)")
+            }
+            #expect(try await running.send("PATCH", path, json: #"{"mirrors":["http://127.0.0.1:1/"]}"#).status == 403)
+            let taken = try await running.send(
+                "PATCH", path, json: #"{"segments":2,"mirrors":["\#(running.upstreamURL)/entity?size=10"]}"#)
+            #expect(taken.status == 200)
+            _ = try await running.send("POST", path + "/resume")
+            try await running.complete(ids[0])
+            let done = try await running.send("PATCH", path, json: #"{"position":0}"#)
+            #expect(done.status == 409 && done.code == "illegal-transition" && done.detail.contains("position"))
+            #expect(try await running.send("GET", path).json["position"]?.isNull == true)
+        }
+    }
+
     @Test("conditions are evaluated against the download as it is")
     func conditions() async throws {
         try await RunningService.with { running in

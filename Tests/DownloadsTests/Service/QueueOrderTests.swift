@@ -1,0 +1,209 @@
+import DemoUpstream
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite("The order of the queue", .timeLimit(.minutes(3)))
+struct QueueOrderTests {
+    /// A service that starts nothing, and downloads in it, which are paused by turns.
+    private func queue(_ count: Int) async throws -> (ServiceFixture, [DownloadID]) {
+        let fixture = try await ServiceFixture(starting: false)
+        var ids: [DownloadID] = []
+        for number in 0..<count {
+            ids.append(try await fixture.add("size=10&seed=\(number)") { $0.startsPaused = number % 2 == 1 }.id)
+        }
+        return (fixture, ids)
+    }
+
+    private func order(_ fixture: ServiceFixture) -> [DownloadID] {
+        let queue = fixture.service.index.queue(offset: 0, limit: .max)
+        #expect(queue.map(\.position) == queue.indices.map { $0 })
+        #expect(queue.count == fixture.service.index.queueCount)
+        return queue.map(\.id)
+    }
+
+    private func change(_ edit: (inout DownloadChange) -> Void) -> DownloadChange {
+        var change = DownloadChange()
+        edit(&change)
+        return change
+    }
+
+    @Test("queued and paused downloads have one order, and pausing and resuming keeps the place")
+    func pausing() async throws {
+        let (fixture, ids) = try await queue(4)
+        #expect(order(fixture) == ids)
+        #expect(try await fixture.service.perform(.pause, on: ids[0]).position == 0)
+        #expect(try await fixture.service.perform(.resume, on: ids[1]).position == 1)
+        #expect(try await fixture.service.perform(.resume, on: ids[3]).position == 3)
+        #expect(order(fixture) == ids)
+        #expect(fixture.service.index.download(ids[2])?.position == 2)
+        #expect(fixture.service.index.page(ListQuery(limit: 2)).items.map(\.position) == [3, 2])
+        #expect(fixture.service.index.live().map(\.position) == [0, 1, 2, 3])
+        _ = try await fixture.service.perform(.cancel, on: ids[1])
+        #expect(fixture.service.index.download(ids[1])?.position == nil)
+        // What begins again stands at the end.
+        #expect(try await fixture.service.perform(.retry, on: ids[1]).position == 3)
+        #expect(order(fixture) == [ids[0], ids[2], ids[3], ids[1]])
+        await fixture.service.shutdown()
+    }
+
+    @Test("a move is on the disk when it is answered, and newer downloads stand behind it after a restart, too")
+    func restart() async throws {
+        let (fixture, ids) = try await queue(5)
+        #expect(try await fixture.service.move(ids[4], to: .start(0)) == 0)
+        #expect(try await fixture.service.move(ids[0], to: .end(0)) == 4)
+        #expect(try await fixture.service.move(ids[2], to: .current(-1)) == 1)
+        #expect(try await fixture.service.change(ids[3], change { $0.position = 1 }).position == 1)
+        let expected = [ids[4], ids[3], ids[2], ids[1], ids[0]]
+        #expect(order(fixture) == expected)
+        let crashed = try await fixture.crash(starting: false)
+        #expect(order(crashed) == expected)
+        let newest = try await crashed.add("size=10&seed=9")
+        #expect(newest.position == 5)
+        #expect(order(crashed) == expected + [newest.id])
+        let inserted = try await crashed.add("size=10&seed=10") { $0.position = 2 }
+        #expect(inserted.position == 2)
+        #expect(order(crashed) == [ids[4], ids[3], inserted.id, ids[2], ids[1], ids[0], newest.id])
+        await crashed.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
+    @Test("those that one request adds take their places one after another")
+    func batch() async throws {
+        let (fixture, ids) = try await queue(2)
+        var items: [Result<NewDownload, Addition.Refusal>] = []
+        for (number, position) in [0, 1, nil, 0].enumerated() {
+            items.append(.success(NewDownload(url: try fixture.url("size=10&seed=3\(number)"), position: position)))
+        }
+        let outcomes = try await fixture.service.add(items)
+        let made = try outcomes.map { try $0.get().download }
+        #expect(made.map(\.position) == [0, 1, 4, 0])
+        #expect(order(fixture) == [made[3].id, made[0].id, made[1].id, ids[0], ids[1], made[2].id])
+        await fixture.service.shutdown()
+    }
+
+    @Test("between others a download takes the nearest priority, and only what waits can be moved")
+    func priorities() async throws {
+        let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
+        let first = try await fixture.add("size=4000000&seed=50&fault=stall@1000000")
+        _ = try await fixture.follow(first.id) { $0.bytesReceived > 0 }
+        let high = try await fixture.add("size=10&seed=51") { $0.priority = 7 }
+        let low = try await fixture.add("size=10&seed=52") { $0.priority = -7 }
+        #expect(order(fixture) == [high.id, low.id])
+        #expect(fixture.service.index.download(first.id)?.position == nil)
+        let moved = try await fixture.service.change(low.id, change { $0.position = 0 })
+        #expect(moved.priority == 7 && moved.position == 0)
+        for change in [change { $0.position = 0 }, change { ($0.position, $0.url) = (0, HTTPURL("http://127.0.0.1:1/")) }] {
+            await #expect(throws: DownloadError.illegalTransition(from: .downloading, command: "new position")) {
+                try await fixture.service.change(first.id, change)
+            }
+        }
+        #expect(fixture.service.index.download(first.id)?.state == .downloading)
+        await #expect(throws: DownloadError.notFound) {
+            try await fixture.service.move(DownloadID(value: 1), to: .start(0))
+        }
+        _ = try await fixture.service.perform(.cancel, on: first.id)
+        for id in [high.id, low.id] { _ = try await fixture.end(of: id) }
+        let ends = fixture.service.index.ended(limit: 9)
+        #expect(ends.count == 3 && ends.first?.id == first.id)
+        #expect(Set(fixture.service.index.ended(limit: 2).map(\.id)) == [low.id, high.id])
+        await fixture.service.shutdown()
+    }
+
+    @Test("whatever is moved, paused, resumed, added and removed, the order is that of an array, also after a crash")
+    func model() async throws {
+        let (fixture, ids) = try await queue(12)
+        var random = SystemRandom()
+        var model = ids.map { (id: $0, priority: 0) }
+        for step in 0..<150 {
+            guard let from = model.indices.randomElement(using: &random) else { return }
+            let (id, to) = (model[from].id, Int.random(in: 0...model.count, using: &random))
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0: _ = try await fixture.service.perform(.pause, on: id)
+            case 1: _ = try await fixture.service.perform(.resume, on: id)
+            case 2:
+                let priority = Int.random(in: -1...1, using: &random)
+                let made = try await fixture.add("size=10&seed=\(100 + step)") { $0.priority = priority }
+                model.insert((made.id, priority), at: model.firstIndex { $0.priority < priority } ?? model.count)
+            case 3 where model.count > 3:
+                try await fixture.service.remove(id, deletingFile: false)
+                model.remove(at: from)
+            default:
+                var moved = model.remove(at: from)
+                let place = min(to, model.count)
+                if place < model.count { moved.priority = max(moved.priority, model[place].priority) }
+                if place > 0 { moved.priority = min(moved.priority, model[place - 1].priority) }
+                model.insert(moved, at: place)
+                let move: QueueMove =
+                    switch step % 3 {
+                    case 0: .start(to)
+                    case 1: .current(place - from)
+                    default: .end(place - model.count + 1)
+                    }
+                #expect(try await fixture.service.move(id, to: move) == place)
+            }
+            #expect(order(fixture) == model.map(\.id))
+        }
+        let crashed = try await fixture.crash(starting: false)
+        #expect(order(crashed) == model.map(\.id))
+        await crashed.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
+    @Test("while downloads start, moves that come at the same time leave one order, in which they start")
+    func races() async throws {
+        let fixture = try await ServiceFixture { $0.maxConcurrent = 2 }
+        let blocker = try await fixture.add("size=4000000&seed=1&fault=stall@1000000")
+        _ = try await fixture.follow(blocker.id) { $0.bytesReceived > 0 }
+        var ids: [DownloadID] = []
+        for number in 0..<30 { ids.append(try await fixture.add("size=10&seed=\(number + 200)") { $0.startsPaused = true }.id) }
+        let all = ids
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    for (number, id) in all.enumerated() where number % 4 == worker {
+                        _ = try? await fixture.service.perform(.resume, on: id)
+                        // It may have started, or ended, meanwhile.
+                        _ = try? await fixture.service.move(all[(number * 7 + 3) % all.count], to: .start(number % 5))
+                    }
+                }
+            }
+        }
+        let ended = try await ids.asyncMap { try await fixture.end(of: $0) }
+        #expect(ended.allSatisfy { $0.state == .completed })
+        #expect(fixture.service.index.queueCount == 0)
+        #expect(fixture.service.index.active().map(\.id) == [blocker.id])
+        await fixture.service.shutdown()
+    }
+
+    @Test("with one turn, downloads start in the order that they were moved to")
+    func starts() async throws {
+        let fixture = try await ServiceFixture { $0.maxConcurrent = 1 }
+        let blocker = try await fixture.add("size=4000000&seed=1&fault=stall@1000000")
+        _ = try await fixture.follow(blocker.id) { $0.bytesReceived > 0 }
+        var ids: [DownloadID] = []
+        for number in 0..<5 { ids.append(try await fixture.add("size=10&seed=\(number + 300)").id) }
+        for (id, place) in [(ids[4], 0), (ids[0], 4), (ids[2], 1)] {
+            #expect(try await fixture.service.move(id, to: .start(place)) == place)
+        }
+        let expected = order(fixture)
+        #expect(expected == [ids[4], ids[2], ids[1], ids[3], ids[0]])
+        _ = try await fixture.service.perform(.cancel, on: blocker.id)
+        for id in ids { _ = try await fixture.end(of: id) }
+        let requested = fixture.requests().compactMap { request in
+            ids.first { request.target.contains(fixture.service.index.download($0)?.url.split(separator: "?").last ?? "none") }
+        }
+        #expect(requested == expected)
+        await fixture.service.shutdown()
+    }
+}
+
+extension Sequence where Self: Sendable {
+    fileprivate func asyncMap<Value>(_ body: (Element) async throws -> Value) async rethrows -> [Value] {
+        var values: [Value] = []
+        for element in self { values.append(try await body(element)) }
+        return values
+    }
+}
