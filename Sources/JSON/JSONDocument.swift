@@ -1,4 +1,4 @@
-/// A parsed JSON text that remembers where the elements of its outer arrays stand, so that they can be passed on as they were
+/// A parsed JSON text that remembers where its members and the elements of its outer arrays stand, so that they can be passed on as they were
 /// written.
 public struct JSONDocument: Sendable {
     /// An element and its place in ``JSONDocument/bytes``.
@@ -14,6 +14,7 @@ public struct JSONDocument: Sendable {
     /// The value the text stands for.
     public let root: JSONValue
     private let outerArrays: [JSONParser.OuterArray]
+    private let outerMembers: [(name: String, range: Range<Int>)]
 
     /// Parses one JSON text by the rules of ``JSONValue/init(parsing:maximumDepth:)``.
     public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(JSONError) {
@@ -21,6 +22,12 @@ public struct JSONDocument: Sendable {
         root = try parser.parseText()
         self.bytes = bytes
         outerArrays = parser.outerArrays
+        outerMembers = parser.outerMembers
+    }
+
+    /// Where the value of the member called `name` stands in ``bytes``, without white space around it; `nil` if there is none.
+    public func place(of name: String) -> Range<Int>? {
+        outerMembers.first { haveSameBytes($0.name, name) }?.range
     }
 
     /// The elements of the text, if it is an array.

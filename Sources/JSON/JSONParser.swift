@@ -10,6 +10,8 @@ struct JSONParser {
     private(set) var position = 0
     /// Filled only when the parser was asked to locate elements.
     private(set) var outerArrays: [OuterArray] = []
+    /// The members of the outermost object, if it was asked for the same.
+    private(set) var outerMembers: [(name: String, range: Range<Int>)] = []
     private let maximumDepth: Int
     private let locatesElements: Bool
     /// The member of the outermost object that is being read.
@@ -123,7 +125,9 @@ struct JSONParser {
             position += 1
             skipWhiteSpace()
             if depth == 0 { outerName = name }
+            let valueStart = position
             members.append(JSONMember(name: name, value: try parseValue(depth: depth + 1)))
+            if locatesElements, depth == 0 { outerMembers.append((name, valueStart..<position)) }
             skipWhiteSpace()
             if current == UInt8(ascii: ",") {
                 position += 1

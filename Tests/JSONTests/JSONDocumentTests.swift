@@ -22,6 +22,18 @@ import Testing
         #expect(document.elements(of: "a") == nil)
     }
 
+    @Test("The members of the text can be located, and no others")
+    func locatesMembers() throws {
+        let document = try JSONDocument(parsing: Array(" { \"a\":[1,{\"id\":2}] ,\"i\\u0064\" : 1.50e00 } ".utf8))
+        func text(_ name: String) -> String? {
+            document.place(of: name).map { String(decoding: document.bytes[$0], as: UTF8.self) }
+        }
+        #expect(text("a") == "[1,{\"id\":2}]")
+        #expect(text("id") == "1.50e00")
+        #expect(text("b") == nil)
+        #expect(try JSONDocument(parsing: Array("[{\"a\":1}]".utf8)).place(of: "a") == nil)
+    }
+
     @Test("What is no JSON is no document", arguments: ["", "[1", "{\"a\":[1,]}"])
     func refuses(text: String) {
         #expect(throws: JSONError.self) { try JSONDocument(parsing: Array(text.utf8)) }
