@@ -52,6 +52,7 @@ let package = Package(
         module("HTTPClient", ["HTTPCore", "System", "CCurl"]),
         module("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
         module("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "CSQLite", "CSystem"]),
+        module("Aria2", ["Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
         module("PawlConfiguration", ["Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
         module(
@@ -60,7 +61,7 @@ let package = Package(
         module(
             "PawlService",
             [
-                "PawlConfiguration", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "System",
+                "PawlConfiguration", "Aria2", "HTTPServer", "HTTPCore", "HTTPClient", "Catalog", "Downloads", "JSON", "System",
                 "CSystem",
             ],
             resources: [.embedInCode("Resources")]),
@@ -91,6 +92,7 @@ let package = Package(
         tests(
             "Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "System", "CSystem"],
             exclude: ["Machine/MachineTable.txt"]),
+        tests("Aria2", ["Aria2", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON"]),
         tests("Terminal", ["Terminal"]),
         tests("CommandLine", ["CommandLine", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "Terminal"]),

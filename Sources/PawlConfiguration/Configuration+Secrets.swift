@@ -2,6 +2,11 @@ internal import System
 
 /// Secrets that are kept in files, and can be changed there while the service runs.
 extension Configuration {
+    /// How long a pipe that is named in a file's place has to be written.
+    private static let pipePatience: Duration = .seconds(5)
+    /// What the tokens files had when they were last read in order, by their paths.
+    private static let lastTokens = Locked<[String: [NamedToken]]>([:])
+
     /// Reads the token's file, if there is one.
     /// - Throws: one line that says why there is no token in it.
     public mutating func readToken() throws(StartError) {
@@ -13,6 +18,12 @@ extension Configuration {
         self.token = token
     }
 
+    /// What ``readTokensFile()`` gave last in this process for the same path; nothing if it has not yet.
+    public var lastReadTokens: [NamedToken] {
+        guard let tokensFile else { return [] }
+        return Self.lastTokens.withLock { $0[tokensFile] ?? [] }
+    }
+
     /// Reads the file of tokens with names and scopes, if there is one.
     /// - Throws: one line that says why it cannot be used, and never shows a token.
     public func readTokensFile() throws(StartError) -> [NamedToken] {
@@ -22,7 +33,10 @@ extension Configuration {
             throw StartError("tokens file \(tokensFile): it has more than \(TokensFile.longest) bytes")
         }
         do throws(TokensFile.Fault) {
-            return try TokensFile.parse(bytes, shortest: servesOtherMachines ? AccessToken.shortestBeyondLoopback : 1)
+            let tokens = try TokensFile.parse(
+                bytes, shortest: servesOtherMachines ? AccessToken.shortestBeyondLoopback : 1)
+            Self.lastTokens.withLock { $0[tokensFile] = tokens }
+            return tokens
         } catch {
             throw StartError("tokens file \(tokensFile), \(error)")
         }
@@ -49,9 +63,12 @@ extension Configuration {
                 + " more, such as `openssl rand -hex 32` makes")
     }
 
+    /// A file without the byte order mark that some editors begin it with.
     private static func read(_ path: String, _ what: String, limit: Int) throws(StartError) -> [UInt8] {
         do throws(SmallFile.Failure) {
-            return try SmallFile.read(path, limit: limit)
+            var bytes = try SmallFile.read(path, limit: limit, within: pipePatience)
+            if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+            return bytes
         } catch {
             throw StartError("\(what): \(error)")
         }

@@ -20,6 +20,8 @@ public struct Configuration: Sendable {
     public var tokenFile: String?
     /// A file of more tokens, with names and scopes; ``readTokensFile()`` reads it.
     public var tokensFile: String?
+    /// Whether clients of aria2 find nothing at `/jsonrpc`.
+    public var leavesOutAria2 = false
     /// Whether other machines may be served without a token.
     public var allowsAnonymous = false
     /// The key of the signature on webhooks.

@@ -64,11 +64,15 @@ public enum TokensFile {
         guard let scope = TokenScope(rawValue: words[1]) else {
             throw Reason(text: "the scope must be one of " + TokenScope.allCases.map(\.rawValue).joined(separator: ", "))
         }
-        if text.hasPrefix("sha256:") {
+        let lowercase = text.lowercased()
+        if lowercase.hasPrefix("sha256:") {
             guard let digest = TokenDigest(hexadecimal: text.dropFirst("sha256:".count)) else {
                 throw Reason(text: "sha256: must be followed by 64 hexadecimal digits")
             }
             return NamedToken(name: name, scope: scope, digest: digest)
+        }
+        guard !isMisspeltDigest(lowercase) else {
+            throw Reason(text: "a SHA-256 is written sha256: and 64 hexadecimal digits")
         }
         guard let token = AccessToken(text) else { throw Reason(text: "a token has 1 to 4096 visible ASCII characters") }
         guard token.count >= shortest else {
@@ -78,5 +82,22 @@ public enum TokensFile {
                     + " such as `openssl rand -hex 32` makes")
         }
         return NamedToken(name: name, scope: scope, digest: token.digest)
+    }
+
+    /// Whether a word in lower case seems to be meant as a digest: taken for the token, it would let in whoever reads the file.
+    private static func isMisspeltDigest(_ word: String) -> Bool {
+        guard word.hasPrefix("sha") else { return false }
+        var rest = word.utf8.dropFirst("sha".utf8.count)
+        if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
+        // That of another algorithm as well: sha512:, sha3-256:.
+        let unnumbered = rest.drop { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        if unnumbered.count < rest.count, let separator = unnumbered.first, "-:=".utf8.contains(separator) { return true }
+        guard rest.starts(with: "256".utf8) else { return false }
+        let digest = rest.dropFirst("256".utf8.count)
+        guard let first = digest.first else { return false }
+        let isWord =
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first)
+        return !isWord || digest.contains { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }
+            || TokenDigest(hexadecimal: Substring(digest)) != nil
     }
 }

@@ -19,6 +19,13 @@ public enum ProcessEnvironment {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
+    /// The path of what a path leads to: absolute, without links, `.` and `..`. What is not there is taken as it is written.
+    public static func absolutePath(_ path: String) -> String {
+        guard let resolved = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
     /// How many descriptors the process may have.
     public static var descriptorLimit: Int {
         var limit = rlimit()

@@ -12,25 +12,63 @@ public enum SmallFile {
     }
 
     /// The first `limit` bytes of a file.
-    public static func read(_ path: String, limit: Int = 64 * 1024) throws(Failure) -> [UInt8] {
-        let descriptor = unsafe pawl_open(path, O_RDONLY, 0)
+    /// - Parameter patience: what is no regular file is refused, and a pipe has this long to be written and closed; `nil`: anything is
+    ///   read, for as long as that takes.
+    public static func read(
+        _ path: String, limit: Int = 64 * 1024, within patience: Duration? = nil
+    ) throws(Failure) -> [UInt8] {
+        let start = ContinuousClock.now
+        // Not to wait for a pipe's writer.
+        let descriptor = unsafe pawl_open(path, patience == nil ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
         guard descriptor >= 0 else { throw failure("cannot read \(path)") }
         defer { close(descriptor) }
+        var pipePatience: Duration?
+        if let patience, try isPipe(descriptor, path) { pipePatience = patience }
         var bytes = [UInt8](repeating: 0, count: limit)
         var count = 0
         while count < limit {
+            if let pipePatience, !waitForInput(of: descriptor, until: start + pipePatience) {
+                let lack = count == 0 ? "nothing came" : "its end did not come"
+                throw Failure(
+                    description: "cannot read \(path): \(lack) within \(pipePatience.components.seconds) s", isMissing: false)
+            }
             let got = unsafe bytes.withUnsafeMutableBytes { buffer in
                 unsafe Glibc.read(descriptor, buffer.baseAddress?.advanced(by: count), limit - count)
             }
-            if got == 0 { break }
+            if got == 0 {
+                guard count == 0, pipePatience != nil else { break }
+                // No writer yet, as far as can be told. The pipe may count as ready all the same: this must not spin.
+                _ = poll(nil, 0, 20)
+                continue
+            }
             if got < 0 {
-                if errno == EINTR { continue }
+                if errno == EINTR || errno == EAGAIN && pipePatience != nil { continue }
                 throw failure("cannot read \(path)")
             }
             count += got
         }
         bytes.removeLast(limit - count)
         return bytes
+    }
+
+    /// Whether it is a pipe; refuses what is no regular file either.
+    private static func isPipe(_ descriptor: Int32, _ path: String) throws(Failure) -> Bool {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failure("cannot read \(path)") }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return false
+        case S_IFIFO: return true
+        default: throw Failure(description: "cannot read \(path): it is no regular file", isMissing: false)
+        }
+    }
+
+    /// Waits for bytes or an end, or for a signal; `false` if it is too late.
+    private static func waitForInput(of descriptor: Int32, until deadline: ContinuousClock.Instant) -> Bool {
+        let left = ContinuousClock.now.duration(to: deadline)
+        guard left > .zero else { return false }
+        var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&poller, 1, Int32(clamping: Int(left / .milliseconds(1)) + 1))
+        return true
     }
 
     /// Replaces a file, or makes it, readable for its owner only. What it held before stays there until all is written.

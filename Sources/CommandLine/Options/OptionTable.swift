@@ -93,6 +93,7 @@ enum OptionTable {
         }
         .completed(from: .file),
         .toggle("no-auth", "serve other machines without a token", \.allowsAnonymous),
+        .toggle("no-aria2", "do not serve clients of aria2 at /jsonrpc", \.leavesOutAria2),
         Option(
             "webhook-secret", "SECRET", accepts: "a text that is not empty", default: "none",
             "key of the HMAC-SHA256 signature on webhooks", isSecret: true

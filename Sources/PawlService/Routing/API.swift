@@ -1,3 +1,4 @@
+internal import Aria2
 internal import Catalog
 internal import Downloads
 internal import HTTPCore
@@ -28,6 +29,8 @@ final class API: Application {
     /// The same for links that begin with something else, which only proxies that are trusted can ask for.
     private let renderedElsewhere = Locked<[Elsewhere: RenderedDownloads]>([:])
     let files: FinishedFiles
+    /// Clients of aria2; `nil`: they are not served.
+    let aria2: Aria2?
     let descriptors: DescriptorBudget
     private let logsRequests: Bool
     private let router = Router()
@@ -52,9 +55,17 @@ final class API: Application {
         access = AccessPolicy(configuration, listed: tokens)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
         files = FinishedFiles(isShared: crossOrigin.isOpen)
+        let path = (configuration.downloadsDirectory ?? configuration.dataDirectory) + "/files"
+        aria2 =
+            configuration.leavesOutAria2
+            ? nil
+            : Aria2(
+                downloads: downloads, filesDirectory: ProcessEnvironment.absolutePath(path),
+                access: Aria2Secrets(access: access, metrics: metrics, log: log))
     }
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {
+        if let aria2, isForAria2(request) { return respond(to: request, of: aria2, with: &response) }
         let match = match(request)
         var pending = begin(request, match)
         do throws(Problem) {
@@ -84,6 +95,7 @@ final class API: Application {
 
     /// What the head alone decides is decided before the body takes any memory.
     func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision {
+        if aria2 != nil, isForAria2(request) { return decide(onBodyForAria2: request, with: &response) }
         let match = match(request)
         var caller: Caller?
         do throws(Problem) {
@@ -106,7 +118,7 @@ final class API: Application {
         }
     }
 
-    private func begin(_ request: borrowing Request, _ match: borrowing Router.Match) -> Pending {
+    func begin(_ request: borrowing Request, _ match: borrowing Router.Match) -> Pending {
         let change = match.endpoint?.change(by: request.head.method)
         return Pending(
             endpoint: match.number, begun: SystemTime.sinceStart,
@@ -118,7 +130,7 @@ final class API: Application {
     private var requestLevel: LogLevel { logsRequests ? .info : .debug }
 
     /// What is needed of a request when its response is finished.
-    private struct Pending: Sendable {
+    struct Pending: Sendable {
         /// The endpoint's place among all.
         let endpoint: Int?
         let begun: Int64
@@ -131,7 +143,7 @@ final class API: Application {
     }
 
     /// What every response gets, early or late.
-    private func finish(_ pending: Pending, _ response: inout Response) {
+    func finish(_ pending: Pending, _ response: inout Response) {
         crossOrigin.decorate(&response.fields, forOrigin: pending.origin)
         let nanoseconds = SystemTime.sinceStart &- pending.begun
         metrics.record(pending.endpoint, response.status, nanoseconds: nanoseconds)
@@ -203,12 +215,12 @@ final class API: Application {
     }
 
     /// HEAD is what GET is; the server leaves the body out.
-    private func method(of request: borrowing Request) -> HTTPMethod {
+    func method(of request: borrowing Request) -> HTTPMethod {
         if case .head = request.head.method { .get } else { request.head.method }
     }
 
     /// Whether a browser asks what a page may send: it asks without the token.
-    private func isPreflight(_ request: borrowing Request) -> Bool {
+    func isPreflight(_ request: borrowing Request) -> Bool {
         guard case .options = request.head.method else { return false }
         return request.head.fields.contains(.origin) && request.head.fields.contains(.accessControlRequestMethod)
     }

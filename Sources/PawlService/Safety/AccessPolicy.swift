@@ -53,6 +53,9 @@ struct AccessPolicy: Sendable {
         NamedToken(name: ownName, scope: .full, digest: token.digest)
     }
 
+    /// Whether requests must carry a token.
+    var needsToken: Bool { tokens != nil }
+
     /// Refuses a `Host` that is not one of ours: that is how a name rebound to our address shows (DNS rebinding).
     func checkHost(_ fields: borrowing Fields) throws(Problem) {
         // Only HTTP/1.0 may leave it out (RFC 9112 §3.2), and no browser does.
@@ -89,6 +92,22 @@ struct AccessPolicy: Sendable {
             }
             throw Problem(.unauthorized, "the request carries no token; send Authorization: Bearer <token>")
         }
+        return try caller(withToken: sent, tokens, of: request.peer)
+    }
+
+    /// Who sends a message with a token in it.
+    /// - Parameter token: `nil` if it has none.
+    func caller(withToken token: String?, of peer: SocketAddress) throws(Problem) -> Caller {
+        guard let tokens else { return .anyone }
+        guard let token else {
+            throw Problem(.unauthorized, "the call carries no secret; send token:<token> as its first parameter")
+        }
+        return try caller(withToken: ArraySlice(token.utf8), tokens, of: peer)
+    }
+
+    private func caller(
+        withToken sent: ArraySlice<UInt8>, _ tokens: Locked<Tokens>, of peer: borrowing SocketAddress
+    ) throws(Problem) -> Caller {
         // Compared first: whatever others at the same address send, a right token passes.
         let digest = TokenDigest(of: sent)
         let grants = tokens.withLock { $0.grants }
@@ -97,7 +116,7 @@ struct AccessPolicy: Sendable {
             grant.token.digest.equals(digest) ? found ?? grant.caller : found
         }
         if let found { return found }
-        try limits.checkGuess(sent, of: request.peer)
+        try limits.checkGuess(sent, of: peer)
         throw Problem(.unauthorized, "the token is wrong; send Authorization: Bearer <token>")
     }
 

@@ -84,7 +84,7 @@ struct CommandTableTests {
     @Test("docs/options.md has a row for every option of the service, and for nothing else")
     func optionsPage() throws {
         let rows = try Self.document("options.md").split(separator: "\n").filter { $0.hasPrefix("| `--") }
-        let flags = rows.flatMap { $0.split(separator: "|")[0].matches(of: /`(--[a-z-]+)`/).map { String($0.1) } }
+        let flags = rows.flatMap { $0.split(separator: "|")[0].matches(of: /`(--[a-z0-9-]+)`/).map { String($0.1) } }
         #expect(Set(flags) == Set(OptionTable.options(of: .serve).map(\.flag)))
         #expect(Set(flags).count == flags.count)
     }

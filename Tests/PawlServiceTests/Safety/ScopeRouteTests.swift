@@ -297,6 +297,35 @@ struct ScopeRouteTests {
         }
     }
 
+    @Test("the log says which tokens came and went with a tokens file, by their names, and warns if it has none any more")
+    func reloadIsLogged() async throws {
+        let lines = Locked("")
+        let log = Log(level: .info, format: .text, now: { .now() }) { bytes in
+            lines.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+        }
+        try await serve(log: log) { running, path in
+            func reload(_ text: String) throws -> String {
+                lines.withLock { $0 = "" }
+                try Data(text.utf8).write(to: URL(filePath: path))
+                running.service.reloadSecrets()
+                let all = lines.withLock { $0 }
+                #expect(!all.contains("-token"))
+                return String(try #require(all.split(separator: "\n").first { $0.contains("token") }))
+            }
+            let same = try reload(Self.tokens)
+            #expect(same.hasSuffix("the tokens file is read again tokens=3"), "\(same)")
+            let rotation = try reload("ops full full-token\nops full next-token\nwall read wall-token")
+            #expect(rotation.hasSuffix("is read again tokens=3 added=ops,wall removed=board,prometheus"), "\(rotation)")
+            #expect(rotation.contains(" info "))
+            #expect(try reload("ops full\n").contains("the old tokens stay"))
+            let none = try reload("")
+            #expect(none.contains(" warning "))
+            #expect(none.hasSuffix("nobody is let in by it now tokens=0 removed=ops,ops,wall"), "\(none)")
+            #expect(try reload("# nobody\n").contains(" info "))
+            #expect(try reload("ops full full-token\n").hasSuffix("tokens=1 added=ops"))
+        }
+    }
+
     @Test("a tokens file that is gone, or has a bad or short token, leaves the old tokens, and the log says so without the token")
     func badFile() async throws {
         let lines = Locked("")

@@ -46,6 +46,11 @@ struct TokensFileTests {
             ("ops full sha256:s3cret", "64 hexadecimal"), ("ops full sha256:", "64 hexadecimal"),
             ("ops full sha256:\(String(repeating: "g", count: 64))", "64 hexadecimal"),
             ("ops full sha256:\(digest)00", "64 hexadecimal"), ("ops full \(String(repeating: "s", count: 4097))", "4096"),
+            ("ops full SHA256:s3cret", "64 hexadecimal"), ("ops full SHA512:\(digest)", "written sha256:"),
+            ("ops full sha256-\(digest)", "written sha256:"), ("ops full Sha256=\(digest)", "written sha256:"),
+            ("ops full sha-256:\(digest)", "written sha256:"), ("ops full SHA-256-\(digest)", "written sha256:"),
+            ("ops full sha256\(digest)", "written sha256:"), ("ops full sha256/\(digest)", "written sha256:"),
+            ("ops full sha265:\(digest)", "written sha256:"), ("ops full sha256s3cret=", "written sha256:"),
             ("ops full first", "has the token of line 2"), ("x read first", "has the token of line 2"),
         ])
     func wrong(line: String, reason: String) throws {
@@ -58,6 +63,34 @@ struct TokensFileTests {
             #expect("\(error)".hasPrefix("line 4: "))
             #expect(!"\(error)".contains("s3cr"))
         }
+    }
+
+    @Test("sha256: is read in any case, and a token may begin like it")
+    func spellings() throws {
+        for prefix in ["sha256:", "SHA256:", "Sha256:"] {
+            let tokens = try TokensFile.parse(Array("a full \(prefix)\(Self.digest)".utf8), shortest: 16)
+            #expect(tokens.map(\.digest) == [TokenDigest(of: "abc".utf8)])
+        }
+        for token in ["sha", "sha-", "shady:token=", "sha256", "sha-256", "sha256token", "sha1", "x-sha256:"] {
+            let tokens = try TokensFile.parse(Array("a full \(token)".utf8), shortest: 1)
+            #expect(tokens.map(\.digest) == [TokenDigest(of: token.utf8)], "\(token)")
+        }
+    }
+
+    @Test("a byte order mark before the first line is nobody's name, token or secret")
+    func byteOrderMark() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/file"
+        var configuration = Configuration()
+        (configuration.tokensFile, configuration.tokenFile, configuration.webhookSecretFile) = (path, path, path)
+        try Data("\u{FEFF}a full one\n".utf8).write(to: URL(filePath: path))
+        #expect(try configuration.readTokensFile().map(\.name) == ["a"])
+        #expect(configuration.lastReadTokens.map(\.name) == ["a"])
+        try Data("\u{FEFF}s3cret\n".utf8).write(to: URL(filePath: path))
+        try configuration.readToken()
+        try configuration.readWebhookSecret()
+        #expect(configuration.token?.authorization == "Bearer s3cret")
+        #expect(configuration.webhookSecret == "s3cret")
     }
 
     @Test("a plain token has as many characters as other machines need, one given by its digest any number")

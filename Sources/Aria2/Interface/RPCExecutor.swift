@@ -1,0 +1,451 @@
+internal import Downloads
+internal import HTTPCore
+internal import HTTPServer
+
+/// Carries calls out: those that only read, from the index; the others by the downloads' service, durable before they are answered.
+final class RPCExecutor: Sendable {
+    let downloads: DownloadService
+    let index: SnapshotIndex
+    let files: FilesDirectory
+    private let access: any Aria2Access
+    /// Names this run of the service: 40 hexadecimal digits.
+    private let session: String
+
+    init(_ downloads: DownloadService, _ files: FilesDirectory, _ access: any Aria2Access) {
+        self.downloads = downloads
+        index = downloads.index
+        self.files = files
+        self.access = access
+        session = Hexadecimal.encode((0..<20).map { _ in UInt8.random(in: 0...255) })
+    }
+
+    // MARK: - Reading
+
+    /// Answers a call of a quick method (``RPCMethod/isQuick``), without waiting for anything.
+    func answer(_ call: AuthorizedCall) throws(RPCError) -> Answer {
+        let parameters = call.parameters
+        switch call.method {
+        case .tellStatus:
+            let gid = try parameters.string(0)
+            let keys = try parameters.keys(1)
+            return .status(try download(gid, for: call.caller), keys)
+        case .getGlobalStat: return .statistics(index.statistics())
+        case .getVersion: return .version
+        case .getSessionInfo: return .session(session)
+        case .getPeers:
+            let download = try download(try parameters.string(0), for: call.caller)
+            guard download.state.isLive else { throw RPCError("No peer data is available for GID#\(download.gid)") }
+            return .noPeers
+        case .listMethods: return .names(RPCMethod.allCases.filter(\.isServed).map(\.rawValue))
+        case .listNotifications: return .names(RPCNotification.allCases.map(\.rawValue))
+        default: throw RPCError("\(call.method.rawValue) has to wait.")
+        }
+    }
+
+    /// The download that a gid means.
+    private func download(_ text: String, for caller: Aria2Caller) throws(RPCError) -> Download {
+        let prefix = try GIDPrefix(parsing: text)
+        switch index.find(gid: prefix.value, digits: prefix.digits) {
+        case .found(let id):
+            guard let download = index.download(id) else { break }
+            return caller.scope == .full ? download : download.withoutSecrets
+        case .notFound: break
+        case .ambiguous: throw RPCError("GID \(text) is not unique")
+        }
+        throw Self.isUnknown(text)
+    }
+
+    private static func isUnknown(_ gid: String) -> RPCError { RPCError("GID \(gid) is not found") }
+
+    private func list(_ downloads: [Download], _ keys: StatusKeys, for caller: Aria2Caller) -> Answer {
+        .statuses(caller.scope == .full ? downloads : downloads.map(\.withoutSecrets), keys)
+    }
+
+    private func waiting(_ parameters: RPCParameters, for caller: Aria2Caller) throws(RPCError) -> Answer {
+        let (offset, count) = (try parameters.integer(0), try parameters.integer(1, atLeast: 0))
+        let keys = try parameters.keys(2)
+        let window = ListWindow(offset: offset, count: min(count, DownloadView.mostLive), of: index.queueCount)
+        let found = index.queue(offset: window.range.lowerBound, limit: window.range.count)
+        return list(window.isBackwards ? found.reversed() : found, keys, for: caller)
+    }
+
+    private func stopped(_ parameters: RPCParameters, for caller: Aria2Caller) throws(RPCError) -> Answer {
+        let (offset, count) = (try parameters.integer(0), try parameters.integer(1, atLeast: 0))
+        let keys = try parameters.keys(2)
+        let all = index.ended(limit: DownloadView.mostStopped)
+        let window = ListWindow(offset: offset, count: count, of: all.count)
+        let found = Array(all[window.range])
+        return list(window.isBackwards ? found.reversed() : found, keys, for: caller)
+    }
+
+    private func details(_ gid: String, for caller: Aria2Caller) async throws(RPCError) -> DownloadDetails {
+        let id = try download(gid, for: caller).id
+        do throws(DownloadError) {
+            var details = try await downloads.details(of: id)
+            guard caller.scope != .full else { return details }
+            details.download = details.download.withoutSecrets
+            for place in details.sources.indices {
+                details.sources[place].url = HTTPURL.withoutSecrets(in: details.sources[place].url)
+            }
+            for place in details.connections.indices {
+                details.connections[place].url = HTTPURL.withoutSecrets(in: details.connections[place].url)
+                details.connections[place].currentURL = HTTPURL.withoutSecrets(in: details.connections[place].currentURL)
+            }
+            return details
+        } catch {
+            throw error == .notFound ? Self.isUnknown(gid) : RPCError(error)
+        }
+    }
+
+    // MARK: - Anything
+
+    /// Carries out one call.
+    private func perform(_ call: AuthorizedCall, from peer: SocketAddress) async throws(RPCError) -> Answer {
+        let answer = try await carryOut(call)
+        if let change = call.method.loggedChange { access.log(change, by: call.caller, from: peer) }
+        return answer
+    }
+
+    private func carryOut(_ call: AuthorizedCall) async throws(RPCError) -> Answer {
+        let (parameters, caller) = (call.parameters, call.caller)
+        switch call.method {
+        case .tellStatus, .getGlobalStat, .getVersion, .getSessionInfo, .getPeers, .listMethods, .listNotifications, .multicall:
+            return try answer(call)
+        case .addUri: return try await add([call])[0].get()
+        case .tellActive:
+            let keys = try parameters.keys(0)
+            return list(Array(index.active().prefix(DownloadView.mostLive)), keys, for: caller)
+        case .tellWaiting: return try waiting(parameters, for: caller)
+        case .tellStopped: return try stopped(parameters, for: caller)
+        case .getFiles:
+            let details = try await details(try parameters.string(0), for: caller)
+            return .files(details.download, details.sources)
+        case .getUris:
+            let details = try await details(try parameters.string(0), for: caller)
+            guard details.download.state.isLive else {
+                throw RPCError("No URI data is available for GID#\(details.download.gid)")
+            }
+            return .uris(details.sources)
+        case .getServers:
+            let details = try await details(try parameters.string(0), for: caller)
+            guard Aria2Status(details.download.state) == .active else {
+                throw RPCError("No active download for GID#\(details.download.gid)")
+            }
+            return .servers(details.connections)
+        case .getOption:
+            let details = try await details(try parameters.string(0), for: caller)
+            let usual = await downloads.settings.segments
+            return .options(
+                ToldOptions.download(details, in: files, usualSegments: usual, hidesSecrets: caller.scope != .full))
+        case .getGlobalOption: return .options(ToldOptions.global(await downloads.settings, in: files))
+        case .pause, .forcePause:
+            return try await command(.pause, call, isTaken: { $0 != .paused && $0.isLive }) { "GID#\($0) cannot be paused now" }
+        case .unpause:
+            return try await command(.resume, call, isTaken: { $0 == .paused }) { "GID#\($0) cannot be unpaused now" }
+        case .remove, .forceRemove:
+            return try await command(.cancel, call, isTaken: \.isLive) { "Active Download not found for GID#\($0)" }
+        case .pauseAll, .forcePauseAll: return try await commandAll(.pause, [.queued, .downloading, .retrying])
+        case .unpauseAll: return try await commandAll(.resume, [.paused])
+        case .removeDownloadResult: return try await removeResult(parameters, for: caller)
+        case .purgeDownloadResult:
+            return try await Self.rethrowing { () throws(DownloadError) in
+                _ = try await downloads.removeAll(ListQuery(states: [.completed, .failed, .cancelled]), deletingFiles: false)
+                return .ok
+            }
+        case .changePosition: return try await changePosition(parameters, for: caller)
+        case .changeUri: return try await changeURIs(parameters, for: caller)
+        case .changeOption: return try await changeOptions(parameters, for: caller)
+        case .changeGlobalOption:
+            let options = try GlobalOptions(try parameters.members(0), in: files)
+            guard !options.values.isEmpty else { return .ok }
+            return try await Self.rethrowing { () throws(DownloadError) in
+                _ = try await downloads.change(options.values)
+                return .ok
+            }
+        case .saveSession: return .ok
+        case .addTorrent:
+            _ = try parameters.string(0)
+            throw RPCError("BitTorrent is not supported.")
+        case .addMetalink:
+            _ = try parameters.string(0)
+            throw RPCError("Metalink is not supported.")
+        case .shutdown, .forceShutdown:
+            throw RPCError("\(call.method.rawValue) is refused: a client does not end the service.")
+        }
+    }
+
+    private static func rethrowing(_ body: () async throws(DownloadError) -> Answer) async throws(RPCError) -> Answer {
+        do throws(DownloadError) {
+            return try await body()
+        } catch {
+            throw RPCError(error)
+        }
+    }
+
+    private func command(
+        _ command: DownloadCommand, _ call: AuthorizedCall, isTaken: (DownloadState) -> Bool, refusal: (DownloadGID) -> String
+    ) async throws(RPCError) -> Answer {
+        let gid = try call.parameters.string(0)
+        let download = try download(gid, for: call.caller)
+        guard isTaken(download.state) else { throw RPCError(refusal(download.gid)) }
+        do throws(DownloadError) {
+            _ = try await downloads.perform(command, on: download.id)
+            return .gid(download.gid)
+        } catch {
+            // It moved on, or went, before its turn came.
+            switch error {
+            case .illegalTransition: throw RPCError(refusal(download.gid))
+            case .notFound: throw Self.isUnknown(gid)
+            default: throw RPCError(error)
+            }
+        }
+    }
+
+    private func commandAll(_ command: DownloadCommand, _ states: Set<DownloadState>) async throws(RPCError) -> Answer {
+        try await Self.rethrowing { () throws(DownloadError) in
+            _ = try await downloads.performOnAll(command, states: states)
+            return .ok
+        }
+    }
+
+    private func removeResult(_ parameters: RPCParameters, for caller: Aria2Caller) async throws(RPCError) -> Answer {
+        let gid = try parameters.string(0)
+        let download = try download(gid, for: caller)
+        let refusal = RPCError("Could not remove download result of GID#\(download.gid)")
+        guard !download.state.isLive else { throw refusal }
+        do throws(DownloadError) {
+            try await downloads.remove(download.id, deletingFile: false) { !$0.state.isLive }
+            return .ok
+        } catch {
+            switch error {
+            case .preconditionFailed: throw refusal
+            case .notFound: throw Self.isUnknown(gid)
+            default: throw RPCError(error)
+            }
+        }
+    }
+
+    private func changePosition(_ parameters: RPCParameters, for caller: Aria2Caller) async throws(RPCError) -> Answer {
+        let (gid, number, how) = (try parameters.string(0), try parameters.integer(1), try parameters.string(2))
+        let download = try download(gid, for: caller)
+        let move: QueueMove
+        switch how {
+        case "POS_SET": move = .start(number)
+        case "POS_CUR": move = .current(number)
+        case "POS_END": move = .end(number)
+        default: throw RPCError("Illegal argument.")
+        }
+        do throws(DownloadError) {
+            return .number(try await downloads.move(download.id, to: move))
+        } catch {
+            switch error {
+            case .illegalTransition: throw RPCError("GID#\(download.gid) not found in the waiting queue.")
+            case .notFound: throw Self.isUnknown(gid)
+            default: throw RPCError(error)
+            }
+        }
+    }
+
+    private func changeOptions(_ parameters: RPCParameters, for caller: Aria2Caller) async throws(RPCError) -> Answer {
+        let gid = try parameters.string(0)
+        let members = try parameters.members(1)
+        let download = try download(gid, for: caller)
+        let refusal = RPCError("Cannot change option for GID#\(download.gid)")
+        guard download.state.isLive else { throw refusal }
+        let options = try DownloadOptions(members, in: files)
+        var change = options.change(usualSegments: await downloads.settings.segments)
+        // What stays as it is must not stop a transfer.
+        if change.folder == download.folder { change.folder = nil }
+        if change.filename == download.filename { change.filename = nil }
+        guard change.folder != nil || change.filename != nil || change.speedLimit != nil || change.segments != nil else {
+            return .ok
+        }
+        do throws(DownloadError) {
+            _ = try await downloads.change(download.id, change) { $0.state.isLive }
+            return .ok
+        } catch {
+            switch error {
+            case .preconditionFailed, .illegalTransition: throw refusal
+            case .notFound: throw Self.isUnknown(gid)
+            default: throw RPCError(error)
+            }
+        }
+    }
+
+    private func changeURIs(_ parameters: RPCParameters, for caller: Aria2Caller) async throws(RPCError) -> Answer {
+        let gid = try parameters.string(0)
+        let file = try parameters.integer(1, atLeast: 1)
+        let (deleted, added) = (try parameters.strings(2), try parameters.strings(3))
+        let position = try parameters.position(4)
+        let details = try await details(gid, for: caller)
+        let download = details.download
+        let refusal = RPCError("Cannot remove URIs from GID#\(download.gid)")
+        guard download.state.isLive else { throw refusal }
+        guard file == 1 else { throw RPCError("fileIndex is out of range") }
+        let known = details.sources.compactMap { HTTPURL($0.url) }
+        let list = URIList(known, deleting: deleted, adding: added, at: position)
+        guard let first = list.urls.first else { throw RPCError("A download keeps one URI at least.") }
+        guard list.urls.count <= DownloadOptions.mostMirrors + 1 else {
+            throw RPCError("A download has at most \(DownloadOptions.mostMirrors + 1) URIs.")
+        }
+        let result = Answer.numbers([list.deleted, list.added])
+        guard list.deleted + list.added > 0 else { return result }
+        var change = DownloadChange()
+        if first != known.first {
+            change.url = first.withoutUserInfo
+            change.authorization = first.basicAuthorization
+        }
+        change.mirrors = list.urls.dropFirst().map(\.withoutUserInfo)
+        do throws(DownloadError) {
+            _ = try await downloads.change(download.id, change) { $0.state.isLive }
+            return result
+        } catch {
+            switch error {
+            case .preconditionFailed, .illegalTransition: throw refusal
+            case .notFound: throw Self.isUnknown(gid)
+            default: throw RPCError(error)
+            }
+        }
+    }
+
+    // MARK: - Several calls
+
+    /// Downloads that one response tells of, at most: some 35 MB.
+    private static let mostTold = 50_000
+    /// Commands that are under way at once for one message.
+    private static let commandsAtOnce = 256
+
+    /// Carries out the steps of a message in order; what is added together, and commands to different downloads, become durable together.
+    func results(of steps: [RPCStep], from peer: SocketAddress) async -> [Result<Answer, RPCError>] {
+        var told = 0
+        return await results(of: steps, from: peer, told: &told)
+    }
+
+    private func results(of steps: [RPCStep], from peer: SocketAddress, told: inout Int) async -> [Result<Answer, RPCError>] {
+        var results: [Result<Answer, RPCError>] = []
+        results.reserveCapacity(steps.count)
+        while results.count < steps.count {
+            switch steps[results.count] {
+            case .failed(let error): results.append(.failure(error))
+            case .multicall(let inner):
+                results.append(.success(.results(await self.results(of: inner, from: peer, told: &told))))
+            case .call(let call):
+                let together = Self.together(steps[results.count...])
+                if call.method == .addUri {
+                    results += await add(together)
+                } else if together.count > 1 {
+                    results += await performAtOnce(together, from: peer)
+                } else if told > Self.mostTold {
+                    results.append(.failure(RPCError("The response would be too large.")))
+                } else {
+                    let result = await result(of: call, from: peer)
+                    if case .success(.statuses(let downloads, _)) = result { told += downloads.count }
+                    results.append(result)
+                }
+            }
+        }
+        return results
+    }
+
+    /// The calls at the begin that are carried out as one.
+    private static func together(_ steps: ArraySlice<RPCStep>) -> [AuthorizedCall] {
+        var calls: [AuthorizedCall] = []
+        var gids: Set<String> = []
+        for step in steps {
+            guard case .call(let call) = step else { break }
+            if let first = calls.first {
+                let isSame = call.method == .addUri ? first.method == .addUri : call.method.isCommand && first.method.isCommand
+                guard isSame else { break }
+            }
+            if call.method.isCommand {
+                // The same download twice: one after the other.
+                guard calls.count < commandsAtOnce, let gid = try? call.parameters.string(0),
+                    gids.insert(gid.lowercased()).inserted
+                else {
+                    if calls.isEmpty { calls.append(call) }
+                    break
+                }
+            }
+            calls.append(call)
+            if call.method != .addUri, !call.method.isCommand { break }
+        }
+        return calls
+    }
+
+    private func result(of call: AuthorizedCall, from peer: SocketAddress) async -> Result<Answer, RPCError> {
+        do throws(RPCError) {
+            return .success(try await perform(call, from: peer))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func performAtOnce(_ calls: [AuthorizedCall], from peer: SocketAddress) async -> [Result<Answer, RPCError>] {
+        await withTaskGroup(of: (Int, Result<Answer, RPCError>).self) { group in
+            for (number, call) in calls.enumerated() {
+                group.addTask { (number, await self.result(of: call, from: peer)) }
+            }
+            var results = [Result<Answer, RPCError>](repeating: .success(.ok), count: calls.count)
+            for await (number, result) in group { results[number] = result }
+            return results
+        }
+    }
+
+    /// Adds downloads, durable as one.
+    private func add(_ calls: [AuthorizedCall]) async -> [Result<Answer, RPCError>] {
+        let usual = await downloads.settings.segments
+        let asked = calls.map { call -> Result<NewDownload, RPCError> in
+            do throws(RPCError) {
+                let addresses = try call.parameters.strings(0)
+                let members = try call.parameters.optionalMembers(1) ?? []
+                let position = try call.parameters.position(2)
+                let options = try DownloadOptions(members, in: files)
+                return .success(try options.download(of: addresses, position: position, usualSegments: usual))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let accepted = asked.compactMap { try? $0.get() }
+        var outcomes: [Addition.Outcome] = []
+        var failure: RPCError?
+        if !accepted.isEmpty {
+            do throws(DownloadError) {
+                outcomes = try await downloads.add(accepted.map { .success($0) })
+            } catch {
+                failure = RPCError(error)
+            }
+        }
+        var next = outcomes.makeIterator()
+        return asked.map { asked in
+            if case .failure(let error) = asked { return .failure(error) }
+            if let failure { return .failure(failure) }
+            switch next.next() {
+            case .success(let addition)?: return .success(.gid(addition.download.gid))
+            case .failure(let refusal)?: return .failure(RPCError(refusal.detail))
+            case nil: return .failure(RPCError("What became of the call is not known."))
+            }
+        }
+    }
+}
+
+/// The URIs of a download after `changeUri`.
+struct URIList: Sendable, Equatable {
+    private(set) var urls: [HTTPURL]
+    /// How many were deleted, each once.
+    private(set) var deleted = 0
+    /// How many were added; what is no URL is not.
+    private(set) var added = 0
+
+    /// - Parameter position: where to, among those that are left; `nil` is the end.
+    init(_ urls: [HTTPURL], deleting texts: [String], adding more: [String], at position: Int?) {
+        self.urls = urls
+        for text in texts {
+            guard let url = PastedURL.parse(text), let place = self.urls.firstIndex(of: url.withoutUserInfo) else { continue }
+            self.urls.remove(at: place)
+            deleted += 1
+        }
+        let new = more.compactMap(PastedURL.parse)
+        added = new.count
+        self.urls.insert(contentsOf: new, at: min(position ?? self.urls.count, self.urls.count))
+    }
+}

@@ -1,0 +1,54 @@
+internal import Downloads
+internal import HTTPCore
+
+/// Why a call fails, as aria2 tells it: JSON-RPC 2.0 §5.1, and code 1 for whatever a method refuses.
+struct RPCError: Error, Sendable, Equatable {
+    let code: Int
+    /// A sentence for people. Clients compare ``unauthorized``'s.
+    let message: String
+
+    /// What a method refuses.
+    init(_ message: String) {
+        self.init(code: 1, message)
+    }
+
+    private init(code: Int, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The secret is missing or wrong.
+    static let unauthorized = RPCError("Unauthorized")
+    /// The call has no `id` or no `method`, or is no object.
+    static let invalidRequest = RPCError(code: -32600, "Invalid Request.")
+    /// `params` is no list.
+    static let invalidParameters = RPCError(code: -32602, "Invalid params.")
+    /// The text is no JSON.
+    static let parse = RPCError(code: -32700, "Parse error.")
+
+    /// The HTTP status of a response that has this alone.
+    var status: HTTPStatus {
+        code == Self.parse.code || code == Self.invalidParameters.code ? .internalServerError : .badRequest
+    }
+}
+
+extension RPCError {
+    /// What the downloads refuse.
+    init(_ error: DownloadError) {
+        self.init(error.description)
+    }
+
+    static func isMissing(_ parameter: Int) -> RPCError { RPCError("The parameter at \(parameter) is required but missing.") }
+
+    static func hasWrongType(_ parameter: Int) -> RPCError { RPCError("The parameter at \(parameter) has wrong type.") }
+
+    static func isLess(_ parameter: Int, than least: Int) -> RPCError {
+        RPCError("The integer parameter at \(parameter) has invalid value: the value must be greater than or equal to \(least).")
+    }
+
+    /// - Parameter reason: what is accepted, as a sentence, where that is not what aria2 accepts.
+    static func badOption(_ name: String, _ reason: String? = nil) -> RPCError {
+        let text = "We encountered a problem while processing the option '--\(name)'."
+        return RPCError(reason.map { "\(text) \($0)" } ?? text)
+    }
+}

@@ -1,0 +1,176 @@
+internal import Downloads
+internal import HTTPCore
+internal import JSON
+
+/// What the options of `addUri` and `changeOption` ask for.
+struct DownloadOptions {
+    /// The folder that `dir` is; `nil` if it was not given.
+    let folder: String?
+    let out: String?
+    let speedLimit: Int64?
+    /// `split` and `max-connection-per-server`.
+    let split: Int64?
+    let connectionsPerServer: Int64?
+    private let reader: OptionReader
+
+    init(_ members: [JSONMember], in files: FilesDirectory) throws(RPCError) {
+        reader = try OptionReader(members)
+        if let directory = reader.text("dir") {
+            folder = directory.isEmpty ? "" : try files.folder(ofDirectory: directory)
+        } else {
+            folder = nil
+        }
+        out = reader.text("out").flatMap { $0.isEmpty ? nil : $0 }
+        speedLimit = reader.number("max-download-limit")
+        split = reader.number("split")
+        connectionsPerServer = reader.number("max-connection-per-server")
+    }
+
+    /// Connections for the file; `nil` if the options do not say.
+    /// - Parameter usual: what holds of the one that is not given.
+    func segments(usual: Int) -> Int? {
+        guard split != nil || connectionsPerServer != nil else { return nil }
+        return Int(min(split ?? Int64(usual), connectionsPerServer ?? Int64(usual), Self.mostSegments))
+    }
+
+    /// Connections for one file, at most: what REST takes.
+    private static let mostSegments: Int64 = 16
+
+    /// Mirrors of a download, at most: what REST takes.
+    static let mostMirrors = 16
+
+    /// The download that `addUri` asks for.
+    /// - Parameters:
+    ///   - addresses: mirrors of one file; those that are no URL are passed over, as aria2 does.
+    ///   - position: in the queue; `nil` is its end.
+    ///   - usualSegments: connections for a file by the settings.
+    func download(of addresses: [String], position: Int?, usualSegments: Int) throws(RPCError) -> NewDownload {
+        guard !addresses.isEmpty else { throw RPCError("URI is not provided.") }
+        let urls = addresses.compactMap(PastedURL.parse)
+        guard let url = urls.first else {
+            // A magnet link is a URI: that there is none would tell a user nothing.
+            let isForeign = addresses.contains { $0.contains("://") || $0.hasPrefix("magnet:") }
+            throw RPCError(isForeign ? "No URI to download: only http and https URLs are." : "No URI to download.")
+        }
+        guard urls.count <= Self.mostMirrors + 1 else {
+            throw RPCError("A download has at most \(Self.mostMirrors + 1) URIs.")
+        }
+        var new = NewDownload(url: url.withoutUserInfo, onDuplicate: .new)
+        new.mirrors = urls.dropFirst().map(\.withoutUserInfo)
+        new.filename = out
+        new.folder = folder ?? ""
+        new.headers = try RequestFields.read(reader, for: url)
+        new.checksum = try checksum
+        new.speedLimit = speedLimit ?? 0
+        new.segments = segments(usual: usualSegments)
+        new.startsPaused = reader.isTrue("pause")
+        new.gid = try gid
+        new.position = position
+        return new
+    }
+
+    /// `sha-256=<hex>`
+    private var checksum: Checksum? {
+        get throws(RPCError) {
+            guard let text = reader.text("checksum"), !text.isEmpty else { return nil }
+            guard let equals = text.firstIndex(of: "="),
+                let checksum = try? Checksum(parsing: "\(text[..<equals]):\(text[text.index(after: equals)...])")
+            else { throw .badOption("checksum") }
+            return checksum
+        }
+    }
+
+    private var gid: DownloadGID? {
+        get throws(RPCError) {
+            guard let text = reader.text("gid") else { return nil }
+            guard let gid = DownloadGID(text), gid.value != 0 else {
+                throw .badOption("gid", "It takes 16 hexadecimal digits, not all 0.")
+            }
+            return gid
+        }
+    }
+
+    /// What `changeOption` asks for; what else it names is without effect once a download has been added.
+    /// - Parameter usualSegments: connections for a file by the settings.
+    func change(usualSegments: Int) -> DownloadChange {
+        var change = DownloadChange()
+        change.folder = folder
+        change.filename = out
+        change.speedLimit = speedLimit
+        change.segments = segments(usual: usualSegments)
+        return change
+    }
+}
+
+/// What `changeGlobalOption` asks for.
+struct GlobalOptions {
+    /// The settings that change, each in its range.
+    let values: [ServiceSettings.Name: Int64]
+
+    init(_ members: [JSONMember], in files: FilesDirectory) throws(RPCError) {
+        let options = try DownloadOptions(members, in: files)
+        guard options.folder ?? "" == "" else {
+            throw .badOption("dir", "It is \(files.path), which the service is told by its own option.")
+        }
+        let reader = try OptionReader(members)
+        var values: [ServiceSettings.Name: Int64] = [:]
+        func set(_ name: ServiceSettings.Name, _ value: Int64?) {
+            if let value { values[name] = min(max(value, name.range.lowerBound), name.range.upperBound) }
+        }
+        set(.maxConcurrent, reader.number("max-concurrent-downloads"))
+        set(.speedLimit, reader.number("max-overall-download-limit"))
+        set(.segments, options.segments(usual: Int.max).map(Int64.init))
+        self.values = values
+    }
+}
+
+/// Options as they are told: names and values, in the order of the names.
+enum ToldOptions {
+    /// What holds of every download.
+    private static let always = [
+        ("allow-overwrite", "false"), ("always-resume", "true"), ("auto-file-renaming", "true"), ("continue", "true"),
+        ("follow-metalink", "false"), ("follow-torrent", "false"), ("piece-length", "1048576"), ("remote-time", "false"),
+    ]
+
+    /// Those of one download: what was given, as far as it is no secret, and what holds.
+    static func download(
+        _ details: DownloadDetails, in files: FilesDirectory, usualSegments: Int, hidesSecrets: Bool
+    ) -> [(String, String)] {
+        let download = details.download
+        let segments = String(details.requestedSegments ?? usualSegments)
+        var options = always
+        options.append(("dir", files.directory(ofFolder: download.folder)))
+        options.append(("max-connection-per-server", segments))
+        options.append(("max-download-limit", String(download.speedLimit)))
+        options.append(("split", segments))
+        if let name = details.requestedFilename { options.append(("out", name)) }
+        if let checksum = download.checksum {
+            options.append(("checksum", "\(checksum.algorithm.rawValue)=\(Hexadecimal.encode(checksum.bytes))"))
+        }
+        var lines: [String] = []
+        for (name, value) in details.headers {
+            let value = hidesSecrets ? HTTPURL.withoutSecrets(in: value) : value
+            switch name.lowercased() {
+            case "user-agent": options.append(("user-agent", value))
+            case "referer": options.append(("referer", value))
+            default: lines.append("\(name): \(value)")
+            }
+        }
+        if !lines.isEmpty { options.append(("header", lines.joined(separator: "\n") + "\n")) }
+        return options.sorted { $0.0 < $1.0 }
+    }
+
+    /// Those of the service.
+    static func global(_ settings: ServiceSettings, in files: FilesDirectory) -> [(String, String)] {
+        let options =
+            always + [
+                ("check-certificate", "true"), ("dir", files.path), ("enable-rpc", "true"),
+                ("max-concurrent-downloads", String(settings.maxConcurrent)),
+                ("max-connection-per-server", String(settings.segments)), ("max-download-limit", "0"),
+                ("max-download-result", String(DownloadView.mostStopped)),
+                ("max-overall-download-limit", String(settings.speedLimit)), ("max-overall-upload-limit", "0"),
+                ("split", String(settings.segments)),
+            ]
+        return options.sorted { $0.0 < $1.0 }
+    }
+}

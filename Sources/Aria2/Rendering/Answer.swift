@@ -1,0 +1,139 @@
+internal import Downloads
+internal import JSON
+
+/// What a call results in.
+indirect enum Answer: Sendable {
+    case ok
+    case gid(DownloadGID)
+    case number(Int)
+    case numbers([Int])
+    case status(Download, StatusKeys)
+    case statuses([Download], StatusKeys)
+    case files(Download, [DownloadDetails.Source])
+    case uris([DownloadDetails.Source])
+    case servers([DownloadDetails.Connection])
+    case noPeers
+    case options([(String, String)])
+    case statistics(DownloadStatistics)
+    case version
+    case session(String)
+    case names([String])
+    case results([Result<Answer, RPCError>])
+}
+
+extension Answer {
+    /// The version of aria2 that is spoken: clients ask for it to know what there is.
+    static let spokenVersion = "1.37.0"
+    /// What clients find nothing in that they would offer torrents for.
+    private static let features = ["Async DNS", "GZip", "HTTPS", "Message Digest"]
+
+    func encode(into writer: inout JSONWriter, _ view: DownloadView) {
+        switch self {
+        case .ok: writer.value("OK")
+        case .gid(let gid): writer.value(gid.description)
+        case .number(let number): writer.value(number)
+        case .numbers(let numbers): writer.list(numbers) { $0.value($1) }
+        case .status(let download, let keys): view.encode(download, keys, into: &writer)
+        case .statuses(let downloads, let keys): writer.list(downloads) { view.encode($1, keys, into: &$0) }
+        case .files(let download, let sources): view.encodeFiles(of: download, sources.pairs, into: &writer)
+        case .uris(let sources): DownloadView.encodeURIs(sources.pairs, into: &writer)
+        case .servers(let connections): Self.encode(connections, into: &writer)
+        case .noPeers: writer.list([Int]()) { _, _ in }
+        case .options(let options):
+            writer.beginObject()
+            for (name, value) in options { writer.member(name, value) }
+            writer.endObject()
+        case .statistics(let statistics): Self.encode(statistics, into: &writer)
+        case .version:
+            writer.beginObject()
+            writer.name("enabledFeatures")
+            writer.list(Self.features) { $0.value($1) }
+            writer.member("version", Self.spokenVersion)
+            writer.endObject()
+        case .session(let id):
+            writer.beginObject()
+            writer.member("sessionId", id)
+            writer.endObject()
+        case .names(let names): writer.list(names) { $0.value($1) }
+        case .results(let results): writer.list(results) { Self.encode($1, into: &$0, view) }
+        }
+    }
+
+    /// One result of a `system.multicall`: in a list of its own, but for errors.
+    private static func encode(_ result: Result<Answer, RPCError>, into writer: inout JSONWriter, _ view: DownloadView) {
+        switch result {
+        case .success(let answer): writer.list(CollectionOfOne(answer)) { $1.encode(into: &$0, view) }
+        case .failure(let error): error.encode(into: &writer)
+        }
+    }
+
+    private static func encode(_ connections: [DownloadDetails.Connection], into writer: inout JSONWriter) {
+        writer.beginArray()
+        writer.beginObject()
+        writer.figure("index", 1)
+        writer.name("servers")
+        writer.list(connections) { writer, connection in
+            writer.beginObject()
+            writer.member("currentUri", connection.currentURL)
+            writer.figure("downloadSpeed", connection.bytesPerSecond)
+            writer.member("uri", connection.url)
+            writer.endObject()
+        }
+        writer.endObject()
+        writer.endArray()
+    }
+
+    private static func encode(_ statistics: DownloadStatistics, into writer: inout JSONWriter) {
+        func count(_ states: DownloadState...) -> Int64 {
+            states.reduce(0) { $0 + Int64(statistics.counts[$1] ?? 0) }
+        }
+        let stopped = count(.completed, .failed, .cancelled)
+        writer.beginObject()
+        writer.figure("downloadSpeed", statistics.bytesPerSecond)
+        writer.figure("numActive", count(.downloading, .retrying))
+        writer.figure("numStopped", min(stopped, Int64(DownloadView.mostStopped)))
+        writer.figure("numStoppedTotal", stopped)
+        writer.figure("numWaiting", count(.queued, .paused))
+        writer.figure("uploadSpeed", 0)
+        writer.endObject()
+    }
+}
+
+extension RPCError {
+    func encode(into writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("code", code)
+        writer.member("message", message)
+        writer.endObject()
+    }
+}
+
+extension JSONWriter {
+    /// Writes an array.
+    mutating func list<Element>(_ elements: some Sequence<Element>, _ encode: (inout JSONWriter, Element) -> Void) {
+        beginArray()
+        for element in elements { encode(&self, element) }
+        endArray()
+    }
+
+    /// Writes the response to one call: JSON-RPC 2.0 §5.
+    mutating func response(to id: [UInt8], _ result: Result<Answer, RPCError>, _ view: DownloadView) {
+        beginObject()
+        name("id")
+        raw(id)
+        member("jsonrpc", "2.0")
+        switch result {
+        case .success(let answer):
+            name("result")
+            answer.encode(into: &self, view)
+        case .failure(let error):
+            name("error")
+            error.encode(into: &self)
+        }
+        endObject()
+    }
+}
+
+extension [DownloadDetails.Source] {
+    fileprivate var pairs: [(url: String, isUsed: Bool)] { map { ($0.url, $0.isUsed) } }
+}

@@ -1,0 +1,156 @@
+internal import Downloads
+internal import HTTPCore
+internal import JSON
+
+/// A download's state in aria2's words.
+enum Aria2Status: String, Sendable {
+    case active, waiting, paused, complete, error, removed
+
+    init(_ state: DownloadState) {
+        self =
+            switch state {
+            case .downloading, .retrying: .active
+            case .queued: .waiting
+            case .paused: .paused
+            case .completed: .complete
+            case .failed: .error
+            case .cancelled: .removed
+            }
+    }
+}
+
+/// Downloads as aria2 tells them: all figures are strings, and members are in the order of their names.
+struct DownloadView: Sendable {
+    let files: FilesDirectory
+
+    /// How many of those that have stopped are told, as by aria2: clients poll all of them.
+    static let mostStopped = 1_000
+    /// How many of those that have not are told at once.
+    static let mostLive = 10_000
+
+    func encode(_ download: Download, _ keys: StatusKeys, into writer: inout JSONWriter) {
+        let pieces = Pieces(of: download.totalLength)
+        writer.beginObject()
+        if keys.contains(.bitfield), pieces.count > 0 {
+            writer.name("bitfield")
+            let bytes = pieces.bitfield(of: download.completeRanges)
+            writer.plain { Self.appendHexadecimal(bytes, to: &$0) }
+        }
+        if keys.contains(.completedLength) { writer.figure("completedLength", download.bytesReceived) }
+        if keys.contains(.connections) {
+            writer.figure("connections", download.state == .downloading ? Int64(download.segments) : 0)
+        }
+        if keys.contains(.dir) { writer.member("dir", files.directory(ofFolder: download.folder)) }
+        if keys.contains(.downloadSpeed) { writer.figure("downloadSpeed", download.bytesPerSecond) }
+        if !download.state.isLive {
+            if keys.contains(.errorCode) { writer.figure("errorCode", download.errorCode) }
+            if keys.contains(.errorMessage) { writer.member("errorMessage", download.error?.message ?? "") }
+        }
+        if keys.contains(.files) {
+            writer.name("files")
+            encodeFiles(of: download, [(download.url, download.attempts > 0)], into: &writer)
+        }
+        if keys.contains(.gid) { writer.member("gid", download.gid.description) }
+        if keys.contains(.numPieces) { writer.figure("numPieces", Int64(pieces.count)) }
+        if keys.contains(.pieceLength) { writer.figure("pieceLength", pieces.length) }
+        if keys.contains(.status) { writer.member("status", Aria2Status(download.state).rawValue) }
+        if keys.contains(.totalLength) { writer.figure("totalLength", download.totalLength ?? 0) }
+        if keys.contains(.uploadLength) { writer.figure("uploadLength", 0) }
+        if keys.contains(.uploadSpeed) { writer.figure("uploadSpeed", 0) }
+        writer.endObject()
+    }
+
+    /// The list of files, which always is one.
+    func encodeFiles(of download: Download, _ sources: [(url: String, isUsed: Bool)], into writer: inout JSONWriter) {
+        writer.beginArray()
+        writer.beginObject()
+        writer.figure("completedLength", download.bytesReceived)
+        writer.figure("index", 1)
+        writer.figure("length", download.totalLength ?? 0)
+        writer.name("path")
+        if let filename = download.filename {
+            writer.value("\(files.directory(ofFolder: download.folder))/\(filename)")
+        } else {
+            writer.value("")
+        }
+        writer.member("selected", "true")
+        writer.name("uris")
+        Self.encodeURIs(sources, into: &writer)
+        writer.endObject()
+        writer.endArray()
+    }
+
+    static func encodeURIs(_ sources: [(url: String, isUsed: Bool)], into writer: inout JSONWriter) {
+        writer.beginArray()
+        for source in sources {
+            writer.beginObject()
+            writer.member("status", source.isUsed ? "used" : "waiting")
+            writer.member("uri", source.url)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    private static func appendHexadecimal(_ values: [UInt8], to bytes: inout [UInt8]) {
+        bytes.append(addingCapacity: values.count * 2) { output in
+            for value in values {
+                for digit in [value >> 4, value & 15] { output.append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
+            }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Writes a member whose number is a string.
+    mutating func figure(_ name: String, _ value: Int64) {
+        self.name(name)
+        plain { bytes in
+            if value < 0 { bytes.append(UInt8(ascii: "-")) }
+            let start = bytes.count
+            var rest = value.magnitude
+            repeat {
+                bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+                rest /= 10
+            } while rest > 0
+            bytes[start...].reverse()
+        }
+    }
+}
+
+extension Download {
+    /// Bytes of the file; `nil` while unknown.
+    fileprivate var totalLength: Int64? { state == .completed ? bytesReceived : bytesTotal }
+
+    /// The bytes that are there, as far as they can be told without gaps.
+    fileprivate var completeRanges: [Range<Int64>] {
+        if state == .completed { return [0..<bytesReceived] }
+        return receivedRanges
+    }
+
+    /// The exit status of aria2c (its manual page) that says most nearly why it has stopped.
+    var errorCode: Int64 {
+        switch state {
+        case .completed: return 0
+        case .cancelled: return 31
+        default: break
+        }
+        guard let error else { return 1 }
+        switch error.code {
+        case .httpStatus:
+            switch error.httpStatus {
+            case 404: return 3
+            case 401: return 24
+            case 429, 502, 503, 504: return 29
+            default: return 22
+            }
+        case .timedOut: return 2
+        case .connectionFailed, .transferBroken: return 6
+        case .tooManyRedirects: return 23
+        case .checksumMismatch: return 32
+        case .insufficientStorage: return 9
+        case .entityChanged: return 8
+        case .ioError: return 17
+        case .destinationForbidden, .mediaTypeMismatch, .unsupportedEncoding, .tlsFailure: return 1
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Downloads
+import HTTPCore
+import Testing
+
+@testable import Aria2
+
+@Suite("What listeners are told")
+struct NotificationTrackerTests {
+    private static let beginning = Timestamp(millisecondsSinceEpoch: 1_000)
+
+    private func download(_ state: DownloadState, _ number: UInt128 = 1, createdAt: Int64 = 2_000) -> Download {
+        Download(
+            id: DownloadID(value: number), url: "http://h/a", state: state,
+            createdAt: Timestamp(millisecondsSinceEpoch: createdAt))
+    }
+
+    /// What is told while a new download goes through these states.
+    private func told(_ states: [DownloadState]) -> String {
+        var tracker = NotificationTracker([], at: Self.beginning)
+        return states.flatMap { tracker.update(download($0)) }
+            .map { $0.rawValue.replacing("aria2.onDownload", with: "") }.joined(separator: " ")
+    }
+
+    @Test("each turn is told once, whatever happens meanwhile")
+    func turns() {
+        let cases: [([DownloadState], String)] = [
+            ([.queued, .downloading, .completed], "Start Complete"),
+            ([.queued, .downloading, .downloading, .failed], "Start Error"),
+            ([.queued, .downloading, .paused, .queued, .downloading, .completed], "Start Pause Start Complete"),
+            ([.queued, .downloading, .cancelled], "Start Stop"),
+            ([.queued, .downloading, .retrying, .downloading, .retrying, .completed], "Start Complete"),
+            // Between two tries it may wait for a slot.
+            ([.queued, .downloading, .retrying, .queued, .downloading, .completed], "Start Complete"),
+            ([.paused], ""), ([.paused, .queued, .downloading], "Start"), ([.queued, .paused], ""), ([.queued, .cancelled], ""),
+            ([.paused, .cancelled], ""), ([.queued, .queued], ""),
+            // Changed after the end: labels, or a file that is gone.
+            ([.queued, .downloading, .completed, .completed], "Start Complete"),
+            ([.queued, .downloading, .failed, .failed, .queued, .downloading, .completed], "Start Error Start Complete"),
+            ([.downloading, .cancelled, .queued, .downloading, .failed], "Start Stop Start Error"),
+            // Read late: what was between is not seen.
+            ([.completed], "Start Complete"), ([.failed], "Start Error"), ([.queued, .completed], "Start Complete"),
+        ]
+        for (states, expected) in cases { #expect(told(states) == expected, "\(states.map(\.rawValue))") }
+    }
+
+    @Test("what was under way before has begun already, and what had ended is not told again")
+    func before() {
+        var tracker = NotificationTracker(
+            [download(.downloading, 1, createdAt: 0), download(.queued, 2, createdAt: 0), download(.retrying, 3, createdAt: 0)],
+            at: Self.beginning)
+        #expect(tracker.update(download(.downloading, 1, createdAt: 0)) == [])
+        #expect(tracker.update(download(.completed, 1, createdAt: 0)) == [.complete])
+        #expect(tracker.update(download(.downloading, 2, createdAt: 0)) == [.start])
+        #expect(tracker.update(download(.downloading, 3, createdAt: 0)) == [])
+        #expect(tracker.update(download(.completed, 4, createdAt: 0)) == [])
+        #expect(tracker.update(download(.failed, 5, createdAt: 0)) == [])
+        #expect(tracker.update(download(.downloading, 6, createdAt: 0)) == [.start])
+    }
+
+    @Test("what is removed is forgotten")
+    func removal() {
+        var tracker = NotificationTracker([], at: Self.beginning)
+        for number in 1...10 as ClosedRange<UInt128> { _ = tracker.update(download(.downloading, number)) }
+        #expect(tracker.count == 10)
+        for number in 1...10 as ClosedRange<UInt128> { tracker.remove(DownloadID(value: number)) }
+        #expect(tracker.count == 0)
+    }
+
+    @Test("a notification has no id, and one gid")
+    func encoding() throws {
+        let gid = try #require(DownloadGID("00000000000000ab"))
+        #expect(
+            String(decoding: RPCNotification.stop.encoded(gid), as: UTF8.self)
+                == #"{"jsonrpc":"2.0","method":"aria2.onDownloadStop","params":[{"gid":"00000000000000ab"}]}"#)
+    }
+}
