@@ -4,8 +4,6 @@ internal import System
 extension Configuration {
     /// How long a pipe that is named in a file's place has to be written.
     private static let pipePatience: Duration = .seconds(5)
-    /// What the tokens files had when they were last read in order, by their paths.
-    private static let lastTokens = Locked<[String: [NamedToken]]>([:])
 
     /// Reads the token's file, if there is one.
     /// - Throws: one line that says why there is no token in it.
@@ -18,12 +16,6 @@ extension Configuration {
         self.token = token
     }
 
-    /// What ``readTokensFile()`` gave last in this process for the same path; nothing if it has not yet.
-    public var lastReadTokens: [NamedToken] {
-        guard let tokensFile else { return [] }
-        return Self.lastTokens.withLock { $0[tokensFile] ?? [] }
-    }
-
     /// Reads the file of tokens with names and scopes, if there is one.
     /// - Throws: one line that says why it cannot be used, and never shows a token.
     public func readTokensFile() throws(StartError) -> [NamedToken] {
@@ -33,10 +25,7 @@ extension Configuration {
             throw StartError("tokens file \(tokensFile): it has more than \(TokensFile.longest) bytes")
         }
         do throws(TokensFile.Fault) {
-            let tokens = try TokensFile.parse(
-                bytes, shortest: servesOtherMachines ? AccessToken.shortestBeyondLoopback : 1)
-            Self.lastTokens.withLock { $0[tokensFile] = tokens }
-            return tokens
+            return try TokensFile.parse(bytes, shortest: servesOtherMachines ? AccessToken.shortestBeyondLoopback : 1)
         } catch {
             throw StartError("tokens file \(tokensFile), \(error)")
         }

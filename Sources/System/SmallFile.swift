@@ -12,8 +12,8 @@ public enum SmallFile {
     }
 
     /// The first `limit` bytes of a file.
-    /// - Parameter patience: what is no regular file is refused, and a pipe has this long to be written and closed; `nil`: anything is
-    ///   read, for as long as that takes.
+    /// - Parameter patience: what is no regular file is refused, and a pipe has this long to be written and closed; `nil`:
+    ///   anything is read, for as long as that takes.
     public static func read(
         _ path: String, limit: Int = 64 * 1024, within patience: Duration? = nil
     ) throws(Failure) -> [UInt8] {

@@ -128,11 +128,13 @@ struct AccessPolicy: Sendable {
         }
     }
 
-    /// From now on these tokens of `--tokens-file` let in.
-    func replace(listed: [NamedToken]) {
+    /// From now on these tokens of `--tokens-file` let in; returns those that did before.
+    func replace(listed: [NamedToken]) -> [NamedToken] {
         tokens?.withLock {
+            let old = $0.listed
             $0.listed = listed
             $0.apply()
-        }
+            return old
+        } ?? []
     }
 }

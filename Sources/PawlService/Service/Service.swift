@@ -135,9 +135,8 @@ public final class Service: Sendable {
     private func reloadTokens() {
         guard configuration.tokensFile != nil else { return }
         do throws(StartError) {
-            let old = configuration.lastReadTokens
             let tokens = try configuration.readTokensFile()
-            access.replace(listed: tokens)
+            let old = access.replace(listed: tokens)
             var values: [(name: String, value: Log.Value)] = [("tokens", .integer(Int64(tokens.count)))]
             let (before, now) = (Set(old), Set(tokens))
             let added = tokens.filter { !before.contains($0) }.map(\.name)
@@ -145,7 +144,7 @@ public final class Service: Sendable {
             if !added.isEmpty { values.append(("added", .text(added.joined(separator: ",")))) }
             if !removed.isEmpty { values.append(("removed", .text(removed.joined(separator: ",")))) }
             if tokens.isEmpty, !old.isEmpty {
-                log.write(.warning, "the tokens file is read again, and is empty: nobody is let in by it now", values)
+                log.write(.warning, "the tokens file is read again, and has no token: nobody is let in by it now", values)
             } else {
                 log.write(.info, "the tokens file is read again", values)
             }

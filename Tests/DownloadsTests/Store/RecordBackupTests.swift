@@ -122,12 +122,17 @@ struct RecordBackupTests {
 
     private func begin(unfinished: UnfinishedBackup = UnfinishedBackup()) -> Task<String?, Never> {
         let (directory, path) = (scene.path, copy)
-        return Task.detached {
-            do {
-                try RecordBackup.write(of: directory, to: path, unfinished: unfinished)
-                return nil
-            } catch {
-                return "\(error)"
+        // On threads of their own: they wait for the test itself.
+        return Task {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    do {
+                        try RecordBackup.write(of: directory, to: path, unfinished: unfinished)
+                        continuation.resume(returning: nil)
+                    } catch {
+                        continuation.resume(returning: "\(error)")
+                    }
+                }
             }
         }
     }
