@@ -50,14 +50,14 @@ struct IndexView: Sendable {
         }
 
         mutating func position(of entry: IndexEntry, in view: borrowing IndexView) -> Int? {
-            guard let rank = entry.rank else { return nil }
+            guard entry.download.isInQueue else { return nil }
             let position: Int
             if let last, isThere(entry, last - 1, view) {
                 position = last - 1
             } else if let last, isThere(entry, last + 1, view) {
                 position = last + 1
             } else {
-                position = view.waiting.count(below: rank, in: view.entries, starts: starts)
+                position = view.waiting.count(below: entry.download.rank, in: view.entries, starts: starts)
             }
             last = position
             return position

@@ -32,8 +32,13 @@ final class RenderedDownloads: Sendable {
                 return
             }
             bytes.append(contentsOf: text[..<place])
-            bytes.append(contentsOf: String(position).utf8)
+            Self.append(position, to: &bytes)
             bytes.append(contentsOf: text[(place + RenderedDownloads.nowhere)...])
+        }
+
+        private static func append(_ number: Int, to bytes: inout [UInt8]) {
+            if number >= 10 { append(number / 10, to: &bytes) }
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
         }
 
         fileprivate func at(_ position: Int?) -> Rendering {
