@@ -117,6 +117,13 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
+    /// Appends a value that is JSON already, as `write` writes it.
+    public mutating func raw(_ write: (inout [UInt8]) -> Void) {
+        separate()
+        write(&bytes)
+        needsComma = true
+    }
+
     private mutating func begin(_ bracket: UInt8) {
         separate()
         bytes.append(bracket)

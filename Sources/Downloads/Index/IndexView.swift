@@ -36,11 +36,38 @@ struct IndexView: Sendable {
     }
 
     /// The download of an entry with what is read elsewhere laid over it.
-    /// - Parameter starts: of those that wait, for who asks often.
-    func current(_ entry: IndexEntry, starts: [Int]? = nil) -> Download {
+    func current(_ entry: IndexEntry) -> Download {
         var current = entry.current
-        if let rank = entry.rank { current.position = waiting.count(below: rank, in: entries, starts: starts) }
+        current.position = entry.rank.map { count(below: $0) }
         return current
+    }
+
+    /// Finds places in the queue of many downloads, of which one that follows another is often its neighbour.
+    struct Positions {
+        private let starts: [Int]
+        private var last: Int?
+
+        init(_ view: IndexView) {
+            starts = view.waiting.starts
+        }
+
+        mutating func position(of entry: IndexEntry, in view: borrowing IndexView) -> Int? {
+            guard entry.download.isInQueue else { return nil }
+            let position: Int
+            if let last, isThere(entry, last - 1, view) {
+                position = last - 1
+            } else if let last, isThere(entry, last + 1, view) {
+                position = last + 1
+            } else {
+                position = view.waiting.count(below: entry.download.rank, in: view.entries, starts: starts)
+            }
+            last = position
+            return position
+        }
+
+        private func isThere(_ entry: IndexEntry, _ position: Int, _ view: borrowing IndexView) -> Bool {
+            view.waiting.place(at: position, starts: starts).map { view.entries[$0] === entry } ?? false
+        }
     }
 
     /// The downloads in any of some states, by creation.
@@ -67,14 +94,16 @@ extension IndexView {
     func page(_ query: ListQuery, among selections: [OrderedPlaces]) -> DownloadPage {
         let lists = lists(query, selections)
         var page = DownloadPage(items: [], next: nil, total: lists.reduce(0) { $0 + $1.count })
-        let starts = waiting.count > 0 ? waiting.starts : nil
+        var positions = Positions(self)
         var walk = MergedWalk(lists, query.order, after: query.after, entries)
         while let entry = walk.next() {
             guard page.items.count < query.limit else {
                 page.next = page.items.last?.id
                 break
             }
-            page.items.append(current(entry, starts: starts))
+            var current = entry.current
+            current.position = positions.position(of: entry, in: self)
+            page.items.append(current)
         }
         return page
     }

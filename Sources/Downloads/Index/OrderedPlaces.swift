@@ -86,10 +86,20 @@ struct OrderedPlaces: Sendable {
     }
 
     /// The place that so many others precede; `nil` behind the last.
-    func place(at offset: Int) -> Place? {
+    /// - Parameter starts: how many places the chunks before each one have, for who asks often; see ``starts``.
+    func place(at offset: Int, starts: [Int]? = nil) -> Place? {
+        guard offset >= 0, offset < count else { return nil }
+        if let starts {
+            var (low, high) = (0, chunks.count)
+            while low + 1 < high {
+                let middle = (low + high) / 2
+                if starts[middle] <= offset { low = middle } else { high = middle }
+            }
+            return chunks[low][offset - starts[low]]
+        }
         var left = offset
         for chunk in chunks {
-            if left < chunk.count { return left < 0 ? nil : chunk[left] }
+            if left < chunk.count { return chunk[left] }
             left -= chunk.count
         }
         return nil
@@ -99,11 +109,21 @@ struct OrderedPlaces: Sendable {
     /// - Parameter starts: how many places the chunks before each one have, for who asks often; see ``starts``.
     func count(below rank: QueueRank, in entries: IndexEntries, starts: [Int]? = nil) -> Int {
         let bound = Self.rank(rank, .min)
-        // Nearly always the last.
-        guard let last = chunks.last?.last, !isBelow(last, bound, in: entries) else { return count }
+        // Nearly always behind the last, or the last itself.
+        guard let last = chunks.last?.last.flatMap({ self.rank(of: $0, in: entries) }), last >= bound else { return count }
+        if last.major == bound.major, last.key == bound.key {
+            guard let before = place(before: chunks.count - 1) else { return 0 }
+            if isBelow(before, bound, in: entries) { return count - 1 }
+        }
         let chunk = chunk(of: bound, in: entries)
         let before = starts?[chunk] ?? chunks[..<chunk].reduce(0) { $0 + $1.count }
         return before + offset(of: bound, inChunk: chunk, in: entries)
+    }
+
+    /// The place before the last one of a chunk.
+    private func place(before chunk: Int) -> Place? {
+        let count = chunks[chunk].count
+        return count > 1 ? chunks[chunk][count - 2] : chunk > 0 ? chunks[chunk - 1].last : nil
     }
 
     /// How many places the chunks before each one have.
@@ -207,13 +227,14 @@ struct OrderedPlaces: Sendable {
     private typealias Rank = (major: Int, key: UInt128, place: Place)
 
     private func rank(of place: Place, in entries: IndexEntries) -> Rank? {
-        guard let download = entries[place]?.download else { return nil }
+        // Read where it lies: a copy of the download costs more than all else here.
+        guard let entry = entries[place] else { return nil }
         return switch key {
-        case .identity: (0, download.id.value, place)
-        case .stamp: (0, download.stamp.value, place)
-        case .rank: Self.rank(download.rank, place)
-        case .gid: (0, UInt128(download.gid.value), place)
-        case .end: (Int(clamping: download.endedAt?.millisecondsSinceEpoch ?? 0), download.id.value, place)
+        case .identity: (0, entry.download.id.value, place)
+        case .stamp: (0, entry.download.stamp.value, place)
+        case .rank: Self.rank(entry.download.rank, place)
+        case .gid: (0, UInt128(entry.download.gid.value), place)
+        case .end: (Int(clamping: entry.download.endedAt?.millisecondsSinceEpoch ?? 0), entry.download.id.value, place)
         }
     }
 

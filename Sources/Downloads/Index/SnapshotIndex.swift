@@ -230,23 +230,25 @@ public struct LiveDownloads: Sequence, Sendable {
         private var only: Download?
         private var view: IndexView?
         private var walk: MergedWalk?
-        private let starts: [Int]
+        private var positions: IndexView.Positions?
 
         fileprivate init(view: IndexView) {
             self.view = view
             walk = view.walk(DownloadState.allCases.filter(\.isLive))
-            starts = view.waiting.starts
+            positions = IndexView.Positions(view)
         }
 
         fileprivate init(only download: Download) {
             only = download
-            starts = []
         }
 
         /// The next one; `nil` at the end.
         public mutating func next() -> Download? {
             if let download = only.take() { return download }
-            return walk?.next().flatMap { view?.current($0, starts: starts) }
+            guard let view, let entry = walk?.next() else { return nil }
+            var current = entry.current
+            current.position = positions?.position(of: entry, in: view)
+            return current
         }
     }
 }

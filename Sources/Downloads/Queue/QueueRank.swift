@@ -14,7 +14,12 @@ extension Download {
     var rank: QueueRank { QueueRank(priority: priority, arrival: arrival ?? id) }
 
     /// Whether it has a place in the queue that can be told and changed.
-    var isInQueue: Bool { state == .queued || state == .paused }
+    var isInQueue: Bool {
+        switch state {
+        case .queued, .paused: true
+        case .downloading, .retrying, .completed, .failed, .cancelled: false
+        }
+    }
 }
 
 /// To which place of the queue a download is moved; what lies beyond its ends means the end.

@@ -301,8 +301,9 @@ extension DownloadService {
     private struct Drafts {
         var records: [(record: DownloadRecord, url: HTTPURL)] = []
         var first: [String: Download] = [:]
-        /// The queue with those that enter it.
+        /// The queue with those that enter it, as far as it has been told of them.
         var queue: ExtendedQueue<SnapshotIndex.Waiting>
+        var entered = 0
         /// Those that arrive anew to make room.
         var reseated: [QueueSeat.Other] = []
         var gids: Set<DownloadGID> = []
@@ -338,6 +339,12 @@ extension DownloadService {
         var record = DownloadRecord(new, id: id)
         if let path = record.download.path { record.download.filename = context.names.reserve(path, for: id).name }
         record.download.stamp = publisher.reserve()
+        // A request for one has no others that enter the queue before it.
+        while drafts.entered < drafts.records.count {
+            let earlier = drafts.records[drafts.entered].record.download
+            drafts.queue.insert(earlier.id, earlier.rank)
+            drafts.entered += 1
+        }
         if let position = new.position {
             let seat = QueueSeat(of: id, record.download.rank, .start(position), in: drafts.queue, newest: newIdentity())
             record.download.priority = seat.rank.priority
@@ -349,7 +356,6 @@ extension DownloadService {
         var shown = record.download
         shown.waitingFor = index.waitingReason(of: shown)
         shown.position = drafts.queue.count(below: shown.rank)
-        drafts.queue.insert(id, shown.rank)
         if drafts.first[url] == nil { drafts.first[url] = shown }
         return .created(shown)
     }

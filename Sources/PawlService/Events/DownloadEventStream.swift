@@ -111,7 +111,7 @@ final class DownloadEventStream: BodyStream {
             state.snapshotHasItems = false
         case .download(let id, let download):
             Self.begin("download", id, &state.pending)
-            state.pending.append(contentsOf: rendered.rendering(of: download).bytes)
+            rendered.rendering(of: download).append(to: &state.pending)
             Self.end(&state.pending)
         case .removed(let id, let download):
             Self.begin("removed", id, &state.pending)
@@ -128,7 +128,7 @@ final class DownloadEventStream: BodyStream {
         while let download = state.snapshot?.next() {
             if state.snapshotHasItems { state.pending.append(UInt8(ascii: ",")) }
             state.snapshotHasItems = true
-            state.pending.append(contentsOf: rendered.rendering(of: download).bytes)
+            rendered.rendering(of: download).append(to: &state.pending)
             if state.pending.count >= Self.pieceSize { return }
         }
         state.snapshot = nil

@@ -7,7 +7,7 @@ extension DownloadPage {
         writer.beginObject()
         writer.name("items")
         writer.beginArray()
-        for item in items { writer.raw(rendered.rendering(of: item).bytes) }
+        for item in items { writer.raw { rendered.rendering(of: item).append(to: &$0) } }
         writer.endArray()
         writer.member("nextCursor", next?.description)
         writer.member("total", total)

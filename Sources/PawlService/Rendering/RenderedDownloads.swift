@@ -7,20 +7,43 @@ internal import JSON
 final class RenderedDownloads: Sendable {
     /// A resource and its validator.
     struct Rendering: Sendable {
-        /// The JSON object.
-        fileprivate(set) var bytes: [UInt8]
+        /// The JSON object, at no place in the queue.
+        fileprivate let text: [UInt8]
         /// That of the resource without its position, which changes with others.
         let etag: EntityTag
         /// The fields of a response that shows it.
         let fields: Fields
         /// Where the value of its position begins.
         fileprivate let place: Int
+        /// How many precede it in the queue.
+        fileprivate var position: Int?
 
-        /// The resource at a place in the queue.
+        /// The JSON object.
+        var bytes: [UInt8] {
+            var bytes: [UInt8] = []
+            append(to: &bytes)
+            return bytes
+        }
+
+        /// Appends the JSON object.
+        func append(to bytes: inout [UInt8]) {
+            guard let position else {
+                bytes.append(contentsOf: text)
+                return
+            }
+            bytes.append(contentsOf: text[..<place])
+            Self.append(position, to: &bytes)
+            bytes.append(contentsOf: text[(place + RenderedDownloads.nowhere)...])
+        }
+
+        private static func append(_ number: Int, to bytes: inout [UInt8]) {
+            if number >= 10 { append(number / 10, to: &bytes) }
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+        }
+
         fileprivate func at(_ position: Int?) -> Rendering {
-            guard let position else { return self }
             var rendering = self
-            rendering.bytes.replaceSubrange(place..<place + RenderedDownloads.nowhere, with: String(position).utf8)
+            rendering.position = position
             return rendering
         }
     }
@@ -70,7 +93,7 @@ final class RenderedDownloads: Sendable {
         fields.append(.cacheControl, "no-cache")
         fields.append(.contentType, "application/json")
         fields.append(.etag, etag)
-        let rendering = Rendering(bytes: bytes, etag: etag, fields: fields, place: place)
+        let rendering = Rendering(text: bytes, etag: etag, fields: fields, place: place)
         if let version { cache.keep(rendering, version, cost: bytes.count + Self.overhead) }
         return rendering.at(download.position)
     }

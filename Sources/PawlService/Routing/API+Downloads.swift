@@ -61,7 +61,7 @@ extension API {
             throw Problem(DownloadError.notFound)
         }
         response.fields.append(contentsOf: rendering.fields)
-        response.body.append(contentsOf: rendering.bytes)
+        rendering.append(to: &response.body)
         if Preconditions.areAsked(by: request.head.fields) { response.validate(for: request, etag: rendering.etag) }
     }
 
