@@ -45,6 +45,7 @@ final class OriginConnection {
         guard !isClosed else { return }
         isClosed = true
         Foundation.close(descriptor)
+        if isLingering { for case .open(let gate) in steps { gate.open() } }
     }
 
     private func receive() {

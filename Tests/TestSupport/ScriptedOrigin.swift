@@ -26,7 +26,7 @@ public final class ScriptedOrigin: Sendable {
         case close
         /// Ends the connection by RST. What the client has not received yet is lost: wait for a gate before, if it matters.
         case reset
-        /// Does nothing more until the client leaves.
+        /// Does nothing more until the client leaves; gates that come behind it are opened then.
         case stall
     }
 
