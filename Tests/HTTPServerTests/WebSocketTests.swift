@@ -243,15 +243,21 @@ import Testing
     func aSocketCountsAsAConnection() async throws {
         try await withServer(limits: { $0.connections = 1 }, opening()) { port in
             let client = try TestConnection.webSocket(port)
-            #expect(try TestConnection(port).get("/").status == 503)
+            // Its loop has gone round since the handshake, and has told the others that it is not idle.
             try client.send(.text("x"))
             #expect(try client.takeFrame() == .text("x"))
+            #expect(try TestConnection(port).get("/").status == 503)
+            try client.send(.text("y"))
+            #expect(try client.takeFrame() == .text("y"))
         }
         try await withServer(limits: { $0.connectionsPerAddress = 1 }, opening()) { port in
             let client = try TestConnection.webSocket(port)
-            #expect(try TestConnection(port).get("/").status == 503)
+            // Its loop has gone round since the handshake, and has told the others that it is not idle.
             try client.send(.text("x"))
             #expect(try client.takeFrame() == .text("x"))
+            #expect(try TestConnection(port).get("/").status == 503)
+            try client.send(.text("y"))
+            #expect(try client.takeFrame() == .text("y"))
         }
     }
 
