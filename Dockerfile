@@ -1,4 +1,4 @@
-# Builds the service with the Swift runtime linked in, and puts it on a small Debian with the two C libraries it calls: 14 MB on
+# Builds the service with the Swift runtime linked in, and puts it on a small Debian with the two C libraries it calls: 16 MB on
 # top of the base.
 #
 #   docker build -t pawl .
