@@ -48,7 +48,7 @@ public struct JSONWriter: Sendable {
     /// Writes an integer.
     public mutating func value(_ integer: Int64) {
         separate()
-        appendDigits(of: integer)
+        Self.appendDigits(of: integer, to: &bytes)
         needsComma = true
     }
 
@@ -99,6 +99,11 @@ public struct JSONWriter: Sendable {
             }
             endObject()
         }
+    }
+
+    /// Writes a string that consists of an integer's digits: what has to be a string where its readers expect one.
+    public mutating func digits(_ integer: Int64) {
+        plain { Self.appendDigits(of: integer, to: &$0) }
     }
 
     /// Writes a string that needs no escaping, which `append` puts at the end of the bytes.
@@ -226,7 +231,7 @@ extension JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private mutating func appendDigits(of integer: Int64) {
+    private static func appendDigits(of integer: Int64, to bytes: inout [UInt8]) {
         if integer < 0 { bytes.append(UInt8(ascii: "-")) }
         let start = bytes.count
         var rest = integer.magnitude

@@ -32,9 +32,7 @@ struct DownloadView: Sendable {
         let pieces = Pieces(of: download.totalLength)
         writer.beginObject()
         if keys.contains(.bitfield), pieces.count > 0 {
-            writer.name("bitfield")
-            let bytes = pieces.bitfield(of: download.completeRanges)
-            writer.plain { Self.appendHexadecimal(bytes, to: &$0) }
+            writer.member("bitfield", Hexadecimal.encode(pieces.bitfield(of: download.completeRanges)))
         }
         if keys.contains(.completedLength) { writer.figure("completedLength", download.bytesReceived) }
         if keys.contains(.connections) {
@@ -90,30 +88,13 @@ struct DownloadView: Sendable {
         }
         writer.endArray()
     }
-
-    private static func appendHexadecimal(_ values: [UInt8], to bytes: inout [UInt8]) {
-        bytes.append(addingCapacity: values.count * 2) { output in
-            for value in values {
-                for digit in [value >> 4, value & 15] { output.append(digit < 10 ? 0x30 + digit : 0x57 + digit) }
-            }
-        }
-    }
 }
 
 extension JSONWriter {
     /// Writes a member whose number is a string.
     mutating func figure(_ name: String, _ value: Int64) {
         self.name(name)
-        plain { bytes in
-            if value < 0 { bytes.append(UInt8(ascii: "-")) }
-            let start = bytes.count
-            var rest = value.magnitude
-            repeat {
-                bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-                rest /= 10
-            } while rest > 0
-            bytes[start...].reverse()
-        }
+        digits(value)
     }
 }
 

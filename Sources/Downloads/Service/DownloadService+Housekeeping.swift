@@ -22,13 +22,14 @@ extension DownloadService {
         if configuration.quota > 0 {
             tasks.append(
                 Task { [weak self, depot] in
-                    while !Task.isCancelled {
+                    var pause = Self.roomInterval
+                    while true {
+                        do { try await Task.sleep(for: pause) } catch { return }
                         let begun = ContinuousClock.now
                         let found = await BlockingExecutor.disk.run { try? depot.finishedBytes() }
                         if let found { await self?.noteFinished(found) }
                         // Where there are many files, a fiftieth of the time at most.
-                        let pause = max(Self.roomInterval, begun.duration(to: .now) * 50)
-                        do { try await Task.sleep(for: pause) } catch { return }
+                        pause = max(Self.roomInterval, begun.duration(to: .now) * 50)
                     }
                 })
         }

@@ -145,7 +145,7 @@ public actor DownloadService {
         probe = StoreProbe(
             store,
             fullDirectory: { [configuration] in
-                [configuration.dataDirectory, configuration.downloadsDirectory ?? configuration.dataDirectory]
+                [configuration.dataDirectory, configuration.downloadsDirectory].compactMap(\.self)
                     .first { !DiskReservations.hasRoom(at: $0) }
             },
             changed: { log(.storage($0)) })

@@ -20,8 +20,7 @@ public enum RecordBackup {
         of dataDirectory: String, to path: String, unfinished: UnfinishedBackup = UnfinishedBackup()
     ) throws(DownloadsStartError) {
         do throws(StoreError) {
-            let paths = [path, resolved(path) ?? path]
-            for candidate in paths {
+            for candidate in [path, ProcessEnvironment.absolutePath(path)] {
                 guard let name = try serviceName(candidate, in: dataDirectory) else { continue }
                 throw StoreError.unavailable(
                     path: path, reason: "'\(name)' of the data directory belongs to the service; name a file elsewhere")
@@ -109,13 +108,6 @@ public enum RecordBackup {
     private static func parts(of path: String) -> (folder: String, name: String) {
         guard let slash = path.lastIndex(of: "/") else { return (".", path) }
         return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
-    }
-
-    /// The path of what a path leads to, without links; nil if there is nothing.
-    private static func resolved(_ path: String) -> String? {
-        guard let found = unsafe realpath(path, nil) else { return nil }
-        defer { unsafe free(found) }
-        return unsafe String(cString: found)
     }
 }
 

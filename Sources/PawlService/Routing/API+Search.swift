@@ -9,16 +9,7 @@ internal import PawlConfiguration
 extension API {
     /// `GET /search`.
     func search(_ request: borrowing Request, _ caller: Caller, _ response: inout Response) throws(Problem) -> RouteResult {
-        let query: SearchQuery
-        do {
-            query = try Catalog.query(from: try request.head.target.queryItems())
-        } catch let error as CatalogError {
-            throw Problem(error)
-        } catch let error as QueryError {
-            throw Problem(error)
-        } catch {
-            throw Problem(.invalidRequest, "the query cannot be read")
-        }
+        let query = try read(request) { try Catalog.query(from: $0) }
         if let found = catalog.cached(query) {
             fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
             return .ready
@@ -34,22 +25,14 @@ extension API {
 
     /// `GET /search/parts`.
     func parts(_ request: borrowing Request, _ caller: Caller, _ response: inout Response) throws(Problem) -> RouteResult {
-        let query: PartsQuery
-        do {
-            query = try Catalog.partsQuery(from: try request.head.target.queryItems())
-            if let found = try catalog.cachedParts(query) {
-                // As many as a search has at most are written at once: more would keep the other connections waiting.
-                if found.count <= Self.partsAtOnce {
-                    fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
-                    return .ready
-                }
-            }
-        } catch let error as CatalogError {
-            throw Problem(error)
-        } catch let error as QueryError {
-            throw Problem(error)
-        } catch {
-            throw Problem(.invalidRequest, "the query cannot be read")
+        let (query, cached) = try read(request) { items in
+            let query = try Catalog.partsQuery(from: items)
+            return (query, try catalog.cachedParts(query))
+        }
+        // As many as a search has at most are written at once: more would keep the other connections waiting.
+        if let cached, cached.count <= Self.partsAtOnce {
+            fill(&response, with: cached, includesRaw: query.includesRaw, for: request, of: caller)
+            return .ready
         }
         let request = copy request
         return .later { [self] () throws(Problem) in
@@ -57,6 +40,19 @@ extension API {
             var response = Response()
             fill(&response, with: found, includesRaw: query.includesRaw, for: request, of: caller)
             return response
+        }
+    }
+
+    /// Reads the query of a request to the catalogue.
+    private func read<Value>(_ request: borrowing Request, _ body: ([QueryItem]) throws -> Value) throws(Problem) -> Value {
+        do {
+            return try body(try request.head.target.queryItems())
+        } catch let error as CatalogError {
+            throw Problem(error)
+        } catch let error as QueryError {
+            throw Problem(error)
+        } catch {
+            throw Problem(.invalidRequest, "the query cannot be read")
         }
     }
 
