@@ -74,6 +74,9 @@ extension Catalog {
         }
     }
 
+    /// Whether a text is an id of an item, there or not.
+    public func isID(_ text: String) -> Bool { (try? request(forID: text)) != nil }
+
     /// The source of an id and what it is asked for it.
     func request(forID id: String) throws(CatalogError) -> (any SearchSource, SourceRequest) {
         let isText = !id.unicodeScalars.contains { $0.properties.generalCategory == .control }

@@ -44,7 +44,7 @@ extension Catalog {
     ]
 
     /// How often `format` may be repeated: more than any work has.
-    private static let mostFormats = 64
+    public static let mostFormats = 64
 
     /// Where the parts of a work are, behind the prefix of all links.
     static func partsPath(of id: String) -> String {

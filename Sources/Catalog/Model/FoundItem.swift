@@ -37,13 +37,25 @@ struct FoundItem: Sendable {
     /// The bytes it takes in memory beside the item's own.
     var cost: Int { members.count + partsPath.count }
 
+    /// The item as a JSON object, without what changes: its links, which depend on the request, and its download.
+    var encoded: [UInt8] {
+        var writer = JSONWriter()
+        beginObject(&writer)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    private func beginObject(_ writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.raw(members)
+        writer.member("number", item.number)
+    }
+
     /// Writes the item. `linkPrefix` precedes its links.
     func encode(
         into writer: inout JSONWriter, linkPrefix: String, includesRaw: Bool, download: (id: String, state: String)?
     ) {
-        writer.beginObject()
-        writer.raw(members)
-        writer.member("number", item.number)
+        beginObject(&writer)
         writer.name("links")
         writer.beginObject()
         writer.name("parts")

@@ -42,6 +42,9 @@ public struct SearchResponse: Sendable {
     /// The work whose parts these are; nil: they are no work's.
     public var of: SearchItem? { work?.of.item }
 
+    /// The results as JSON objects, without what changes: their links and downloads.
+    public var encodedItems: [[UInt8]] { found.map(\.encoded) }
+
     /// How many results there are here.
     public var count: Int { found.count }
 

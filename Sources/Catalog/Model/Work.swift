@@ -61,8 +61,8 @@ extension Work {
         for (format, text) in zip(wanted, asked) where !Self.groups.contains(format) && !has(format) {
             let names = SearchParameter.withoutRepeats(Self.groups + parts.compactMap(\.found.item.format))
             throw .invalidRequest(
-                "the query parameter 'format' is \(SearchParameter.quoted(text)); "
-                    + "\(of.item.id ?? "the work") takes \(SearchParameter.list(names))")
+                "the format \(SearchParameter.quoted(text)) is none that \(of.item.id ?? "the work") has; "
+                    + "it takes \(SearchParameter.list(names))")
         }
         var selected: [Part] = []
         var formats: [WorkFormat] = []

@@ -102,6 +102,7 @@ extension Download {
     init(_ new: NewDownload, id: DownloadID) {
         self.init(id: id, url: new.url.string, state: new.startsPaused ? .paused : .queued, createdAt: id.createdAt)
         filename = new.filename
+        bytesTotal = new.bytesTotal
         change {
             $0.checksum = new.checksum
             $0.priority = new.priority

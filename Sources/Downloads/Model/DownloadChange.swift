@@ -7,6 +7,8 @@ public struct DownloadChange: Sendable {
     public var priority: Int?
     /// The user's own labels, all of them.
     public var labels: [String]?
+    /// A label that it is to have beside those it has.
+    var addedLabel: String?
     /// Bytes per second; 0 is no limit.
     public var speedLimit: Int64?
     /// Another URL of the same content.
@@ -50,6 +52,7 @@ public struct DownloadChange: Sendable {
     func apply(to download: inout Download) {
         if let priority { download.priority = priority }
         if let labels { download.labels = labels }
+        if let addedLabel, !download.labels.contains(addedLabel) { download.labels.append(addedLabel) }
         if let speedLimit { download.speedLimit = speedLimit }
     }
 }

@@ -13,6 +13,8 @@ public struct NewDownload: Sendable {
     public var headers: [(name: String, value: String)]
     /// What the finished file must match.
     public var checksum: Checksum?
+    /// Bytes that it is said to have, shown until the origin says; `nil`: nobody knows.
+    public var bytesTotal: Int64?
     /// The media type it must have; `audio/*` is understood.
     public var mediaType: String?
     /// More URLs of the same bytes.

@@ -247,7 +247,7 @@ extension DownloadService {
     /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `gidInUse`, `invalid`, `insufficientStorage`,
     ///   `overloaded`, `storeFailed`.
     public func add(_ new: NewDownload, key: RequestKey? = nil) async throws(DownloadError) -> Addition {
-        try await prepare([new])
+        try await prepare([new], label: nil)
         var drafts = Drafts(ExtendedQueue(index.waiting))
         let addition = try plan(new, &drafts)
         try await keep(drafts, [.success(addition)], key)
@@ -257,19 +257,22 @@ extension DownloadService {
     /// Accepts many downloads. When it returns, their records are on disk, all of them or, if it throws, none.
     /// - Parameters:
     ///   - items: what to download, and how; or why that is refused already.
+    ///   - label: what all of them are called together, if they are a work's: those that are there already get it as a label too, and
+    ///     of those that have it the failed and the cancelled ones go on. That may have been done even if it throws.
     ///   - key: the request's key, which has been claimed.
     /// - Returns: what became of each, in their order.
     /// - Throws: `insufficientStorage`, `overloaded`, `storeFailed`.
     public func add(
-        _ items: [Result<NewDownload, Addition.Refusal>], key: RequestKey? = nil
+        _ items: [Result<NewDownload, Addition.Refusal>], label: String? = nil, key: RequestKey? = nil
     ) async throws(DownloadError) -> [Addition.Outcome] {
-        try await prepare(items.compactMap { try? $0.get() })
+        try await prepare(items.compactMap { try? $0.get() }, label: label)
         var drafts = Drafts(ExtendedQueue(index.waiting))
         var outcomes: [Addition.Outcome] = []
         for item in items {
             switch item {
             case .failure(let refusal): outcomes.append(.failure(refusal))
-            case .success(let new):
+            case .success(var new):
+                if let label, !new.labels.contains(label) { new.labels.append(label) }
                 do throws(DownloadError) {
                     outcomes.append(.success(try plan(new, &drafts)))
                 } catch {
@@ -281,20 +284,60 @@ extension DownloadService {
         return outcomes
     }
 
-    /// Waits until nothing is under way that decides whether one of these is a duplicate: the first download of its URL is being made
-    /// durable, or a finished file is being looked at.
-    private func prepare(_ requests: [NewDownload]) async throws(DownloadError) {
+    /// Waits until nothing is under way that decides whether one of these is a duplicate: a finished file is being looked at, or the first
+    /// download of its URL is being made durable. What is there of the work that is called `label` is made ready to be returned.
+    private func prepare(_ requests: [NewDownload], label: String?) async throws(DownloadError) {
         guard !isShuttingDown else { throw .shuttingDown }
         guard !store.isCongested else { throw .overloaded }
-        while let request = requests.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
-            await withCheckedContinuation { pendingURLs[request.url.string]?.append($0) }
-        }
         for request in requests where request.onDuplicate != .new {
             for download in index.downloads(ofURL: request.url.string) where download.state == .completed {
                 _ = try? await currentFile(of: download.id)
             }
         }
+        if let label {
+            await awaitPending(requests)
+            try await takeIn(requests, label: label)
+        }
+        // Last: whatever else is waited for, another request for the same may come meanwhile.
+        await awaitPending(requests)
         guard !isShuttingDown else { throw .shuttingDown }
+    }
+
+    /// Waits until no first download of these is being made durable.
+    private func awaitPending(_ requests: [NewDownload]) async {
+        while let request = requests.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
+            await withCheckedContinuation { pendingURLs[request.url.string]?.append($0) }
+        }
+    }
+
+    /// Has the downloads that are there already go by a work's label, and those of the work that have failed or were cancelled go on.
+    private func takeIn(_ requests: [NewDownload], label: String) async throws(DownloadError) {
+        var unlabelled: [Download] = []
+        var failed: [Download] = []
+        var cancelled: [Download] = []
+        for request in requests where request.onDuplicate == .returnExisting {
+            let downloads = index.downloads(ofURL: request.url.string)
+            if let known = downloads.first(where: isCurrent) {
+                if !known.labels.contains(label) { unlabelled.append(known) }
+            } else if let ended = downloads.first(where: { !$0.state.isLive && $0.labels.contains(label) }) {
+                if ended.state == .failed { failed.append(ended) }
+                if ended.state == .cancelled { cancelled.append(ended) }
+            }
+        }
+        var change = DownloadChange()
+        change.addedLabel = label
+        for (request, downloads) in [(.change(change), unlabelled), (.resume, failed), (.retry, cancelled)]
+            as [(DownloadMachine.Command.Request, [Download])]
+        {
+            for start in stride(from: 0, to: downloads.count, by: Self.bulkPiece) {
+                _ = try await ask(request, ofPiece: Array(downloads[start...].prefix(Self.bulkPiece)))
+            }
+        }
+    }
+
+    /// Whether a client that asks for its URL can be given a download instead: not one whose file was taken away.
+    private func isCurrent(_ download: Download) -> Bool {
+        download.state.isLive || (download.state == .completed && hasFile(download))
     }
 
     /// Downloads that are about to be made, by the URL of each first one.
@@ -321,9 +364,7 @@ extension DownloadService {
         try check(filename: new.filename, folder: new.folder)
         let url = new.url.string
         if new.onDuplicate != .new {
-            // One whose file was taken away is nothing that a client could be given instead.
-            let known = index.downloads(ofURL: url).first { $0.state.isLive || ($0.state == .completed && hasFile($0)) }
-            if let found = drafts.first[url] ?? known {
+            if let found = drafts.first[url] ?? index.downloads(ofURL: url).first(where: isCurrent) {
                 if new.onDuplicate == .reject { throw .duplicate(found.id) }
                 return .existing(found)
             }

@@ -12,7 +12,11 @@ extension API {
     /// `POST /downloads/batch`.
     func addBatch(_ request: borrowing Request) throws(Problem) -> RouteResult {
         var reader = try ObjectReader(try RequestBody.json(of: request))
-        guard let value = reader.value("downloads") else { throw reader.refusal("downloads", "is missing; it takes an array") }
+        if reader.holds("partsOf") { return try addParts(try WorkRequest(&reader), request) }
+        guard let value = reader.value("downloads") else {
+            throw reader.refusal("downloads", "is missing; a batch takes either 'downloads' or 'partsOf'")
+        }
+        _ = reader.value("partsOf")
         guard let items = value.array else { throw reader.mismatch("downloads", value, "an array") }
         guard items.count <= Self.batchLimit else {
             throw reader.refusal("downloads", "has \(items.count) items; it takes at most \(Self.batchLimit)")
@@ -21,10 +25,45 @@ extension API {
         let requests = items.enumerated().map { index, item in
             Result { () throws(Problem) in try DownloadRequest(item, prefix: "downloads[\(index)].") }
         }
+        return try addAll(request, label: nil) { [self] () in await resolve(requests) }
+    }
+
+    /// The same of all that a work consists of, which goes by the work's id.
+    private func addParts(_ work: WorkRequest, _ request: borrowing Request) throws(Problem) -> RouteResult {
+        guard catalog.isID(work.id) else {
+            throw Problem(.invalidRequest, "'partsOf' is '\(work.id)'; it takes \(Catalog.acceptedIDs)")
+        }
+        return try addAll(request, label: work.id) { [self] () throws(Problem) in
+            let found = try await Problem.rethrowing(
+                catalog: await catalog.parts(PartsQuery(id: work.id, formats: work.formats)))
+            guard found.total <= Self.batchLimit else {
+                let formats = found.formats.map { "\($0.name) (\($0.count))" }.joined(separator: ", ")
+                throw Problem(
+                    .invalidRequest,
+                    "'partsOf' selects \(found.total) parts of '\(work.id)'; a batch takes at most \(Self.batchLimit): "
+                        + "choose a format with 'formats': \(formats)")
+            }
+            return zip(found.items, found.encodedItems).map { item, track in
+                guard let url = item.downloadUrl.flatMap({ HTTPURL($0) }) else {
+                    return .failure(
+                        Addition.Refusal(Problem(.notFound, "there is no link to '\(item.id ?? item.name ?? "the part")'")))
+                }
+                return .success(work.download(of: item, at: url, track: track))
+            }
+        }
+    }
+
+    /// One item of a batch, to be added or refused.
+    private typealias Item = Result<NewDownload, Addition.Refusal>
+
+    /// Adds what is found to be wanted, and says what became of each.
+    private func addAll(
+        _ request: borrowing Request, label: String?, _ items: @escaping @Sendable () async throws(Problem) -> [Item]
+    ) throws(Problem) -> RouteResult {
         let prefix = request.linkPrefix
-        return try once(request) { [self] key throws(Problem) in
-            let items = await resolve(requests)
-            return try await Problem.rethrowing(downloads: await downloads.add(items, key: key))
+        return try once(request) { [downloads] key throws(Problem) in
+            let items = try await items()
+            return try await Problem.rethrowing(downloads: await downloads.add(items, label: label, key: key))
         } response: { outcomes in
             var response = Response()
             response.forbidStoring()
@@ -34,14 +73,12 @@ extension API {
                 writer.beginArray()
                 for outcome in outcomes { outcome.encode(into: &writer, prefix) }
                 writer.endArray()
+                if let label { writer.member("label", label) }
                 writer.endObject()
             }
             return response
         }
     }
-
-    /// One item of a batch, to be added or refused.
-    private typealias Item = Result<NewDownload, Addition.Refusal>
 
     /// Looks up the tracks that the requests name, with as few requests to their sources as those can be asked.
     private func resolve(_ requests: [Result<DownloadRequest, Problem>]) async -> [Item] {

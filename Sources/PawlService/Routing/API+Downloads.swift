@@ -110,12 +110,14 @@ extension API {
         case .failure(.invalidRequest): throw Problem(.invalidRequest, "\(member); it takes \(Catalog.acceptedIDs)")
         case .failure(let error): throw Problem(error)
         case .success(let response):
-            guard let item = response.items.first else { throw Problem(.notFound, "the source has no item '\(id)'") }
+            guard let item = response.items.first, let track = response.encodedItems.first else {
+                throw Problem(.notFound, "the source has no item '\(id)'")
+            }
             guard let text = item.downloadUrl, let url = HTTPURL(text) else {
                 let hint = item.hasParts ? "; GET /search/parts tells what it consists of" : ""
                 throw Problem(.notFound, "\(member), which has nothing to download\(hint)")
             }
-            return request.download(of: item, at: url, track: response.encodedItem())
+            return request.download(of: item, at: url, track: track)
         }
     }
 

@@ -119,15 +119,3 @@ extension API {
         case raw
     }
 }
-
-extension SearchResponse {
-    /// The first item as a JSON object, without what changes.
-    func encodedItem() -> [UInt8]? {
-        var writer = JSONWriter()
-        encode(into: &writer, includesRaw: false) { _ in nil }
-        guard let envelope = try? JSONValue(parsing: writer.bytes), let item = envelope["results"]?.array?.first,
-            let members = item.members
-        else { return nil }
-        return JSONValue.object(members.filter { !["download", "links"].contains($0.name) }).serialized()
-    }
-}

@@ -15,9 +15,7 @@ struct DownloadRequest: Sendable {
     let source: Source
     /// What precedes the names of its members in refusals, such as `downloads[3].`.
     let prefix: String
-    private var template: NewDownload
-    /// Whether the request says which folder it means, the top one included.
-    private let choosesFolder: Bool
+    private var template: DownloadTemplate
 
     /// Bounds of what a request may hold: all of it is kept with the download, so none may be without end.
     enum MemberLimits {
@@ -30,7 +28,7 @@ struct DownloadRequest: Sendable {
         static let mirrors = 16
         static let labels = 32
         /// Bytes of a label.
-        static let label = 100
+        static let label = 200
         /// Bytes of the track's JSON.
         static let track = 64 * 1024
         /// Bytes of a folder: eight names, and the slashes between them.
@@ -54,69 +52,49 @@ struct DownloadRequest: Sendable {
         }
         // The URL of a track is not known yet, and takes this one's place.
         guard let placeholder = url ?? HTTPURL("http://invalid/") else { throw reader.refusal("url", "is missing") }
-        template = NewDownload(url: placeholder.withoutUserInfo)
-        template.filename = try reader.string("filename", limit: 1024)
+        var new = NewDownload(url: placeholder.withoutUserInfo)
+        new.filename = try reader.string("filename", limit: 1024)
         let folder = try reader.string("folder", limit: MemberLimits.folder)
-        choosesFolder = folder != nil
-        template.folder = folder ?? ""
-        template.headers = try Self.headers(&reader)
+        new.folder = folder ?? ""
+        new.headers = try Self.headers(&reader)
         if let credentials = url?.basicAuthorization {
-            guard !template.headers.contains(where: { FieldName($0.name) == .authorization }) else {
+            guard !new.headers.contains(where: { FieldName($0.name) == .authorization }) else {
                 throw reader.refusal("url", "carries a user name beside an Authorization header; a download takes one of them")
             }
-            template.headers.append((name: "Authorization", value: credentials))
+            new.headers.append((name: "Authorization", value: credentials))
         }
         if let text = try reader.string("checksum", limit: 256) {
             do throws(Checksum.ParsingError) {
-                template.checksum = try Checksum(parsing: text)
+                new.checksum = try Checksum(parsing: text)
             } catch {
                 throw reader.refusal("checksum", "is not acceptable: \(error)")
             }
         }
-        template.mediaType = try Self.mediaType(&reader)
-        template.mirrors = try Self.mirrors(&reader)
-        template.priority = Int(try reader.integer("priority", in: MemberLimits.priorities) ?? 0)
-        template.labels = try Self.labels(&reader)
-        template.speedLimit = try reader.integer("speedLimit", in: 0...Int64.max) ?? 0
-        template.segments = try reader.integer("segments", in: 1...MemberLimits.segments).map { Int($0) }
-        template.startsPaused = try reader.bool("paused") ?? false
+        new.mediaType = try Self.mediaType(&reader)
+        new.mirrors = try Self.mirrors(&reader)
         if let track = reader.value("track") {
             guard track.members != nil else { throw reader.mismatch("track", track, "an object") }
             let bytes = track.serialized()
             guard bytes.count <= MemberLimits.track else {
                 throw reader.refusal("track", "has \(bytes.count) bytes; it takes at most \(MemberLimits.track)")
             }
-            template.track = bytes
-            template.trackName = track["name"]?.string ?? track["trackName"]?.string
+            new.track = bytes
+            new.trackName = track["name"]?.string ?? track["trackName"]?.string
         }
-        template.webhook = try reader.url("webhook")
-        template.onDuplicate = try reader.choice("onDuplicate", DuplicatePolicy.self) ?? .returnExisting
-        template.position = try reader.integer("position", in: 0...Int64.max).map { Int(clamping: $0) }
+        new.position = try reader.integer("position", in: 0...Int64.max).map { Int(clamping: $0) }
+        try new.readSettings(&reader)
         try reader.finish()
+        template = DownloadTemplate(new, choosesFolder: folder != nil)
     }
 
     /// The download of a URL.
     func download(of url: HTTPURL) -> NewDownload {
-        var new = template
-        new.url = url.withoutUserInfo
-        return new
+        template.download(of: url)
     }
 
-    /// The download of what a source found, at that URL: with what the source says of it, unless the request says something else.
-    func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]?) -> NewDownload {
-        var new = download(of: url)
-        if new.track == nil {
-            new.track = track
-            new.trackName = item.name
-        }
-        if new.checksum == nil { new.checksum = item.checksum.flatMap { try? Checksum(parsing: $0) } }
-        guard let suggestion = item.suggestion else { return new }
-        if !choosesFolder { new.folder = FileNaming.folder(of: suggestion.folder) }
-        if new.filename == nil {
-            new.filename = FileNaming.name(prefix: suggestion.prefix, title: suggestion.title, suffix: suggestion.suffix)
-        }
-        if new.segments == nil { new.segments = suggestion.connections }
-        return new
+    /// The download of what a source found, at that URL.
+    func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
+        template.download(of: item, at: url, track: track)
     }
 
     private static func headers(_ reader: inout ObjectReader) throws(Problem) -> [(name: String, value: String)] {
@@ -191,6 +169,87 @@ struct DownloadRequest: Sendable {
             if !labels.contains(label) { labels.append(label) }
         }
         return labels
+    }
+}
+
+/// A request for all parts of a work, checked as far as it can be before they are known.
+struct WorkRequest: Sendable {
+    /// The work's id.
+    let id: String
+    /// Names of formats; empty: those that its source thinks best.
+    let formats: [String]
+    private let template: DownloadTemplate
+
+    /// Reads the object.
+    init(_ reader: inout ObjectReader) throws(Problem) {
+        guard let id = try reader.string("partsOf", limit: Catalog.longestID) else {
+            throw reader.refusal("partsOf", "is missing; it takes the id of a search result that has parts")
+        }
+        self.id = id
+        formats = try reader.strings("formats", count: Catalog.mostFormats, limit: 200) ?? []
+        guard let placeholder = HTTPURL("http://invalid/") else { throw reader.refusal("partsOf", "cannot be taken") }
+        var new = NewDownload(url: placeholder)
+        try new.readSettings(&reader)
+        guard reader.value("downloads") == nil else {
+            throw reader.refusal("downloads", "is given beside 'partsOf'; a batch takes one of them")
+        }
+        try reader.finish()
+        template = DownloadTemplate(new, choosesFolder: false)
+    }
+
+    /// The download of a part, at that URL.
+    func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
+        template.download(of: item, at: url, track: track)
+    }
+}
+
+/// What a request says of a download beside what is to be downloaded.
+private struct DownloadTemplate: Sendable {
+    private let new: NewDownload
+    /// Whether the request says which folder it means, the top one included.
+    private let choosesFolder: Bool
+
+    init(_ new: NewDownload, choosesFolder: Bool) {
+        self.new = new
+        self.choosesFolder = choosesFolder
+    }
+
+    /// The download of a URL.
+    func download(of url: HTTPURL) -> NewDownload {
+        var new = new
+        new.url = url.withoutUserInfo
+        return new
+    }
+
+    /// The download of what a source found, at that URL: with what the source says of it, unless the request says something else.
+    func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
+        var new = download(of: url)
+        if new.track == nil {
+            new.track = track
+            new.trackName = item.name
+        }
+        new.bytesTotal = item.bytes
+        if new.checksum == nil { new.checksum = item.checksum.flatMap { try? Checksum(parsing: $0) } }
+        guard let suggestion = item.suggestion else { return new }
+        if !choosesFolder { new.folder = FileNaming.folder(of: suggestion.folder) }
+        if new.filename == nil {
+            new.filename = FileNaming.name(prefix: suggestion.prefix, title: suggestion.title, suffix: suggestion.suffix)
+        }
+        if new.segments == nil { new.segments = suggestion.connections }
+        return new
+    }
+}
+
+extension NewDownload {
+    /// Reads what one download and the parts of a work take alike.
+    fileprivate mutating func readSettings(_ reader: inout ObjectReader) throws(Problem) {
+        priority = Int(try reader.integer("priority", in: DownloadRequest.MemberLimits.priorities) ?? 0)
+        labels = try DownloadRequest.labels(&reader)
+        speedLimit = try reader.integer("speedLimit", in: 0...Int64.max) ?? 0
+        segments = try reader.integer("segments", in: 1...DownloadRequest.MemberLimits.segments).map { Int($0) }
+        startsPaused = try reader.bool("paused") ?? false
+        webhook = try reader.url("webhook")
+        onDuplicate = try reader.choice("onDuplicate", DuplicatePolicy.self) ?? .returnExisting
     }
 }
 

@@ -69,9 +69,10 @@ struct ArchiveSource: SearchSource {
     }
 
     /// Letters of ASCII, digits, dots, hyphens and underscores, at the beginning neither dot nor hyphen:
-    /// https://archive.org/developers/metadata-schema, `identifier`. A few old ones are shorter or longer than is allowed today.
+    /// https://archive.org/developers/metadata-schema, `identifier`. A few old ones are shorter or longer than is allowed today,
+    /// none as long as what a label takes.
     static func isIdentifier(_ text: Substring) -> Bool {
-        (1...200).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".") && text.utf8.first != UInt8(ascii: "-")
+        (1...192).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: ".") && text.utf8.first != UInt8(ascii: "-")
             && text.utf8.allSatisfy { byte in
                 (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                     || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

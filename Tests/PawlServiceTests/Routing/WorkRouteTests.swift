@@ -1,0 +1,243 @@
+import HTTPClient
+import HTTPCore
+import JSON
+import PawlConfiguration
+import TestSupport
+import Testing
+
+@testable import PawlService
+
+@Suite("Downloading whole works", .timeLimit(.minutes(3)))
+struct WorkRouteTests {
+    /// What the archive and iTunes of a test have.
+    private final class Upstream: Sendable {
+        let origin: ScriptedOrigin
+        /// The SHA-1 of `hello`.
+        static let digest = "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"
+
+        /// The item `x` has two files, of which the second has that digest; the item `many` has 1,001.
+        init(second digest: String = digest) throws {
+            func file(_ name: String, _ digest: String = digest, format: String = "VBR MP3") -> String {
+                #"{"name":"\#(name)","source":"original","format":"\#(format)","size":"5","sha1":"\#(digest)"}"#
+            }
+            func item(_ identifier: String, _ files: [String]) -> [UInt8] {
+                let metadata = #"{"identifier":"\#(identifier)","title":"T","mediatype":"audio"}"#
+                return Array(#"{"metadata":\#(metadata),"files":[\#(files.joined(separator: ","))]}"#.utf8)
+            }
+            let many = (1...1000).map { file("\($0).mp3") } + [file("a.flac", format: "Flac")]
+            let bodies = [
+                "/metadata/x": item("x", [file("disc 1/01 ä.mp3", Self.digest), file("b.mp3"), file("c.flac", format: "Flac")]),
+                "/metadata/many": item("many", many), "/metadata/none": Array("{}".utf8),
+                "/lookup": Array(
+                    (#"{"resultCount":3,"results":[{"wrapperType":"collection","collectionType":"Album","collectionId":7,"#
+                        + #""collectionName":"A/B","artistName":"C"},"#
+                        + #"{"wrapperType":"track","kind":"song","collectionId":7,"trackId":71,"trackNumber":1,"trackName":"One","#
+                        + #""collectionName":"A/B","previewUrl":"@/one.m4a"},"#
+                        + #"{"wrapperType":"track","kind":"song","collectionId":7,"trackId":72,"trackNumber":2,"trackName":"Two","#
+                        + #""collectionName":"A/B"}]}"#).utf8),
+            ]
+            origin = try ScriptedOrigin { request in
+                let path = String(request.target.prefix { $0 != "?" })
+                guard let body = bodies[path] else {
+                    return [.response(200, [("Content-Type", "audio/mpeg"), ("ETag", "\"1\"")], body: Array("hello".utf8))]
+                }
+                let text = String(decoding: body, as: UTF8.self).replacing("@/", with: "http://\(request["Host"] ?? "")/")
+                return [.response(200, [("Content-Type", "application/json")], body: Array(text.utf8))]
+            }
+        }
+
+        /// How often something was asked for.
+        func count(_ path: String) -> Int { origin.requests.count { $0.target.hasPrefix(path) } }
+
+        func serve(directory: TemporaryDirectory? = nil, _ body: (RunningService) async throws -> Void) async throws {
+            let base = try #require(HTTPURL(origin.url("")))
+            try await RunningService.with(directory: directory) { configuration in
+                configuration.archiveURL = base
+                configuration.itunesURL = base
+                configuration.allowedDestinations.append(DestinationRule(base))
+            } _: { running in
+                try await body(running)
+            }
+        }
+    }
+
+    private func order(
+        _ running: RunningService, _ members: String = #""partsOf":"archive:x","formats":["vbr mp3"]"#,
+        fields: [(String, String)] = []
+    ) async throws -> TestResponse {
+        try await running.send("POST", "/downloads/batch", json: "{\(members)}", fields: fields)
+    }
+
+    private func items(_ response: TestResponse) -> [JSONValue] { response.json["items"]?.array ?? [] }
+    private func statuses(_ response: TestResponse) -> [Int64] { items(response).compactMap { $0["status"]?.integer } }
+    private func ids(_ response: TestResponse) -> [String] { items(response).compactMap { $0["download"]?["id"]?.string } }
+
+    @Test(
+        "a work is one batch: in order, labelled, in its folder, with what the catalogue knows, from one request; repeating adds nothing"
+    )
+    func work() async throws {
+        let upstream = try Upstream()
+        try await upstream.serve { running in
+            let members =
+                #""partsOf":"archive:x","formats":["vbr mp3"],"labels":["mine"],"priority":3,"paused":true,"segments":null"#
+            let key = [("Idempotency-Key", "work")]
+            let first = try await order(running, members, fields: key)
+            #expect(first.status == 200, "\(first.text)")
+            #expect(first.json.members?.map(\.name) == ["items", "label"])
+            #expect(first.json["label"]?.string == "archive:x")
+            #expect(statuses(first) == [201, 201], "\(first.text)")
+            let downloads = items(first).compactMap { $0["download"] }
+            #expect(downloads.map { $0["filename"]?.string } == ["b.mp3", "01 ä.mp3"])
+            #expect(downloads.map { $0["folder"]?.string } == ["x", "x/disc 1"])
+            #expect(downloads.map { $0["position"]?.integer } == [0, 1])
+            for download in downloads {
+                #expect(download["labels"]?.array?.map(\.string) == ["mine", "archive:x"])
+                #expect(download["priority"]?.integer == 3)
+                #expect(download["state"]?.string == "paused")
+                #expect(download["bytesTotal"]?.integer == 5)
+                #expect(download["checksum"]?.string == "sha-1:\(Upstream.digest)")
+                #expect(download["track"]?["partOf"]?.string == "archive:x")
+                #expect(download["track"]?["links"] == nil)
+            }
+            #expect(try await order(running, members, fields: key).body == first.body)
+            let again = try await order(running)
+            #expect(statuses(again) == [200, 200])
+            #expect(ids(again) == ids(first))
+            let list = try await running.send("GET", "/downloads?label=archive:x&order=oldest")
+            #expect(list.json["items"]?.array?.compactMap { $0["id"]?.string } == ids(first))
+            #expect(upstream.count("/metadata/x") == 1)
+
+            #expect(try await running.send("POST", "/downloads/resume?label=archive:x").json["changed"]?.integer == 2)
+            for id in ids(first) { try await running.complete(id) }
+            #expect(try await running.send("GET", "/downloads?folder=x").json["total"]?.integer == 1)
+        }
+    }
+
+    @Test("repeated, a work fetches what failed, was cancelled or is gone, and nothing else")
+    func repeated() async throws {
+        let upstream = try Upstream(second: String(repeating: "0", count: 40))
+        try await upstream.serve { running in
+            let first = try await order(running)
+            let (bad, good) = (try #require(ids(first).first), try #require(ids(first).last))
+            let failed = try await running.follow(bad) { $0["state"]?.string == "failed" }
+            #expect(failed["error"]?["code"]?.string == "checksum-mismatch")
+            #expect(try await running.complete(good)["state"]?.string == "completed")
+
+            let second = try await order(running)
+            #expect(statuses(second) == [200, 200])
+            #expect(ids(second) == [bad, good])
+            #expect(items(second).first?["download"]?["state"]?.string != "failed")
+            _ = try await running.follow(bad) { $0["state"]?.string == "failed" }
+            #expect(upstream.count("/download/x/b.mp3") == 2)
+
+            #expect(try await running.send("POST", "/downloads/\(bad)/cancel").status == 200)
+            let third = try await order(running)
+            #expect(ids(third) == [bad, good])
+            _ = try await running.follow(bad) { $0["state"]?.string == "failed" }
+            #expect(upstream.count("/download/x/disc") == 1)
+
+            // What was removed with its file begins anew.
+            #expect(try await running.send("DELETE", "/downloads/\(good)?deleteFile=true").status == 204)
+            let fourth = try await order(running)
+            #expect(statuses(fourth) == [200, 201])
+            try await running.complete(try #require(ids(fourth).last))
+            #expect(upstream.count("/download/x/disc") == 2)
+        }
+    }
+
+    @Test(
+        "what was there already goes by the work's label, over a restart too, and what somebody else's request failed at does not go on"
+    )
+    func labels() async throws {
+        let directory = try TemporaryDirectory()
+        let upstream = try Upstream(second: String(repeating: "0", count: 40))
+        try await upstream.serve(directory: directory) { running in
+            let url = upstream.origin.url("/download/x/")
+            let own = try await running.send(
+                "POST", "/downloads/batch",
+                json: #"{"downloads":[{"url":"\#(url)disc%201/01%20%C3%A4.mp3","labels":["mine"]},"#
+                    + #"{"url":"\#(url)b.mp3","checksum":"sha-1:\#(String(repeating: "1", count: 40))"}]}"#)
+            let (mine, failing) = (try #require(ids(own).first), try #require(ids(own).last))
+            try await running.complete(mine)
+            _ = try await running.follow(failing) { $0["state"]?.string == "failed" }
+            let work = try await order(running)
+            #expect(statuses(work) == [201, 200])
+            #expect(ids(work).last == mine)
+            #expect(items(work).last?["download"]?["labels"]?.array?.map(\.string) == ["mine", "archive:x"])
+            let other = try await running.send("GET", "/downloads/\(failing)")
+            #expect(other.json["state"]?.string == "failed")
+            #expect(other.json["labels"]?.array?.isEmpty == true)
+        }
+        try await upstream.serve(directory: directory) { running in
+            for (label, count) in [("archive:x", 2), ("mine", 1)] as [(String, Int64)] {
+                let list = try await running.send("GET", "/downloads?label=\(label)")
+                #expect(list.json["total"]?.integer == count)
+            }
+        }
+    }
+
+    @Test("an album's songs are numbered in a folder of its name, and one without a link is refused in its place")
+    func album() async throws {
+        let upstream = try Upstream()
+        try await upstream.serve { running in
+            let album = try await order(running, #""partsOf":"itunes:collection:7""#)
+            #expect(statuses(album) == [201, 404], "\(album.text)")
+            #expect(items(album).last?["problem"]?["code"]?.string == "not-found")
+            let song = try await running.complete(try #require(ids(album).first))
+            #expect(song["folder"]?.string == "A_B")
+            #expect(song["filename"]?.string == "1 One.m4a")
+            #expect(song["labels"]?.array?.map(\.string) == ["itunes:collection:7"])
+            #expect(upstream.count("/lookup") == 1)
+        }
+    }
+
+    @Test("a thousand parts are taken at once, and more are none")
+    func thousand() async throws {
+        let upstream = try Upstream()
+        try await upstream.serve { running in
+            let all = try await order(running, #""partsOf":"archive:many","formats":["all"]"#)
+            #expect(all.status == 400)
+            #expect(all.detail.contains("1001 parts"), "\(all.detail)")
+            #expect(all.detail.contains("'formats'") && all.detail.contains("VBR MP3 (1000), Flac (1)"), "\(all.detail)")
+            #expect(try await running.send("GET", "/downloads").json["total"]?.integer == 0)
+            let some = try await order(running, #""partsOf":"archive:many","formats":["VBR MP3"],"paused":true"#)
+            #expect(statuses(some) == Array(repeating: 201, count: 1000))
+            for query in ["label=archive:many", "folder=many"] {
+                #expect(try await running.send("GET", "/downloads?\(query)&limit=1").json["total"]?.integer == 1000)
+            }
+            // Each is asked to, once, in pieces of bounded size.
+            #expect(try await running.send("POST", "/downloads/cancel?label=archive:many").json["changed"]?.integer == 1000)
+            let again = try await order(running, #""partsOf":"archive:many","formats":["VBR MP3"]"#)
+            #expect(statuses(again) == Array(repeating: 200, count: 1000))
+            #expect(ids(again) == ids(some))
+        }
+    }
+
+    @Test(
+        "what cannot be taken is refused with what is accepted, and nothing is added",
+        arguments: [
+            (#""partsOf":"nonsense""#, 400, "'partsOf' is 'nonsense'; it takes itunes:<number>"),
+            (#""partsOf":5"#, 400, "'partsOf' is a number; it takes a string"),
+            (
+                #""partsOf":"archive:x","formats":["Ogg"]"#, 400,
+                "the format 'Ogg' is none that archive:x has; it takes one of original, all, VBR MP3, Flac"
+            ),
+            (#""partsOf":"archive:x","formats":"Flac""#, 400, "'formats' is a string; it takes an array of strings"),
+            (#""partsOf":"archive:x","downloads":[]"#, 400, "'downloads' is given beside 'partsOf'"),
+            (#""partsOf":"archive:x","filename":"a""#, 400, "unknown member 'filename'; accepted are partsOf, formats"),
+            (#""partsOf":null"#, 400, "'downloads' is missing; a batch takes either 'downloads' or 'partsOf'"),
+            (#""partsOf":null,"formats":["a"],"downloads":[]"#, 400, "unknown member 'formats'"),
+            (#""partsOf":"archive:none""#, 404, "archive:none"),
+            (#""partsOf":"archive:x/b.mp3""#, 404, "has no parts"),
+            (#""partsOf":"itunes:artist:5""#, 404, "has no parts"),
+        ])
+    func refusals(members: String, status: Int, detail: String) async throws {
+        let upstream = try Upstream()
+        try await upstream.serve { running in
+            let refused = try await order(running, members)
+            #expect(refused.status == status, "\(members): \(refused.text)")
+            #expect(refused.detail.contains(detail), "\(members): \(refused.detail)")
+            #expect(try await running.send("GET", "/downloads").json["total"]?.integer == 0)
+        }
+    }
+}
