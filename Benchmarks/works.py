@@ -73,7 +73,7 @@ def accept(pawl):
             raise SystemExit("not all parts were taken")
     print(f"POST /downloads/batch of a work of {PARTS:,} parts that is known: {statistics.median(times):.0f} ms, {max(times):.0f} at most"
           " (wanted: 250 ms)")
-    lists = {"pawl": f"/downloads?label={work}&limit=200", "folder": f"/downloads?folder={'x' * harness.ROUNDS}-{PARTS}&limit=200",
+    lists = {"pawl": f"/downloads?label={work}&limit=200", "folder": f"/downloads?folder={'x' * harness.ROUNDS}-{PARTS}/disc+1&limit=200",
              "all": "/downloads?limit=200"}
     print_rates(f"one page of a work's downloads by its label, among {harness.ROUNDS * PARTS:,}", interleaved({
         name: lambda path=path: harness.wrk(pawl.base + path, pawl, connections=8) for name, path in lists.items()}),

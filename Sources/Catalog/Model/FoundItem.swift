@@ -1,3 +1,4 @@
+internal import HTTPCore
 internal import JSON
 
 /// An item with its JSON: what every response says of it alike is written once, when the item comes from its source.
@@ -5,6 +6,8 @@ struct FoundItem: Sendable {
     var item: SearchItem
     /// The members, without braces, that depend on nothing else.
     private let members: [UInt8]
+    /// What is to be downloaded, spelled as downloads are known by; nil: nothing.
+    let normalisedURL: String?
     /// Where its parts are, behind the prefix of all links; empty: it has none.
     private let partsPath: [UInt8]
 
@@ -31,11 +34,12 @@ struct FoundItem: Sendable {
         writer.member("checksum", item.checksum)
         writer.member("licenseUrl", item.licenseUrl)
         members = Array(writer.bytes.dropFirst())
+        normalisedURL = item.downloadUrl.flatMap { HTTPURL($0)?.string }
         partsPath = item.hasParts ? Array((item.id.map(Catalog.partsPath) ?? "").utf8) : []
     }
 
     /// The bytes it takes in memory beside the item's own.
-    var cost: Int { members.count + partsPath.count }
+    var cost: Int { members.count + partsPath.count + (normalisedURL?.utf8.count ?? 0) }
 
     /// The item as a JSON object, without what changes: its links, which depend on the request, and its download.
     var encoded: [UInt8] {

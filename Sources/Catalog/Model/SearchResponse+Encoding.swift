@@ -2,7 +2,7 @@ public import JSON
 
 extension SearchResponse {
     /// Writes the envelope. `linkPrefix` precedes every link; `includesRaw` adds each result as the source wrote it; `download`
-    /// tells the download of a URL, if there is one.
+    /// tells the download of a URL, which is spelled as ``HTTPURL`` does, if there is one.
     public func encode(
         into writer: inout JSONWriter, linkPrefix: String = "", includesRaw: Bool,
         download: (_ url: String) -> (id: String, state: String)?
@@ -18,7 +18,7 @@ extension SearchResponse {
             writer.name("of")
             work.of.encode(
                 into: &writer, linkPrefix: linkPrefix, includesRaw: includesRaw,
-                download: work.of.item.downloadUrl.flatMap(download))
+                download: work.of.normalisedURL.flatMap(download))
             writer.member("total", work.total)
             writer.name("formats")
             writer.beginArray()
@@ -30,7 +30,7 @@ extension SearchResponse {
         for item in found {
             item.encode(
                 into: &writer, linkPrefix: linkPrefix, includesRaw: includesRaw,
-                download: item.item.downloadUrl.flatMap(download))
+                download: item.normalisedURL.flatMap(download))
         }
         writer.endArray()
         writer.endObject()

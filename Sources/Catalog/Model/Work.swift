@@ -15,20 +15,28 @@ struct Work: Sendable {
         }
     }
 
+    /// Parts in order and numbered, and all formats that there are.
+    typealias Selection = (parts: [FoundItem], formats: [WorkFormat])
+
     let of: FoundItem
     /// Those that may be had, in order.
-    var parts: [Part]
+    let parts: [Part]
     /// Why there are fewer than there might be, or none, as a sentence's end; nil: nothing is kept back.
-    var restriction: String?
+    private let restriction: String?
+    /// What is selected where nobody names a format, which is asked for most; nil: nothing.
+    private var standard: Selection?
 
     init(_ item: SearchItem, parts: [Part], restriction: String? = nil) {
         of = FoundItem(item)
         self.parts = parts
         self.restriction = restriction
+        standard = try? select([])
     }
 
     /// The bytes it takes in memory beside its items' own.
-    var cost: Int { parts.reduce(of.cost) { $0 + $1.found.cost } }
+    var cost: Int {
+        parts.reduce(of.cost) { $0 + $1.found.cost } + (standard?.parts.count ?? 0) * MemoryLayout<FoundItem>.stride
+    }
 }
 
 /// A format that parts of a work come in.
@@ -56,7 +64,8 @@ public struct WorkFormat: Sendable, Equatable {
 extension Work {
     /// The parts in the formats that are asked for, in order and numbered, and all formats that there are. Throws
     /// ``CatalogError/invalidRequest(_:)`` for a format that there is not, and ``CatalogError/notFound(_:)`` if nothing is selected.
-    func select(_ asked: [String]) throws(CatalogError) -> (parts: [FoundItem], formats: [WorkFormat]) {
+    func select(_ asked: [String]) throws(CatalogError) -> Selection {
+        if asked.isEmpty, let standard { return standard }
         let wanted = asked.map { $0.lowercased() }
         for (format, text) in zip(wanted, asked) where !Self.groups.contains(format) && !has(format) {
             let names = SearchParameter.withoutRepeats(Self.groups + parts.compactMap(\.found.item.format))

@@ -80,9 +80,7 @@ extension API {
         found.encode(into: &writer, linkPrefix: linkPrefix.text, includesRaw: includesRaw) { url in
             // That there is a download of it would tell what its URL has for a query.
             guard caller.scope == .full || HTTPURL.withoutSecrets(in: url) == url else { return nil }
-            // Downloads are known by the normalised spelling.
-            let reference = index.reference(toURL: url) ?? HTTPURL(url).flatMap { index.reference(toURL: $0.string) }
-            return reference.map { (id: $0.id.description, state: $0.state.rawValue) }
+            return index.reference(toURL: url).map { (id: $0.id.description, state: $0.state.rawValue) }
         }
     }
 
