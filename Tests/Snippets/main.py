@@ -43,9 +43,9 @@ def run(command, directory):
     return done.stdout
 
 
-def check_file(service, directory):
-    """The snippet has downloaded one thing, and has it as a file: that of the record, under its name."""
-    downloads = service.downloads()
+def check_file(service, directory, identity=None):
+    """The snippet has downloaded one thing, or that and others, and has it as a file: that of the record, under its name."""
+    downloads = [each for each in service.downloads() if identity in (None, each["id"])]
     assert len(downloads) == 1, f"there are {len(downloads)} downloads"
     assert downloads[0]["state"] == "completed", downloads[0]
     path = pathlib.Path(directory) / downloads[0]["filename"]
@@ -66,10 +66,10 @@ def program(make_command):
 
 
 def test_readme():
-    """The README's requests, each as it stands there. ID is taken from the response to the second."""
+    """The README's requests, each as it stands there. ID is taken from the response to the second, of the last part."""
     search, post, watch, pause, resume, file = only("README.md", "sh").splitlines()
-    # As many connections as there may be: the recording is sent at a pace for each.
-    service = Service("--segments", "16")
+    # All at once: each is sent at a pace.
+    service = Service("--max-concurrent", "16", "--max-per-host", "16")
     try:
         with tempfile.TemporaryDirectory(prefix="pawl-snippet-") as directory:
             def shell(line):
@@ -77,22 +77,24 @@ def test_readme():
 
             found = json.loads(shell(search))["results"]
             posted = json.loads(shell(post))
-            assert posted["url"] == found[0]["downloadUrl"], f"{posted['url']} is not what was found"
-            os.environ["ID"] = posted["id"]
+            assert posted["label"] == found[0]["id"], f"{posted['label']} is not what was found"
+            parts = [item["download"]["id"] for item in posted["items"]]
+            assert len(parts) == 8, f"{len(parts)} parts"
+            os.environ["ID"] = parts[-1]
             watch = watch.replace(ADDRESS, service.url).replace("curl", f"exec curl --max-time {PATIENCE}")
             stream = subprocess.Popen(["sh", "-uc", watch], stdout=subprocess.PIPE, text=True)
             try:
                 told = stream.stdout.readline() + stream.stdout.readline() + stream.stdout.readline()
-                assert "event: snapshot" in told and posted["id"] in told, told
+                assert "event: snapshot" in told and all(part in told for part in parts), told
             finally:
                 stream.kill()
                 stream.wait()
                 stream.stdout.close()
-            assert json.loads(shell(pause))["state"] == "paused"
-            assert json.loads(shell(resume))["state"] in ("queued", "downloading")
-            wait(lambda: service.downloads()[0]["state"] == "completed", "the download ends")
+            assert json.loads(shell(pause))["changed"] == 8
+            assert json.loads(shell(resume))["changed"] == 8
+            wait(lambda: all(item["state"] == "completed" for item in service.downloads()), "the downloads end")
             shell(file)
-            check_file(service, directory)
+            check_file(service, directory, parts[-1])
     finally:
         service.close()
 
