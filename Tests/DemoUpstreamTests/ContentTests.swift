@@ -4,11 +4,6 @@ import Testing
 @testable import DemoUpstream
 
 @Suite("Contents") @OffPool struct ContentTests {
-    @Test("the checksum is that of PNG")
-    func checksum() {
-        #expect(Artwork.crc32(Array("123456789".utf8)) == 0xCBF4_3926)
-    }
-
     @Test("a body's pieces follow one another, however it is taken", arguments: [1, 2, 7, 100, 100_000])
     func pieces(portion: Int) {
         let content = NoiseContent(length: 10_000, seed: 1)
