@@ -93,7 +93,7 @@ let package = Package(
             "Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "System", "CSystem"],
             exclude: ["Machine/MachineTable.txt"]),
         tests("Aria2", ["Aria2", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
-        tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON"]),
+        tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("Terminal", ["Terminal"]),
         tests("CommandLine", ["CommandLine", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "Terminal"]),
         tests(

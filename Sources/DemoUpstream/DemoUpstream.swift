@@ -1,17 +1,21 @@
 internal import HTTPCore
 internal import HTTPServer
 
-/// An origin for demonstrations and tests: an iTunes-shaped catalogue with playable sound, posts in JSONPlaceholder's shape, large
-/// files, and faults on request.
+/// An origin for demonstrations and tests: an iTunes-shaped catalogue with playable sound, items of an archive in the Internet
+/// Archive's shape, posts in JSONPlaceholder's, large files, and faults on request.
 ///
 /// | path | what it is |
 /// | --- | --- |
-/// | `/search`, `/lookup` | the iTunes Search API over ``Catalogue`` |
+/// | `/search`, `/lookup` | the iTunes Search API over ``Catalogue`` and ``Podcast`` |
+/// | `/advancedsearch.php`, `/metadata/<identifier>` | the Internet Archive's search and metadata over ``Archive`` |
+/// | `/download/<identifier>/<path>` | 302 to one of its nodes, another one each time |
+/// | `/node-1/items/<identifier>/<path>` (to `-9`) | a file of an item; 403 if it is private |
+/// | `/services/img/<identifier>`, `/details/<identifier>` | the picture and the page of an item |
 /// | `/posts`, `/posts/<id>` | JSONPlaceholder's posts |
-/// | `/media/<track id>.wav` | a preview: 30 s of synthesised sound |
+/// | `/media/<track id>.wav`, `/episodes/<id>/audio.mp3` | 30 s of synthesised sound, as WAVE |
 /// | `/large/field-recording-1.bin` (`-2`, `-3`) | 256 MiB, 512 MiB and 1 GiB |
 /// | `/artwork/<album id>/100x100.png` | a cover, square, 16 to 600 pixels |
-/// | `/artist/<id>`, `/album/<id>`, `/track/<id>`, `/` | pages |
+/// | `/artist/<id>`, `/album/<id>`, `/track/<id>`, `/podcast/<id>`, `/` | pages |
 /// | `/entity?size=…` | whatever a test needs; see ``Entity/synthetic(_:version:now:)`` |
 ///
 /// Everything takes `pace=<bytes per second>` and `fault=…`; the faults are listed at ``Fault``. Nothing is stored: every byte is a
@@ -40,6 +44,9 @@ public final class DemoUpstream: Sendable {
         return base
     }
 
+    /// What the paths of entities begin with.
+    private static let contents = ["media", "large", "entity", "artwork", "posts", "episodes", "download"]
+
     /// Stops listening and breaks off what is still being sent.
     public func shutdown() async {
         await server.shutdown(within: .seconds(1))
@@ -54,8 +61,9 @@ public final class DemoUpstream: Sendable {
     /// - Parameter version: which version, where a fault changes the entity: 1 is the first.
     public static func content(of target: String, version: Int = 1) -> DemoContent? {
         guard let requestTarget = try? RequestTarget(target), let parsed = try? Target(requestTarget),
-            let name = parsed.segments.first, ["media", "large", "entity", "artwork", "posts"].contains(name),
-            let entity = try? Entity.find(parsed, version: min(max(1, version), 1_000_000), base: "", now: 0)
+            let name = parsed.segments.first, contents.contains(name),
+            let entity = try? Entity.find(parsed, version: min(max(1, version), 1_000_000), base: "", now: 0),
+            entity.status == .ok
         else { return nil }
         return DemoContent(content: entity.content)
     }

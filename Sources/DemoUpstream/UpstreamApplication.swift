@@ -9,6 +9,8 @@ final class UpstreamApplication: Application {
         var counts: [String: Int] = [:]
         /// The targets that allow one transfer and have one.
         var transferring: Set<String> = []
+        /// How often a request was sent on to a node of the archive.
+        var sentOn = 0
         var base = ""
         var port = 0
     }
@@ -69,6 +71,15 @@ final class UpstreamApplication: Application {
             return record(request, response, isReported: true)
         }
         if fail(target, faults, with: &response) { return record(request, response, isReported: entity.isLogged) }
+        if entity.isOnNode {
+            // Another node each time, as of the archive, with the query and the faults of this target.
+            let node = state.withLock { state in
+                state.sentOn += 1
+                return state.sentOn % 9 + 1
+            }
+            send(to: base + target.raw.replacing("/download/", with: "/node-\(node)/items/", maxReplacements: 1), with: &response)
+            return record(request, response, isReported: entity.isLogged)
+        }
 
         let made = EntityResponse(entity: entity, faults: faults, method: request.head.method, fields: request.head.fields)
         response.status = made.status
@@ -76,11 +87,11 @@ final class UpstreamApplication: Application {
         guard let source = made.source else { return record(request, response, isReported: entity.isLogged) }
         let number = begin(request, response.status)
         let isExclusive = faults.has(.oneConnection)
-        if isExclusive { state.withLock { _ = $0.transferring.insert(target.raw) } }
+        if isExclusive { state.withLock { _ = $0.transferring.insert(target.counted) } }
         let pace =
             switch entity.kind {
             case .large: configuration.pace
-            case .preview: (configuration.pace + 1) / 2
+            case .medium: (configuration.pace + 1) / 2
             case .small: Int64(0)
             }
         let stream = EntityStream(
@@ -88,7 +99,7 @@ final class UpstreamApplication: Application {
             delivery: Delivery(serverPort: port, clientPort: request.peer.port),
             onSend: { [log] count in log.send(count, of: number) },
             onEnd: { [self] in
-                if isExclusive { state.withLock { _ = $0.transferring.remove(target.raw) } }
+                if isExclusive { state.withLock { _ = $0.transferring.remove(target.counted) } }
                 end(number, isReported: entity.isLogged)
             })
         response.content = .stream(stream, length: made.hidesLength ? nil : source.length)
@@ -97,13 +108,10 @@ final class UpstreamApplication: Application {
     /// Makes the response that a fault asks for instead of the entity; false if none does.
     private func fail(_ target: Target, _ faults: ActiveFaults, with response: inout Response) -> Bool {
         if let location = redirect(target, faults) {
-            response.status = .found
-            response.fields.append(.location, location)
-            response.fields.append(.cacheControl, "no-store")
-            response.setPage("It is elsewhere.")
+            send(to: location, with: &response)
         } else if let fault = faults[.status] {
             fail(Int(fault.number), faults, with: &response)
-        } else if faults.has(.oneConnection), state.withLock({ $0.transferring.contains(target.raw) }) {
+        } else if faults.has(.oneConnection), state.withLock({ $0.transferring.contains(target.counted) }) {
             fail(503, faults, with: &response)
         } else if faults.has(.html) {
             response.setPage("Please sign in to use this network.")
@@ -111,6 +119,13 @@ final class UpstreamApplication: Application {
             return false
         }
         return true
+    }
+
+    private func send(to location: String, with response: inout Response) {
+        response.status = .found
+        response.fields.append(.location, location)
+        response.fields.append(.cacheControl, "no-store")
+        response.setPage("It is elsewhere.")
     }
 
     private func fail(_ status: Int, _ faults: ActiveFaults, with response: inout Response) {
@@ -132,8 +147,8 @@ final class UpstreamApplication: Application {
         guard !target.faults.isEmpty else { return 1 }
         return state.withLock { state in
             if state.counts.count >= 10_000 { state.counts.removeAll() }
-            let number = state.counts[target.raw, default: 0] + 1
-            state.counts[target.raw] = number
+            let number = state.counts[target.counted, default: 0] + 1
+            state.counts[target.counted] = number
             return number
         }
     }

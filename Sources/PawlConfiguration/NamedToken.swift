@@ -1,4 +1,5 @@
 internal import Downloads
+internal import System
 
 /// What the holder of a token may do.
 public enum TokenScope: String, Sendable, CaseIterable {

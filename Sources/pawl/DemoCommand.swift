@@ -29,12 +29,15 @@ enum DemoCommand {
         }
     }
 
-    /// Points the catalogue to the upstream, and lets downloads reach it: exactly it, not all of loopback.
+    /// Points the catalogue to the upstream, but for what an option points elsewhere, and lets downloads reach it: exactly it, not all
+    /// of loopback.
     private static func demoConfiguration(_ configuration: Configuration, upstream: HTTPURL) -> Configuration {
         var configuration = configuration
-        configuration.itunesURL = upstream
-        configuration.postsURL = upstream
-        configuration.archiveURL = upstream
+        let standard = Configuration()
+        for source in [\Configuration.itunesURL, \.postsURL, \.archiveURL]
+        where configuration[keyPath: source] == standard[keyPath: source] {
+            configuration[keyPath: source] = upstream
+        }
         configuration.allowedDestinations.append(DestinationRule(upstream))
         return configuration
     }

@@ -123,14 +123,19 @@ import Testing
     }
 
     @Test(
-        "an id names a track, an album, an artist, or nothing",
-        arguments: [(5_000_420_000, "artist"), (1, ""), (5_000_420_102, "track"), (5_000_420_100, "album")] as [(Int64, String)])
+        "an id names a track, an album, an artist, a podcast, or nothing",
+        arguments: [
+            (5_000_420_000, "artist"), (1, ""), (5_000_420_102, "track"), (5_000_420_100, "album"), (5_000_910_100, "podcast"),
+            (5_000_910_101, ""),
+        ] as [(Int64, String)])
     func lookup(id: Int64, kind: String) {
         let found =
             switch catalogue.item(id) {
             case .track?: "track"
             case .album?: "album"
             case .artist?: "artist"
+            case .podcast?: "podcast"
+            case .episode?: "episode"
             case nil: ""
             }
         #expect(found == kind)

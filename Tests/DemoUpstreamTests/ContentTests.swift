@@ -4,11 +4,6 @@ import Testing
 @testable import DemoUpstream
 
 @Suite("Contents") @OffPool struct ContentTests {
-    @Test("the checksum is that of PNG")
-    func checksum() {
-        #expect(Artwork.crc32(Array("123456789".utf8)) == 0xCBF4_3926)
-    }
-
     @Test("a body's pieces follow one another, however it is taken", arguments: [1, 2, 7, 100, 100_000])
     func pieces(portion: Int) {
         let content = NoiseContent(length: 10_000, seed: 1)
@@ -50,6 +45,9 @@ import Testing
         #expect(DemoUpstream.content(of: "/entity?size=10000&fault=change-length", version: 2)?.length == 14_099)
         #expect(DemoUpstream.content(of: "/media/5000110101.wav")?.length == 1_323_044)
         #expect(DemoUpstream.content(of: "/large/field-recording-1.bin")?.length == 268_435_456)
+        #expect(DemoUpstream.content(of: "/episodes/5000910112/audio.mp3")?.length == 1_323_044)
+        #expect(DemoUpstream.content(of: "/download/nightjar-1977-08-13/nj77-08-13.txt")?.length == 1215)
+        #expect(DemoUpstream.content(of: "/download/nightjar-1977-08-13/nj77-08-13d1t01.flac") == nil)
         for target in ["/search?term=a", "/nothing", "/entity", "/entity?size=-1", "/media/1.wav", "", "%"] {
             #expect(DemoUpstream.content(of: target) == nil, "\(target)")
         }

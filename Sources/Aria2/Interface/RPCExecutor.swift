@@ -1,6 +1,7 @@
 internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
+internal import System
 
 /// Carries calls out: those that only read, from the index; the others by the downloads' service, durable before they are answered.
 final class RPCExecutor: Sendable {

@@ -1,6 +1,7 @@
 internal import Downloads
 internal import HTTPCore
 internal import JSON
+internal import System
 
 /// What the options of `addUri` and `changeOption` ask for.
 struct DownloadOptions {

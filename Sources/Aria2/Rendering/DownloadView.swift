@@ -1,6 +1,7 @@
 internal import Downloads
 internal import HTTPCore
 internal import JSON
+internal import System
 
 /// A download's state in aria2's words.
 enum Aria2Status: String, Sendable {

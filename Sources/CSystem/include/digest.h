@@ -34,4 +34,7 @@ void pawl_digest_update(pawl_digest *digest, const void *bytes, size_t count);
 // Ends the digest; returns how many bytes of `out` it takes: 64, 20 or 16.
 size_t pawl_digest_final(pawl_digest *digest, uint8_t out[64]);
 
+// CRC-32 (ISO 3309) of bytes that follow those with the check `crc`, which is 0 at the beginning.
+uint32_t pawl_crc32(uint32_t crc, const void *bytes, size_t count);
+
 #endif

@@ -29,6 +29,8 @@ struct CatalogueEncoder: Sendable {
                 json.member("wrapperType", "artist")
                 json.member("artistType", "Artist")
                 encode(artist, into: &json)
+            case .podcast: encode(Podcast.shared, into: &json)
+            case .episode(let episode): encode(episode, of: .shared, into: &json)
             }
             json.endObject()
             bytes += json.bytes
@@ -57,9 +59,7 @@ struct CatalogueEncoder: Sendable {
         json.member("collectionId", album.id)
         json.member("collectionName", album.name)
         json.member("collectionViewUrl", "\(base)/album/\(album.id)")
-        json.member("artworkUrl30", "\(base)/artwork/\(album.id)/30x30.png")
-        json.member("artworkUrl60", "\(base)/artwork/\(album.id)/60x60.png")
-        json.member("artworkUrl100", "\(base)/artwork/\(album.id)/100x100.png")
+        encodeArtwork(album.id, [30, 60, 100], into: &json)
         json.member("collectionPrice", album.price)
         json.member("releaseDate", album.releaseDate + "T12:00:00Z")
         json.member("collectionExplicitness", album.isExplicit ? "explicit" : "notExplicit")
@@ -77,5 +77,55 @@ struct CatalogueEncoder: Sendable {
         json.member("trackExplicitness", track.isExplicit ? "explicit" : "notExplicit")
         json.member("trackNumber", track.number)
         json.member("trackTimeMillis", track.milliseconds)
+    }
+
+    private func encodeArtwork(_ id: Int64, _ sides: [Int], into json: inout JSONWriter) {
+        for side in sides { json.member("artworkUrl\(side)", "\(base)/artwork/\(id)/\(side)x\(side).png") }
+    }
+
+    /// A podcast is a track and a collection, both of the same id, and its duration is that of the newest episode, in seconds.
+    private func encode(_ podcast: Podcast, into json: inout JSONWriter) {
+        json.member("wrapperType", "track")
+        json.member("kind", "podcast")
+        json.member("artistId", podcast.artistID)
+        json.member("artistName", podcast.artist)
+        json.member("artistViewUrl", "\(base)/artist/\(podcast.artistID)")
+        json.member("trackId", Podcast.id)
+        json.member("trackName", podcast.name)
+        json.member("trackViewUrl", "\(base)/podcast/\(Podcast.id)")
+        encodeCollection(podcast, into: &json)
+        encodeArtwork(Podcast.id, [30, 60, 100, 600], into: &json)
+        json.member("releaseDate", podcast.episodes.first.map { $0.releaseDate + "T06:00:00Z" })
+        json.member("trackExplicitness", podcast.episodes.contains(where: \.isExplicit) ? "explicit" : "notExplicit")
+        json.member("trackCount", podcast.claimedCount)
+        json.member("trackTimeMillis", podcast.episodes.first?.seconds)
+        json.member("primaryGenreName", podcast.genre)
+        json.member("genres", .array([.string(podcast.genre), .string("Podcasts")]))
+    }
+
+    /// An episode has no artist, and its genre in a list of objects. What it is to be played from is all of it.
+    private func encode(_ episode: Podcast.Episode, of podcast: Podcast, into json: inout JSONWriter) {
+        json.member("wrapperType", "podcastEpisode")
+        json.member("kind", "podcast-episode")
+        json.member("trackId", episode.id)
+        json.member("trackName", episode.name)
+        json.member("trackViewUrl", "\(base)/podcast/\(Podcast.id)")
+        encodeCollection(podcast, into: &json)
+        encodeArtwork(Podcast.id, [60, 160, 600], into: &json)
+        json.member("releaseDate", episode.releaseDate + "T06:00:00Z")
+        json.member("contentAdvisoryRating", episode.isExplicit ? "Explicit" : "Clean")
+        json.member("trackTimeMillis", episode.seconds * 1000)
+        json.member("genres", .array([.object([.init(name: "name", value: .string(podcast.genre))])]))
+        json.member("episodeContentType", "audio")
+        json.member("episodeFileExtension", "mp3")
+        for name in ["previewUrl", "episodeUrl"] { json.member(name, "\(base)/episodes/\(episode.id)/audio.mp3") }
+    }
+
+    private func encodeCollection(_ podcast: Podcast, into json: inout JSONWriter) {
+        json.member("collectionId", Podcast.id)
+        json.member("collectionName", podcast.name)
+        json.member("collectionViewUrl", "\(base)/podcast/\(Podcast.id)")
+        json.member("country", "USA")
+        json.member("currency", "USD")
     }
 }

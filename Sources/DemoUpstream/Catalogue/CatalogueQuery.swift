@@ -3,7 +3,7 @@ internal import HTTPCore
 /// What a search asks of the catalogue, read from the parameters of the iTunes Search API.
 struct CatalogueQuery: Sendable {
     /// What the results are.
-    enum Result: Sendable { case song, album, artist, nothing }
+    enum Result: Sendable { case song, album, artist, podcast, episode, nothing }
 
     private(set) var words: [String] = []
     private(set) var result = Result.song
@@ -19,19 +19,28 @@ struct CatalogueQuery: Sendable {
         var message: String { "Invalid value(s) for key(s): [\(keys.joined(separator: ", "))]" }
     }
 
-    /// Takes what Pawl's catalogue sends, which has checked it before; only music is here, other media are known and empty.
+    /// Takes what Pawl's catalogue sends, which has checked it before; only music and podcasts are here, other media are known and
+    /// empty.
     init(items: [QueryItem]) throws(Invalid) {
         var invalid: [String] = []
         for item in items {
             switch item.name {
             case "term": words = TrackWords.words(item.value)
-            case "media": if item.value != "all" && item.value != "music" { result = .nothing }
+            case "media":
+                if item.value == "podcast" {
+                    // The entity may have come before.
+                    if result == .song { result = .podcast }
+                } else if !["all", "music"].contains(item.value) {
+                    result = .nothing
+                }
             case "entity":
                 guard result != .nothing else { continue }
                 switch item.value {
                 case "song", "musicTrack", "allTrack": result = .song
                 case "album": result = .album
                 case "musicArtist", "allArtist": result = .artist
+                case "podcast": result = .podcast
+                case "podcastEpisode": result = .episode
                 default: result = .nothing
                 }
             case "attribute":
@@ -95,9 +104,11 @@ extension Catalogue {
         case track(Track)
         case album(Album)
         case artist(Artist)
+        case podcast
+        case episode(Podcast.Episode)
     }
 
-    /// The tracks, albums or artists that a query finds; of tracks, those first whose own name has all the words.
+    /// The tracks, albums, artists, podcasts or episodes that a query finds; of tracks, those first whose own name has all the words.
     func search(_ query: CatalogueQuery) -> [Item] {
         guard !query.words.isEmpty else { return [] }
         func matching(_ fields: [TrackWords.Field]) -> [Track] {
@@ -117,12 +128,24 @@ extension Catalogue {
         case .artist:
             let found = Set(matching([.artist]).map(\.album.artist.id))
             items = artists.filter { found.contains($0.id) }.map(Item.artist)
+        case .podcast: items = Podcast.shared.isFound(by: query) ? [.podcast] : []
+        case .episode: items = Podcast.shared.episodes.filter { Podcast.shared.isFound(by: query, episode: $0) }.map(Item.episode)
         }
         return Array(items.dropFirst(query.offset).prefix(query.limit))
     }
 
-    /// What an id names.
+    /// What an id names. That of an episode names nothing, as in reality.
     func item(_ id: Int64) -> Item? {
         track(id).map(Item.track) ?? album(id).map(Item.album) ?? artist(id).map(Item.artist)
+            ?? (id == Podcast.id ? .podcast : nil)
+    }
+
+    /// What belongs to an item and is of the kind that the parameter `entity` names.
+    func parts(of item: Item, entity: String?) -> [Item] {
+        switch (item, entity) {
+        case (.album(let album), "song"): tracks(of: album).map(Item.track)
+        case (.podcast, "podcastEpisode"): Podcast.shared.episodes.map(Item.episode)
+        default: []
+        }
     }
 }

@@ -5,12 +5,25 @@ enum Page {
         let catalogue = Catalogue.shared
         if segments.isEmpty || segments == [""] {
             let notice = """
-                <p>An iTunes-shaped catalogue of \(catalogue.tracks.count) tracks for trying things out. The names are those of real \
-                works; all sound is synthesised. Try <a href="/search?term=prelude">/search?term=prelude</a>.</p>
+                <p>An iTunes-shaped catalogue of \(catalogue.tracks.count) tracks, a podcast and some items of an archive, for trying \
+                things out. The names of tracks are those of real works; all sound is synthesised. Try \
+                <a href="/search?term=prelude">/search?term=prelude</a>.</p>
                 """
-            return page("Demo upstream", notice + list(catalogue.artists.map { ("/artist/\($0.id)", $0.name) }))
+            var links = catalogue.artists.map { ("/artist/\($0.id)", $0.name) }
+            links.append(("/podcast/\(Podcast.id)", Podcast.shared.name))
+            links += Archive.shared.items.filter { !$0.isDark }.map { ("/details/\($0.identifier)", $0.title) }
+            return page("Demo upstream", notice + list(links))
+        }
+        if segments.count == 2, segments[0] == "details" {
+            guard let item = Archive.shared.item(segments[1]), !item.isDark else { return nil }
+            let picture = "<p><img src=\"/services/img/\(item.identifier)\" alt=\"\"></p>"
+            return page(item.title, picture + list(item.files.map { ($0.downloadTarget, $0.name) }))
         }
         guard segments.count == 2, let id = Int64(segments[1]) else { return nil }
+        if segments[0] == "podcast", id == Podcast.id {
+            return page(
+                Podcast.shared.name, list(Podcast.shared.episodes.map { ("/episodes/\($0.id)/audio.mp3", $0.name) }))
+        }
         if segments[0] == "artist", let artist = catalogue.artist(id) {
             return page(artist.name, list(catalogue.albums(of: artist).map { ("/album/\($0.id)", $0.name) }))
         }

@@ -3,7 +3,7 @@ internal import HTTPCore
 /// Something that can be downloaded: bytes, and the fields that describe them.
 struct Entity: Sendable {
     /// Which default pace applies.
-    enum Kind: Sendable { case large, preview, small }
+    enum Kind: Sendable { case large, medium, small }
 
     var content: any EntityContent
     var mediaType: String
@@ -16,6 +16,8 @@ struct Entity: Sendable {
     var kind = Kind.small
     /// Not 200 only for what is no entity, such as a refused search.
     var status = HTTPStatus.ok
+    /// Whether a node of the archive has it, to which the request is to be sent on.
+    var isOnNode = false
     /// Whether a request for it is worth a line in the log.
     var isLogged = true
 
@@ -38,6 +40,13 @@ struct Entity: Sendable {
         case ("large", 2): return .large(segments[1], target, version: version)
         case ("artwork", 3): return .artwork(album: segments[1], file: segments[2])
         case ("entity", 1): return try .synthetic(target, version: version, now: now)
+        case ("episodes", 3): return .episode(segments[1], file: segments[2])
+        case ("advancedsearch.php", 1): return .archive(ArchiveEncoder.search(ArchiveQuery(items: target.items), in: .shared))
+        case ("metadata", 2): return .archive(ArchiveEncoder.metadata(Archive.shared.item(segments[1])))
+        case ("services", 3) where segments[1] == "img": return .tile(segments[2])
+        case ("download", 3...): return .archived(segments[1], path: segments[2...], isOnNode: true)
+        case (let node?, 4...) where node.hasPrefix("node-") && segments[1] == "items":
+            return .archived(segments[2], path: segments[3...], isOnNode: false)
         default: return .page(segments)
         }
     }
@@ -119,13 +128,14 @@ extension Entity {
         var entity = Entity(Preview(seed: id, timbre: timbre), mediaType: "audio/wav")
         entity.setValidators("preview-\(id)")
         entity.cacheControl = "public, max-age=86400"
-        entity.kind = .preview
+        entity.kind = .medium
         return entity
     }
 
-    /// `/artwork/<album id>/<side>x<side>.png`.
+    /// `/artwork/<album or podcast id>/<side>x<side>.png`.
     private static func artwork(album: String, file: String) -> Entity? {
-        guard let id = Int64(album), Catalogue.shared.album(id) != nil, file.hasSuffix(".png") else { return nil }
+        guard let id = Int64(album), Catalogue.shared.album(id) != nil || id == Podcast.id, file.hasSuffix(".png")
+        else { return nil }
         let sides = file.dropLast(4).split(separator: "x").compactMap { Int($0) }
         guard sides.count == 2, sides[0] == sides[1], Artwork.sides.contains(sides[0]) else { return nil }
         var entity = Entity(Artwork.png(seed: id, side: sides[0]), mediaType: "image/png")
@@ -135,15 +145,31 @@ extension Entity {
         return entity
     }
 
+    /// `/episodes/<id>/audio.mp3`: they are all called so, as most real ones are. What it holds is a preview.
+    private static func episode(_ id: String, file: String) -> Entity? {
+        guard file == "audio.mp3", let id = Int64(id), Podcast.shared.episodes.contains(where: { $0.id == id }) else {
+            return nil
+        }
+        var entity = Entity(Preview(seed: id, timbre: .bell), mediaType: "audio/wav")
+        entity.setValidators("episode-\(id)")
+        entity.kind = .medium
+        return entity
+    }
+
     /// `/search?term=…`.
     private static func search(_ items: [QueryItem], base: String) -> Entity {
         catalogue(items, base: base) { Catalogue.shared.search($0) }
     }
 
-    /// `/lookup?id=…,…`. Other parameters for ids find nothing.
+    /// `/lookup?id=…,…`, with `entity=…` also what belongs to each. Other parameters for ids find nothing.
     private static func lookup(_ items: [QueryItem], base: String) -> Entity {
         let ids = items.filter { $0.name == "id" }.flatMap { $0.value.split(separator: ",") }.compactMap { Int64($0) }
-        return catalogue(items, base: base) { _ in ids.prefix(200).compactMap(Catalogue.shared.item) }
+        let entity = items.first { $0.name == "entity" }?.value
+        return catalogue(items, base: base) { query in
+            ids.prefix(200).compactMap(Catalogue.shared.item).flatMap { item in
+                [item] + Catalogue.shared.parts(of: item, entity: entity).prefix(query.limit)
+            }
+        }
     }
 
     private static func catalogue(
@@ -178,4 +204,50 @@ extension Entity {
         entity.isLogged = false
         return entity
     }
+}
+
+// MARK: - The archive's
+
+extension Entity {
+    private static func archive(_ bytes: [UInt8]) -> Entity {
+        var entity = Entity(bytes, mediaType: ArchiveEncoder.mediaType)
+        entity.servesRanges = false
+        return entity
+    }
+
+    /// `/services/img/<identifier>`.
+    private static func tile(_ identifier: String) -> Entity? {
+        guard let item = Archive.shared.item(identifier), !item.isDark else { return nil }
+        let seed = Int64(bitPattern: Mix.scramble(item.identifier))
+        var entity = Entity(Artwork.png(seed: seed, side: 180), mediaType: "image/png")
+        entity.setValidators("tile-" + item.identifier)
+        entity.isLogged = false
+        return entity
+    }
+
+    /// `/download/<identifier>/<path>`, and where that leads to: a file of an item.
+    private static func archived(_ identifier: String, path: ArraySlice<String>, isOnNode: Bool) -> Entity? {
+        guard let file = Archive.shared.item(identifier)?.file(path.joined(separator: "/")) else { return nil }
+        if file.isPrivate {
+            let page = Page.page("403", "<p>This file is not for everybody.</p>")
+            var entity = Entity(Array(page.utf8), mediaType: "text/html; charset=utf-8")
+            entity.status = .forbidden
+            entity.servesRanges = false
+            return entity
+        }
+        let suffix = file.name.split(separator: ".").last.map(String.init) ?? ""
+        var entity = Entity(file.content, mediaType: mediaTypes[suffix] ?? "application/octet-stream")
+        // A tag has no room for every name.
+        entity.setValidators(String(Mix.scramble("\(identifier)/\(file.name)"), radix: 36))
+        entity.kind = .medium
+        entity.isOnNode = isOnNode
+        return entity
+    }
+
+    /// By the extension.
+    private static let mediaTypes = [
+        "epub": "application/epub+zip", "flac": "audio/flac", "jpg": "image/jpeg", "mp3": "audio/mpeg", "pdf": "application/pdf",
+        "png": "image/png", "tar": "application/x-tar", "tif": "image/tiff", "txt": "text/plain", "xml": "text/xml",
+        "zip": "application/zip",
+    ]
 }

@@ -10,6 +10,8 @@ struct Target: Sendable {
     let pace: Int64?
     /// As sent.
     let raw: String
+    /// What requests are counted by: as sent, but for the archive's node, which is another one each time.
+    let counted: String
 
     /// Why a request can't be understood; a sentence for the body of a 400.
     struct Invalid: Error, Equatable { let message: String }
@@ -38,6 +40,11 @@ struct Target: Sendable {
         }
         self.pace = pace.flatMap(Int64.init)
         self.raw = String(decoding: Array(target.raw), as: UTF8.self)
+        if let node = segments.first, node.hasPrefix("node-") {
+            counted = raw.replacing("/\(node)/", with: "/node/", maxReplacements: 1)
+        } else {
+            counted = raw
+        }
         self.items = items
         self.segments = segments
         self.faults = faults

@@ -2,8 +2,8 @@
 ///
 /// `?fault=reset@65536;times=1,no-validator` names two. Faults are separated by commas, and several `fault` parameters add up. A fault
 /// may be limited to some of the requests for its target: `;times=N` (the first N it applies to) and `;from=K` (not before request
-/// K, counted from 1). Requests are counted for each full target. Where a URL can carry no query of its own (a base that a client
-/// appends to), `/faulty/<faults>/search…` means the same.
+/// K, counted from 1). Requests are counted for each full target, whichever of the archive's nodes they go to. Where a URL can carry
+/// no query of its own (a base that a client appends to), `/faulty/<faults>/search…` means the same.
 ///
 /// | fault | what the client sees |
 /// | --- | --- |

@@ -1,3 +1,5 @@
+internal import System
+
 /// An album's cover: a disc of rings on stripes, in colours that follow from the album's id. The same picture in every size, as a PNG.
 enum Artwork {
     /// Sizes in pixels that are drawn. 30, 60 and 100 are those named in search results.
@@ -35,7 +37,8 @@ enum Artwork {
 
     private static func appendChunk(_ name: String, _ data: [UInt8], to png: inout [UInt8]) {
         let checked = Array(name.utf8) + data
-        png += bigEndian(data.count) + checked + bigEndian(Int(crc32(checked)))
+        let crc = unsafe CRC32.checksum(checked.span.bytes)
+        png += bigEndian(data.count) + checked + bigEndian(Int(crc))
     }
 
     /// RFC 1950 around stored blocks, which are not compressed (RFC 1951 §3.2.4): pictures are small, and so is this.
@@ -54,15 +57,6 @@ enum Artwork {
             high = (high + low) % 65_521
         }
         return bytes + bigEndian(high << 16 | low)
-    }
-
-    /// The checksum of PNG (ISO 3309).
-    static func crc32(_ bytes: [UInt8]) -> UInt32 {
-        ~bytes.reduce(0xFFFF_FFFF) { crcTable[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] ^ ($0 >> 8) }
-    }
-
-    private static let crcTable: [UInt32] = (0..<256).map { index in
-        (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
     }
 
     private static func bigEndian(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }

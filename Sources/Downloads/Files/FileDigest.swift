@@ -1,3 +1,5 @@
+internal import System
+
 /// The digests of a file's first bytes: SHA-256, which every finished file is shown with, and those that it has to match.
 struct FileDigest: Sendable {
     private var state = SHA256()
@@ -22,5 +24,17 @@ struct FileDigest: Sendable {
     func checksum(_ algorithm: Checksum.Algorithm) -> Checksum? {
         let bytes = algorithm == .sha256 ? state.digest() : others[algorithm]?.digest()
         return bytes.flatMap { Checksum(algorithm, bytes: $0) }
+    }
+}
+
+extension MessageDigest {
+    /// Nothing for SHA-256, which ``SHA256`` computes faster.
+    init?(_ algorithm: Checksum.Algorithm) {
+        switch algorithm {
+        case .sha512: self.init(Algorithm.sha512)
+        case .sha1: self.init(Algorithm.sha1)
+        case .md5: self.init(Algorithm.md5)
+        case .sha256: return nil
+        }
     }
 }

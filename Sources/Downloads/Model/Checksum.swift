@@ -1,3 +1,5 @@
+internal import System
+
 /// A digest that the finished file must have, written `sha-256:<hex>`.
 public struct Checksum: Sendable, Equatable {
     /// The digest algorithms understood, by the names of RFC 9530's registry.

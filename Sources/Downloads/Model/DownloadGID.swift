@@ -1,3 +1,5 @@
+internal import System
+
 /// The short name that aria2's RPC has for a download: 64 bits, written as 16 hexadecimal digits.
 public struct DownloadGID: Sendable, Hashable, LosslessStringConvertible {
     /// The bits.

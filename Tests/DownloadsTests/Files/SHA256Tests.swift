@@ -1,4 +1,5 @@
 import CSystem
+import System
 import Testing
 
 @testable import Downloads

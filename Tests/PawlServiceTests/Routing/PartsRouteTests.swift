@@ -131,4 +131,69 @@ struct PartsRouteTests {
             #expect(running.upstream.requests.count { $0.path == "/lookup" } == 1)
         }
     }
+
+    @Test(
+        "of a work of the demo's archive there is what people want of it, unless it is kept back",
+        arguments: [
+            ("paper-trails-maps", 9, "JPEG"), ("lighthouse-weather-calls", 3, "VBR MP3"),
+            ("harbour-pilots-handbook-1881", 1, "Text PDF"), ("nightjar-1977-08-13", 3, "VBR MP3"),
+            ("lanterns-of-the-estuary", 0, "restricted"), ("gannet-rock-broadcasts", 0, "withdrawn"),
+        ])
+    func demoWork(id: String, count: Int, told: String) async throws {
+        try await RunningService.with { running in
+            let response = try await running.send("GET", "/search/parts?id=archive:" + id)
+            #expect(response.status == (count > 0 ? 200 : 404), "\(response.text)")
+            let parts = response.json["results"]?.array ?? []
+            #expect(parts.count == count)
+            #expect(parts.first?["format"]?.string == (count > 0 ? told : nil))
+            #expect(parts.allSatisfy { $0["checksum"]?.string?.hasPrefix("sha-1:") == true })
+            if count == 0 { #expect(response.detail.contains(told), "\(response.detail)") }
+        }
+    }
+
+    @Test("the demo's archive is searched and downloaded from like the real one, but for the file whose digest is false")
+    func demoArchive() async throws {
+        try await RunningService.with { running in
+            let found = try await running.send("GET", "/search?source=archive&term=tidewater&media=audio&limit=1&offset=1")
+            let work = try #require(found.json["results"]?.array?.first, "\(found.text)")
+            #expect(work["id"]?.string == "archive:lighthouse-weather-calls")
+            #expect(work["links"]?["parts"]?.string == "/search/parts?id=archive%3Alighthouse-weather-calls")
+            for (id, state) in [
+                ("lighthouse-weather-calls/dogger.mp3", "completed"), ("lighthouse-weather-calls/fisher.mp3", "failed"),
+                (#"paper-trails-maps/Field notes/\"Tides & Tallies\", 100%.txt"#, "completed"),
+                ("paper-trails-maps/Field notes/Sketch #3 + a key.png", "completed"),
+                ("paper-trails-maps/Lettres/Où êtes-vous, Zoé ?.pdf", "completed"),
+                ("paper-trails-maps/Atlas/日本/東京湾 (1923).tif", "completed"),
+            ] {
+                let made = try await running.send("POST", "/downloads", json: #"{"trackId":"archive:\#(id)"}"#)
+                #expect(made.status == 201, "\(made.text)")
+                let download = try await running.follow(try #require(made.json["id"]?.string)) {
+                    ["completed", "failed"].contains($0["state"]?.string)
+                }
+                #expect(download["state"]?.string == state, "\(id)")
+                #expect(download["error"]?["code"]?.string == (state == "failed" ? "checksum-mismatch" : nil), "\(id)")
+            }
+            // Each by way of a node.
+            #expect(running.upstream.requests.count { $0.status == 302 } >= 6)
+        }
+    }
+
+    @Test("the demo's albums and its podcast have parts, and an episode is downloaded under its date and title")
+    func demoCatalogue() async throws {
+        try await RunningService.with { running in
+            let album = try await running.send("GET", "/search/parts?id=itunes:collection:5000420100")
+            #expect(album.json["total"]?.integer == 9, "\(album.text)")
+            #expect(album.json["results"]?.array?.first?["name"]?.string == "Gymnopédie No. 1: Lent et douloureux")
+
+            let found = try await running.send("GET", "/search?media=podcast&term=slack+water")
+            let podcast = try #require(found.json["results"]?.array?.first?["id"]?.string, "\(found.text)")
+            let parts = try await running.send("GET", "/search/parts?id=" + podcast)
+            #expect(parts.json["total"]?.integer == 12, "\(parts.text)")
+            let episode = try #require(parts.json["results"]?.array?.first?["id"]?.string)
+            let made = try await running.send("POST", "/downloads", json: #"{"trackId":"\#(episode)"}"#)
+            let done = try await running.complete(try #require(made.json["id"]?.string, "\(made.text)"))
+            #expect(done["folder"]?.string == "Slack Water")
+            #expect(done["filename"]?.string == "2024-03-05 What the Harbour Says at Night.mp3")
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import Downloads
 import HTTPCore
+import System
 import Testing
 
 @testable import PawlService

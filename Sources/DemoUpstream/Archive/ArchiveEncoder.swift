@@ -1,0 +1,101 @@
+internal import JSON
+
+/// Writes items as the Internet Archive does.
+enum ArchiveEncoder {
+    static let mediaType = "application/json"
+
+    /// The response to `/advancedsearch.php`. A refusal has the status 200, too.
+    static func search(_ query: ArchiveQuery, in archive: Archive) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        if query.page * query.rows > ArchiveQuery.last {
+            json.member("error", "[RANGE_OUT_OF_BOUNDS] page and rows lead beyond \(ArchiveQuery.last) results")
+            json.endObject()
+            return json.bytes
+        }
+        let found = archive.items.filter(query.finds)
+        let start = (query.page - 1) * query.rows
+        json.name("responseHeader")
+        json.beginObject()
+        json.member("status", 0)
+        json.member("QTime", 7)
+        json.endObject()
+        json.name("response")
+        json.beginObject()
+        json.member("numFound", found.count)
+        json.member("start", start)
+        json.name("docs")
+        json.beginArray()
+        for item in found.dropFirst(start).prefix(query.rows) {
+            json.beginObject()
+            encode(item, into: &json) { query.fields.isEmpty || query.fields.contains($0) }
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        json.endObject()
+        return json.bytes
+    }
+
+    /// The response to `/metadata/<identifier>`: an object without members where there is no such item.
+    static func metadata(_ item: Archive.Item?) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        if let item {
+            json.member("created", 1_761_984_000)
+            json.member("dir", "/7/items/\(item.identifier)")
+            if item.isDark {
+                json.member("is_dark", true)
+            } else {
+                json.name("files")
+                json.beginArray()
+                for file in item.files { encode(file, into: &json) }
+                json.endArray()
+                json.member("files_count", item.files.count)
+                json.member("item_size", item.files.reduce(0) { $0 + $1.content.length })
+                json.name("metadata")
+                json.beginObject()
+                encode(item, into: &json) { _ in true }
+                json.endObject()
+            }
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// One value is a string, several are a list; the year is a number, and there where the date is.
+    private static func encode(_ item: Archive.Item, into json: inout JSONWriter, isWanted: (String) -> Bool) {
+        if isWanted("identifier") { json.member("identifier", item.identifier) }
+        var known: Set<String> = []
+        for name in item.members.map(\.name) where isWanted(name) && known.insert(name).inserted {
+            let values = item[name]
+            json.name(name)
+            if values.count == 1 { json.value(values[0]) } else { json.value(.array(values.map(JSONValue.string))) }
+        }
+        if isWanted("year"), let year = item["date"].first.flatMap({ Int($0.prefix(4)) }) { json.member("year", year) }
+    }
+
+    /// Numbers are strings here.
+    private static func encode(_ file: Archive.File, into json: inout JSONWriter) {
+        json.beginObject()
+        json.member("name", file.name)
+        json.member("source", file["source"] ?? (file["original"] == nil ? "original" : "derivative"))
+        json.member("format", file.format)
+        for member in file.members where member.name != "source" && member.name != "damaged" {
+            json.member(member.name, member.value)
+        }
+        if file.isListed {
+            let digests = file.digests
+            json.member("mtime", "1761984000")
+            json.member("size", String(file.content.length))
+            json.member("md5", digests.md5)
+            json.member("crc32", digests.crc32)
+            json.member("sha1", digests.sha1)
+        } else {
+            // It is written before it is finished, so the digest is that of an earlier one.
+            json.member("md5", "d41d8cd98f00b204e9800998ecf8427e")
+            json.member("summation", "md5")
+        }
+        json.endObject()
+    }
+}
