@@ -296,7 +296,8 @@ struct CommandLineParserTests {
             ("3", .results(3...3)), ("2-5", .results(2...5)), ("1-1000", .results(1...1000)), ("5-2", nil), ("1-1001", nil),
             ("0-1", nil), ("2-", nil), ("-2", nil), ("2-5-7", nil), ("", nil), ("99999999999999999999", nil),
             ("itunes:263301273", .item("itunes:263301273")), ("archive:a-1/b c:d.mp3", .item("archive:a-1/b c:d.mp3")),
-            ("itunes:collection:7", .item("itunes:collection:7")), ("itunes:", nil), (":1", nil), ("Itunes:1", nil), ("a b:1", nil),
+            ("itunes:collection:7", .item("itunes:collection:7")), ("itunes:", nil), (":1", nil), ("Itunes:1", nil),
+            ("a b:1", nil),
             ("ftp://a.example/", nil), ("http:a", nil), ("https:/a", nil), ("example.org", nil), ("archive.org:80/x", nil),
         ] as [(String, DownloadOperand?)])
     func operands(text: String, operand: DownloadOperand?) throws {
