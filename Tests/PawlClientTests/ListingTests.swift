@@ -31,9 +31,9 @@ struct ListingTests {
             #"[{"name":"One","format":"VBR MP3","bytes":1048576,"durationMs":61000,"downloadUrl":"http://a.example/1"},"#
                 + #"{"name":"Two \u001b[2J","format":"Flac","bytes":null,"durationMs":null,"downloadUrl":null,"number":7}]"#)
         let wide = lines(ClientCommand.table(ofParts: parts))
-        #expect(wide[0] == "#  NAME        FORMAT   TIME     SIZE  STATE")
-        #expect(wide[1].hasPrefix("1  One         VBR MP3  1:01  1.0 MiB"))
-        #expect(wide[2] == "2  Two ?[2J    Flac                    no file")
+        #expect(wide[0] == "#  NAME      FORMAT   TIME     SIZE  STATE")
+        #expect(wide[1].hasPrefix("1  One       VBR MP3  1:01  1.0 MiB"))
+        #expect(wide[2] == "2  Two ?[2J  Flac                    no file")
         for line in lines(ClientCommand.table(ofParts: parts), width: 20) { #expect(line.count <= 20, "\(line)") }
         #expect(lines(ClientCommand.table(ofParts: parts), width: 20)[1].hasPrefix("1  One"))
     }
@@ -72,6 +72,7 @@ struct ListingTests {
         ])
     func state(members: String, text: String) throws {
         let value = try JSONValue(parsing: Array(#"{"id":"1","url":"http://a.example/",\#(members)}"#.utf8))
-        #expect(try #require(RemoteDownload(value)).stateText == text)
+        let download = try #require(RemoteDownload(value))
+        #expect(download.stateText == text)
     }
 }

@@ -1,5 +1,6 @@
 import CommandLine
 import JSON
+import System
 import TestSupport
 import Testing
 
@@ -88,7 +89,7 @@ struct SearchMemoryTests {
         #expect(SearchMemory.read(nil) == SearchMemory())
         let path = directory.path + "/search.json"
         for text in ["", "{", "[]", "null", #"{"search":5,"parts":{"term":"t"}}"#, #"{"term":"t","results":[]}"#] {
-            try text.write(toFile: path, atomically: false, encoding: .utf8)
+            try SmallFile.write(Array(text.utf8), to: path)
             #expect(SearchMemory.read(path) == SearchMemory(), "\(text)")
         }
     }

@@ -302,7 +302,8 @@ struct CommandLineParserTests {
         ] as [(String, DownloadOperand?)])
     func operands(text: String, operand: DownloadOperand?) throws {
         #expect(DownloadOperand(text) == operand)
-        #expect(try DownloadOperand("http://a.example/") == .url(#require(HTTPURL("http://a.example/"))))
+        let url = try #require(HTTPURL("http://a.example/"))
+        #expect(DownloadOperand("http://a.example/") == .url(url))
     }
 
     @Test("formats add up, and a work's id fits a label")
