@@ -106,7 +106,7 @@ let package = Package(
             "PawlClient",
             [
                 "PawlClient", "CommandLine", "PawlConfiguration", "PawlService", "DemoUpstream", "Downloads", "HTTPClient",
-                "HTTPCore", "JSON", "Terminal",
+                "HTTPCore", "JSON", "System", "Terminal",
             ]),
         tests("Reference", ["reference", "PawlService", "PawlConfiguration", "HTTPCore"]),
         tests("BlackBox", ["JSON"]),

@@ -1,15 +1,13 @@
 internal import CommandLine
 internal import Downloads
-internal import HTTPCore
 internal import JSON
 internal import System
 internal import Terminal
 
-/// `pawl add` and `pawl search`.
+/// `pawl add`.
 extension ClientCommand {
-    private var memoryPath: String? { SearchMemory.path(ProcessEnvironment.variable) }
-
-    /// Adds downloads. Each has a line; for one that is refused it says why, and the others are still added.
+    /// Adds downloads. Each has a line, and a work has one for all its parts; for one that is refused it says why, and the others are
+    /// still added.
     func add() async throws(RemoteError) -> ExitStatus {
         let operands: [DownloadOperand]
         do throws(UsageError) {
@@ -18,111 +16,121 @@ extension ClientCommand {
             StandardStreams.writeError("\(error)\n")
             return .usage
         }
-        let bodies = try bodies(operands)
-        guard bodies.count == 1 || invocation.client.filename == nil && invocation.checksum == nil else {
-            throw .usage("--output and --checksum are of one download, and these are \(bodies.count)")
+        let memory = SearchMemory.read(memoryPath)
+        var requests: [AddRequest] = []
+        for operand in operands {
+            requests += try AddRequest.requests(operand, memory, choosesFormats: !invocation.client.formats.isEmpty)
         }
+        guard requests.count == 1 || invocation.client.filename == nil && invocation.checksum == nil else {
+            throw .usage("--output and --checksum are of one download, and these are \(requests.count)")
+        }
+        var works = requests.filter(\.isWork)
+        requests.removeAll(where: \.isWork)
         var status = ExitStatus.done
-        for (item, sent) in zip(try await service.add(bodies.map(\.json)), bodies) {
+        for (item, request) in zip(try await service.add(requests.map { Self.body($0, invocation) }), requests) {
+            if let work = try await work(behind: request, item) {
+                works.append(work)
+                continue
+            }
             if invocation.writesJSON { write(item) }
             if let problem = item["problem"] {
-                Self.writeError("\(sent.name): \(problem["detail"]?.string ?? "the service refuses it")")
+                Self.writeError("\(request.name): \(Self.reason(problem))")
                 status = .failed
             } else if !invocation.writesJSON, let download = item["download"].flatMap(RemoteDownload.init) {
                 let isNew = item["status"]?.integer == 201
                 let state = download.status.state
                 let word = isNew ? state == .paused ? "paused" : "added" : "is \(state.rawValue)"
-                write([line(download.id, word, isNew ? .good : .waiting, TerminalText(sent.name))])
+                write([line(download.id, word, isNew ? .good : .waiting, TerminalText(request.name))])
+            }
+        }
+        for work in works {
+            do throws(RemoteError) {
+                if try await addParts(of: work) == .failed { status = .failed }
+            } catch {
+                // Without a service, the others would fare no better.
+                guard error.status == .failed else { throw error }
+                Self.writeError("\(work.name): \(error.message)")
+                status = .failed
             }
         }
         return status
     }
 
-    /// What is sent for each, and what it is called here.
-    private func bodies(_ operands: [DownloadOperand]) throws(RemoteError) -> [(json: JSONValue, name: String)] {
-        var bodies: [(json: JSONValue, name: String)] = []
-        var memory: SearchMemory?
-        for operand in operands {
-            switch operand {
-            case .url(let url):
-                // A password is sent, and not shown.
-                let name = url.hasUserInfo ? "\(url.scheme)://\(url.authority)\(url.path)" : url.string
-                bodies.append((Self.body(("url", url.string), invocation), name))
-            case .results(let numbers):
-                if memory == nil { memory = SearchMemory.read(memoryPath) }
-                for result in try SearchMemory.results(numbers, of: memory) {
-                    bodies.append((Self.body(("trackId", result.id), invocation), result.name))
-                }
-            }
-        }
-        return bodies
+    /// The work that an identifier turns out to mean, of which the service found nothing to download. Looking it up then costs no
+    /// request to its source, as the service has just done so.
+    private func work(behind request: AddRequest, _ item: JSONValue) async throws(RemoteError) -> AddRequest? {
+        guard case .item(let id) = request.source, item["problem"]?["code"]?.string == "not-found",
+            let found = try? await service.lookup(id)
+        else { return nil }
+        let result = SearchMemory.Result(found)
+        return result.hasParts && !result.isDownloadable ? AddRequest(.work(id), name: result.name) : nil
     }
 
-    /// The members of a request to download; those that were not chosen are left to the service.
-    static func body(_ source: (name: String, value: String), _ invocation: Invocation) -> JSONValue {
+    /// Adds all parts of a work, or those in the formats that are chosen, and sums up what became of them.
+    private func addParts(of work: AddRequest) async throws(RemoteError) -> ExitStatus {
+        guard case .work(let id) = work.source else { return .done }
+        guard invocation.client.filename == nil, invocation.client.folder == nil, invocation.checksum == nil else {
+            throw .local("--output, --folder and --checksum are not for works, whose parts have names, a folder and digests")
+        }
+        let response = try await service.send("POST", "downloads/batch", body: Self.body(work, invocation))
+        guard let items = response["items"]?.array else {
+            throw .notPawl(server: service.name, reason: "its response to a batch has no items")
+        }
+        if invocation.writesJSON { for item in items { write(item) } }
+        let refused = items.indices.filter { items[$0]["problem"] != nil }
+        if !refused.isEmpty {
+            // The service has the list in memory, but what was not added has no name in its response.
+            let parts = (try? await service.parts(of: id, formats: invocation.client.formats))?["results"]?.array ?? []
+            for index in refused {
+                let name = parts.count == items.count ? parts[index]["name"]?.string.map { " '\($0)'" } : nil
+                let reason = items[index]["problem"].map(Self.reason) ?? ""
+                Self.writeError("part \(index + 1)\(name ?? "") of '\(work.name)': \(reason)")
+            }
+        }
+        if !invocation.writesJSON {
+            let began = items.count { $0["status"]?.integer == 201 }
+            let counts = [
+                (began, invocation.client.startsPaused ? "paused" : "added"),
+                (items.count - began - refused.count, "there already"), (refused.count, "refused"),
+            ]
+            let summary = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+            var line = TerminalLine(TerminalText("\(work.name): "))
+            line.append(TerminalText(summary), refused.isEmpty ? .good : .waiting)
+            line.append(TerminalText("; its label is \(id)"), .dim)
+            write([line])
+        }
+        return refused.isEmpty ? .done : .failed
+    }
+
+    private static func reason(_ problem: JSONValue) -> String {
+        problem["detail"]?.string ?? "the service refuses it"
+    }
+
+    /// The members of a request; those that were not chosen are left to the service.
+    static func body(_ request: AddRequest, _ invocation: Invocation) -> JSONValue {
         let options = invocation.client
-        var members = [JSONMember(name: source.name, value: .string(source.value))]
+        let source =
+            switch request.source {
+            case .url(let url): JSONMember(name: "url", value: .string(url))
+            case .item(let id): JSONMember(name: "trackId", value: .string(id))
+            case .work(let id): JSONMember(name: "partsOf", value: .string(id))
+            }
+        var members = [source]
         func add(_ name: String, _ value: JSONValue?) {
             if let value { members.append(JSONMember(name: name, value: value)) }
         }
+        func add(_ name: String, _ texts: [String]) {
+            add(name, texts.isEmpty ? nil : .array(texts.map { .string($0) }))
+        }
+        add("formats", options.formats)
         add("filename", options.filename.map { .string($0) })
         add("folder", options.folder.map { .string($0) })
         add("checksum", invocation.checksum.map { .string($0) })
         add("segments", options.segments.map { .integer(Int64($0)) })
         add("speedLimit", options.speedLimit > 0 ? .integer(options.speedLimit) : nil)
         add("priority", options.priority.map { .integer(Int64($0)) })
-        add("labels", options.labels.isEmpty ? nil : .array(options.labels.map { .string($0) }))
+        add("labels", options.labels)
         add("paused", options.startsPaused ? .bool(true) : nil)
         return .object(members)
-    }
-
-    /// Searches, shows the results by number and keeps them for `add`.
-    func search() async throws(RemoteError) -> ExitStatus {
-        let options = invocation.client
-        var query = [
-            QueryItem(name: "term", value: invocation.operands.joined(separator: " ")),
-            QueryItem(name: "limit", value: String(min(options.count ?? 20, 200))),
-        ]
-        for (name, value) in [("source", options.source), ("media", options.media), ("country", options.country)] {
-            if let value { query.append(QueryItem(name: name, value: value)) }
-        }
-        let response = try await service.send("GET", "search", query: query)
-        guard let results = response["results"]?.array else {
-            throw .notPawl(server: service.name, reason: "its response to a search has no results")
-        }
-        if let warning = SearchMemory.keep(response, memoryPath) { Self.writeError(warning) }
-        if invocation.writesJSON {
-            for result in results { write(result) }
-        } else if results.isEmpty {
-            Self.writeError("nothing found for '\(invocation.operands.joined(separator: " "))'")
-        } else {
-            write(Self.table(ofResults: results))
-            if let attribution = response["attribution"]?.string { write([TerminalLine(TerminalText(attribution), .dim)]) }
-        }
-        return .done
-    }
-
-    static func table(ofResults results: [JSONValue]) -> TextTable {
-        var table = TextTable([
-            TextTable.Column("#", isRight: true), TextTable.Column("NAME", least: 16),
-            TextTable.Column("ARTIST", least: 10, dispensability: 2),
-            TextTable.Column("COLLECTION", least: 10, dispensability: 4),
-            TextTable.Column("TIME", isRight: true, dispensability: 3), TextTable.Column("STATE", dispensability: 1),
-        ])
-        for (index, result) in results.enumerated() {
-            func text(_ name: String) -> TerminalText { TerminalText(result[name]?.string ?? "") }
-            let state = result["download"]?["state"]?.string
-            let isDownloadable = result["downloadUrl"]?.string != nil
-            let style = state.flatMap(DownloadState.init(rawValue:))?.style ?? .dim
-            table.append([
-                TextTable.Cell(TerminalText(String(index + 1)), .bold),
-                TextTable.Cell(text("name"), isDownloadable ? .plain : .dim),
-                TextTable.Cell(text("artist")), TextTable.Cell(text("collection")),
-                TextTable.Cell(
-                    TerminalText(result["durationMs"]?.integer.map { HumanReadable.playingTime(milliseconds: $0) } ?? "")),
-                TextTable.Cell(TerminalText(state ?? (isDownloadable ? "" : "no file")), style),
-            ])
-        }
-        return table
     }
 }

@@ -56,8 +56,7 @@ extension ClientCommand {
             let reason = status.state == .failed ? status.reason.map { ": " + $0.string } : nil
             table.append([
                 TextTable.Cell(TerminalText(download.id.prefix(length)), .dim),
-                TextTable.Cell(
-                    TerminalText(status.isStalled && isMoving ? "stalled" : status.state.rawValue), status.state.style),
+                TextTable.Cell(TerminalText(download.stateText), status.state.style),
                 TextTable.Cell(TerminalText(status.percentage)), TextTable.Cell(TerminalText(status.size)),
                 TextTable.Cell(TerminalText(isMoving ? HumanReadable.bytes(status.bytesPerSecond) + "/s" : "")),
                 TextTable.Cell(TerminalText(left ?? "")),
@@ -65,6 +64,18 @@ extension ClientCommand {
             ])
         }
         return table
+    }
+
+    /// Gives a download another place in the queue.
+    func move() async throws(RemoteError) -> ExitStatus {
+        let operands = invocation.operands
+        guard operands.count == 2, let place = Int64(operands[1]) else { throw .usage("pawl move takes an ID and a place") }
+        for match in try await service.resolve([operands[0]]) {
+            let resource = try await service.move(try match.id(), to: place - 1)
+            guard let download = RemoteDownload(resource) else { continue }
+            write([line(download.id, download.stateText, download.status.state.style, download.status.name)])
+        }
+        return .done
     }
 
     /// Sends a command for each download that is named. If one fails, the others are still sent.

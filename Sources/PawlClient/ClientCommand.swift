@@ -30,9 +30,11 @@ public struct ClientCommand: Sendable {
     private func run() async throws(RemoteError) -> Int32 {
         switch invocation.command {
         case .search: try await search().rawValue
+        case .parts: try await parts().rawValue
         case .add: try await add().rawValue
         case .list: try await list().rawValue
         case .watch: try await WatchCommand(self).run()
+        case .move: try await move().rawValue
         case .pause, .resume, .cancel: try await invocation.client.meansAll ? performOnAll().rawValue : perform().rawValue
         case .retry, .rm: try await perform().rawValue
         default: throw .local("pawl \(invocation.command.rawValue) talks to no service")

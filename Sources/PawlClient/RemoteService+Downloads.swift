@@ -1,7 +1,7 @@
 internal import HTTPCore
 internal import JSON
 
-/// The downloads of a service.
+/// The downloads of a service, and what it finds to download.
 extension RemoteService {
     /// A page, or several, of a list.
     struct Listing: Sendable {
@@ -46,6 +46,13 @@ extension RemoteService {
         try await send("POST", "downloads/\(PercentEncoding.encodeComponent(id))/\(command)")
     }
 
+    /// Moves a download within the queue, and returns the resource that results.
+    /// - Parameter position: how many are to precede it.
+    func move(_ id: String, to position: Int64) async throws(RemoteError) -> JSONValue {
+        let body = JSONValue.object([JSONMember(name: "position", value: .integer(position))])
+        return try await send("PATCH", "downloads/\(PercentEncoding.encodeComponent(id))", body: body)
+    }
+
     /// Removes a download.
     func remove(_ id: String, deletingFile: Bool) async throws(RemoteError) {
         let query = deletingFile ? [QueryItem(name: "deleteFile", value: "true")] : []
@@ -64,6 +71,17 @@ extension RemoteService {
             results += items
         }
         return results
+    }
+
+    /// What a work consists of, in the formats that are named, or those that the service chooses.
+    func parts(of id: String, formats: [String]) async throws(RemoteError) -> JSONValue {
+        let query = [QueryItem(name: "id", value: id)] + formats.map { QueryItem(name: "format", value: $0) }
+        return try await send("GET", "search/parts", query: query)
+    }
+
+    /// The item with that identifier; `nil` if the service finds none.
+    func lookup(_ id: String) async throws(RemoteError) -> JSONValue? {
+        try await send("GET", "search/lookup", query: [QueryItem(name: "id", value: id)])["results"]?.array?.first
     }
 
     /// Requests in batches that the service takes.

@@ -25,7 +25,8 @@ func run(_ invocation: Invocation) async -> Int32 {
     case .serve: return await Service.run(configuration, log: log)
     case .demo: return await DemoCommand.run(configuration, log: log)
     case .get: return await GetCommand.run(invocation)
-    case .search, .add, .list, .watch, .pause, .resume, .cancel, .retry, .rm: return await ClientCommand.run(invocation)
+    case .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm:
+        return await ClientCommand.run(invocation)
     case .check: return CheckCommand.run(invocation)
     case .backup: return BackupCommand.run(invocation)
     case .health: return await HealthCommand.run(configuration)

@@ -1,29 +1,32 @@
 import CommandLine
 import JSON
+import System
 import TestSupport
 import Testing
 
 @testable import PawlClient
 
-@Suite("The results of the last search")
+@Suite("What was listed last")
 struct SearchMemoryTests {
-    private static let memory = SearchMemory(
-        term: "bach",
-        results: [
-            SearchMemory.Result(id: "itunes:1", name: "One", isDownloadable: true),
-            SearchMemory.Result(id: "itunes:2", name: "Two", isDownloadable: true),
-            SearchMemory.Result(id: "itunes:collection:3", name: "Album", isDownloadable: false),
-        ])
+    private static func result(_ id: String, _ name: String) -> SearchMemory.Result {
+        SearchMemory.Result(id: id, name: name, isDownloadable: true, hasParts: false)
+    }
+
+    private static let search = SearchMemory.Listing(
+        term: "bach", work: nil, results: [result("itunes:1", "One"), result("itunes:2", "Two"), result("itunes:3", "Three")])
+    private static let parts = SearchMemory.Listing(
+        term: "itunes:collection:4", work: "Album", results: [result("itunes:1", "One"), result("itunes:2", "Two")])
 
     @Test(
-        "numbers count from one, and what is not there is named",
+        "numbers count from one, and what is not there is named with what there is",
         arguments: [
-            (1...2, memory, nil), (4...4, memory, "has 3 results: there is no 4"), (2...3, memory, "'Album' of the last search"),
+            (1...2, search, nil), (1...2, parts, nil), (4...4, search, "for 'bach', has 3 results: there is no 4"),
+            (2...5, search, "there is no 5"), (3...3, parts, "the list of 'Album' has 2 parts: there is no 3"),
             (1...1, nil, "run pawl search"),
-        ] as [(ClosedRange<Int>, SearchMemory?, String?)])
-    func numbers(range: ClosedRange<Int>, memory: SearchMemory?, complaint: String?) {
+        ] as [(ClosedRange<Int>, SearchMemory.Listing?, String?)])
+    func numbers(range: ClosedRange<Int>, listing: SearchMemory.Listing?, complaint: String?) {
         do throws(RemoteError) {
-            let results = try SearchMemory.results(range, of: memory)
+            let results = try SearchMemory.results(range, of: listing)
             #expect(complaint == nil)
             #expect(results.map(\.id) == ["itunes:1", "itunes:2"])
         } catch {
@@ -43,20 +46,51 @@ struct SearchMemoryTests {
         #expect(SearchMemory.path { environment[$0] } == path)
     }
 
-    @Test("what is kept is what is read; anything else is as if nothing was kept")
+    private func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
+
+    @Test("what is kept is what is read; parts are kept beside the search that they came of, until the next one")
     func keeping() throws {
         let directory = try TemporaryDirectory()
         let path = directory.path + "/state/pawl/search.json"
-        #expect(SearchMemory.read(path) == nil)
-        let response = try JSONValue(
-            parsing: Array(
-                #"{"term":"t","results":[{"id":"a:1","name":"N","downloadUrl":"http://a.example/"},{"id":"a:2","name":"M","downloadUrl":null}]}"#
-                    .utf8))
-        #expect(SearchMemory.keep(response, path) == nil)
-        let memory = try #require(SearchMemory.read(path))
-        #expect(memory.term == "t")
-        #expect(memory.results.map(\.isDownloadable) == [true, false])
+        #expect(SearchMemory.read(path) == SearchMemory())
+        let search = try json(
+            #"{"term":"t","results":[{"id":"a:1","name":"N","downloadUrl":"http://a.example/","links":{"parts":null}},"#
+                + #"{"id":null,"name":"?","downloadUrl":"http://a.example/"},"#
+                + #"{"id":"a:2","name":"M","downloadUrl":null,"links":{"parts":"/search/parts?id=a:2"}}]}"#)
+        #expect(SearchMemory.keep(search, path) == nil)
+        var memory = SearchMemory.read(path)
+        let found = try #require(memory.search)
+        #expect(found.term == "t" && found.work == nil)
+        // One that cannot be added has its number, too.
+        #expect(found.results.map(\.isDownloadable) == [true, false, false])
+        #expect(found.results.map(\.hasParts) == [false, false, true])
+        #expect(memory.latest == found)
+
+        let parts = #""total":2,"formats":[],"results":[{"id":"a:2/x","name":"X","downloadUrl":"http://a.example/x"}]"#
+        #expect(SearchMemory.keep(try json(#"{"term":"a:2","of":{"id":"a:2","name":"M"},\#(parts)}"#), path) == nil)
+        memory = SearchMemory.read(path)
+        #expect(memory.search == found)
+        #expect(memory.latest?.work == "M")
+        #expect(memory.latest?.results.map(\.id) == ["a:2/x"])
+        #expect(memory.result(id: "a:2/x")?.name == "X")
+        #expect(memory.result(id: "a:2")?.hasParts == true)
+        #expect(memory.result(id: "a:3") == nil)
+
+        #expect(SearchMemory.keep(search, path) == nil)
+        #expect(SearchMemory.read(path) == SearchMemory(search: found))
+    }
+
+    @Test("where nothing can be kept, that is said, and anything else than what was kept is as if nothing was")
+    func failures() throws {
+        let directory = try TemporaryDirectory()
+        let response = try json(#"{"term":"t","results":[]}"#)
         #expect(SearchMemory.keep(response, nil) != nil)
         #expect(SearchMemory.keep(response, "/dev/null/pawl/search.json") != nil)
+        #expect(SearchMemory.read(nil) == SearchMemory())
+        let path = directory.path + "/search.json"
+        for text in ["", "{", "[]", "null", #"{"search":5,"parts":{"term":"t"}}"#, #"{"term":"t","results":[]}"#] {
+            try SmallFile.write(Array(text.utf8), to: path)
+            #expect(SearchMemory.read(path) == SearchMemory(), "\(text)")
+        }
     }
 }

@@ -120,6 +120,64 @@ def a_search_is_a_table_whose_numbers_can_be_added(fixture):
     assert pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "--state", "paused").stdout.split()).returncode == 0
 
 
+def the_parts_of_a_work_are_a_list_whose_numbers_can_be_added(fixture):
+    """Needs of `pawl demo` the item tidewater-soundings-2023 of the archive: eight tracks or more, as Flac and as VBR MP3."""
+    work = "archive:tidewater-soundings-2023"
+    terminal = fixture.terminal(110, 50, PAWL_SERVER=fixture.service.url)
+    status, screen = terminal.finish("pawl search --source archive tidewater soundings")
+    row = re.search(r"^ *(\d+)  Soundings.* parts$", screen, re.MULTILINE)
+    assert status == 0 and row, screen
+    terminal.clear()
+    status, screen = terminal.finish(f"pawl parts {row[1]}")
+    assert status == 0 and re.search(r"^ *# +NAME +FORMAT +TIME +SIZE", screen, re.MULTILINE), screen
+    assert re.search(r"^ *2  .+  Flac +5:58 +5\.6 MiB$", screen, re.MULTILINE), screen
+    assert re.search(r"^\d+ parts, [\d.]+ MiB", screen, re.MULTILINE), screen
+    assert re.search(r"^FORMAT +PARTS +SIZE +SOURCE +LISTED\n(.*\n)*Flac .*original +yes$", screen, re.MULTILINE), screen
+    assert re.search(r"^VBR MP3 .*derivative$", screen, re.MULTILINE), screen
+    # The number is still that of the search, though parts were listed since.
+    terminal.clear()
+    status, screen = terminal.finish(f"pawl parts {row[1]} --format 'vbr mp3'")
+    assert status == 0 and re.search(r"^ *8  .+  VBR MP3 ", screen, re.MULTILINE) and "  Flac  " not in screen, screen
+    terminal.clear()
+    status, screen = terminal.finish("pawl add --paused 2-3 5")
+    assert status == 0 and len(re.findall("  paused  ", screen)) == 3, screen
+    status, screen = terminal.finish("pawl add 2-999")
+    assert status == 2 and re.search(r"the list of 'Soundings.*' has \d+ parts: there is no 999", screen), screen
+    terminal.clear()
+    status, screen = terminal.finish(f"pawl add --paused --format 'VBR MP3' {work}")
+    assert status == 0 and re.search(rf": \d+ paused, 3 there already; its label is {work}$", screen, re.MULTILINE), screen
+    # All of it, those that were there already, too.
+    count = len(listed(fixture, "-l", work))
+    parts = [json.loads(line) for line in pawl(fixture, "parts", "--json", work, "--format", "VBR MP3").stdout.splitlines()]
+    assert count == len(parts) and {part["partOf"] for part in parts} == {work}, parts
+    assert {part["download"]["state"] for part in parts} == {"paused"}, parts
+    assert pawl(fixture, "cancel", "--all", "-l", work).stdout == f"cancelled {count}\n"
+    refused = pawl(fixture, "add", "--format", "Ogg", work)
+    assert refused.returncode == 1 and "VBR MP3" in refused.stderr, refused
+    assert pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", work).stdout.split()).returncode == 0
+
+
+def what_waits_has_a_place_in_the_queue_and_can_be_moved(fixture):
+    # From a host that gives four at a time at most, the others wait.
+    urls = [entity(fixture, 50_000_000, seed, pace=50_000) for seed in range(91, 98)]
+    assert pawl(fixture, "add", "-l", "queue", *urls).returncode == 0
+    queued = lambda: [download["url"] for download in sorted(
+        listed(fixture, "-l", "queue", "--state", "queued"), key=lambda download: download["position"])]
+    wait(lambda: queued() == urls[4:], "three that wait")
+    last = next(download for download in listed(fixture, "-l", "queue") if download["url"] == urls[6])
+    terminal = fixture.terminal(100, 20, PAWL_SERVER=fixture.service.url)
+    status, screen = terminal.finish("pawl list -l queue")
+    assert status == 0 and all(f"  queued #{place}  " in screen for place in (1, 2, 3)), screen
+    terminal.clear()
+    status, screen = terminal.finish(f"pawl move {last['id']} 1")
+    assert status == 0 and f"{last['id']}  queued #1 " in screen, screen
+    assert queued() == [urls[6], urls[4], urls[5]]
+    moving = listed(fixture, "-l", "queue", "--state", "downloading")[0]["id"]
+    status, screen = terminal.finish(f"pawl move {moving} 1")
+    assert status == 1 and "downloading" in screen, screen
+    assert pawl(fixture, "rm", *pawl(fixture, "list", "--ids", "-l", "queue").stdout.split()).returncode == 0
+
+
 def watch_redraws_live_and_takes_keys(fixture):
     terminal = fixture.terminal(100, 16, PAWL_SERVER=fixture.service.url)
     terminal.run("pawl watch; echo status $?")
@@ -281,7 +339,8 @@ TESTS = [
     downloads_are_added_listed_and_commanded, what_the_service_refuses_is_told_and_keeps_nothing_else,
     identifiers_are_listed_without_a_bound, all_with_a_label_are_commanded_at_once,
     a_folder_is_given_shown_and_chosen_by,
-    a_search_is_a_table_whose_numbers_can_be_added, watch_redraws_live_and_takes_keys,
+    a_search_is_a_table_whose_numbers_can_be_added, the_parts_of_a_work_are_a_list_whose_numbers_can_be_added,
+    what_waits_has_a_place_in_the_queue_and_can_be_moved, watch_redraws_live_and_takes_keys,
     watch_restores_the_terminal_when_a_signal_ends_it, watch_outlives_its_service, watch_of_some_ends_with_them,
     watch_in_a_pipe_writes_lines_or_events, watch_ends_when_nobody_reads_it_any_more,
     a_service_that_is_not_there_or_refuses_is_told_apart, hostile_names_are_drawn_as_text,

@@ -32,8 +32,8 @@ extension Completions {
 
     private static func operands(_ operands: Command.Operands) -> String? {
         switch operands {
-        case .none, .urls, .urlsOrResults, .words: nil
-        case .downloads, .anyDownloads: quoted("(pawl \(identifiers))")
+        case .none, .urls, .urlsOrResults, .result, .words: nil
+        case .downloads, .anyDownloads, .downloadAndPlace: quoted("(pawl \(identifiers))")
         case .path: quoted("(__fish_complete_path)")
         case .oneOf(let choices): quoted(choices.joined(separator: " "))
         case .command: quoted(commandNames.joined(separator: " "))

@@ -46,9 +46,11 @@ extension Completions {
         switch operands {
         case .none: "&& return"
         case .urls: "'*:URL:_urls'"
-        case .urlsOrResults: "'*:URL or number:_urls'"
+        case .urlsOrResults: "'*:URL, number or id:_urls'"
+        case .result: "'1:number or id:'"
         case .words: "'*:word:'"
         case .downloads, .anyDownloads: "'*:download:_pawl_downloads'"
+        case .downloadAndPlace: "'1:download:_pawl_downloads' '2:place:'"
         case .path: "'1:file:_files'"
         case .oneOf(let choices): quoted("1:word:(\(choices.joined(separator: " ")))")
         case .command: quoted("1:command:(\(commandNames.joined(separator: " ")))")

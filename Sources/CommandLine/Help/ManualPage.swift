@@ -23,7 +23,7 @@ public enum ManualPage {
         lines += [".SH ENVIRONMENT", escaped(Help.aboutVariables), ".PP", escaped(Help.aboutSettings)]
         lines += [
             ".TP", ".B NO_COLOR", "If it is not empty, nothing is drawn in colours.", ".TP", ".B XDG_STATE_HOME",
-            #"Where the results of the last search are kept; \(ti/.local/state if it is not set."#, ".SH EXIT STATUS",
+            #"Where pawl search and pawl parts keep what they listed; \(ti/.local/state if it is not set."#, ".SH EXIT STATUS",
         ]
         for status in ExitStatus.allCases { lines += [".TP", ".B \(status.rawValue)", escaped(status.meaning)] }
         lines += [".TP", ".B \(escaped(ExitStatus.signals.status))", escaped(ExitStatus.signals.meaning), ".SH FILES"]
@@ -40,7 +40,7 @@ public enum ManualPage {
     private static let files = [
         (path: "./pawl-data", meaning: "what pawl serve keeps, unless --data-dir names another directory"),
         (path: ".pawl-get", meaning: "what pawl get has not finished yet, in the directory it downloads to"),
-        (path: "$XDG_STATE_HOME/pawl/search.json", meaning: "the results of the last pawl search"),
+        (path: "$XDG_STATE_HOME/pawl/search.json", meaning: "what the last pawl search found, and the parts listed since"),
     ]
 
     private static func synopsis(_ command: Command) -> String {

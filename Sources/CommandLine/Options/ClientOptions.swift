@@ -12,6 +12,8 @@ public struct ClientOptions: Sendable {
     public var speedLimit: Int64 = 0
     /// −10…10; greater ones begin first.
     public var priority: Int?
+    /// Formats of the parts of a work; empty for those that the service chooses.
+    public var formats: [String] = []
     /// Labels to add, or the one that downloads must have.
     public var labels: [String] = []
     /// The folder of the finished file, or that downloads must have; empty for none.

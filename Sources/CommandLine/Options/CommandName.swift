@@ -8,12 +8,16 @@ public enum CommandName: String, Sendable, CaseIterable {
     case get
     /// Searches by way of a service.
     case search
+    /// Shows what a work consists of.
+    case parts
     /// Gives a service something to download.
     case add
     /// Shows a service's downloads.
     case list
     /// Shows a service's downloads as they go on.
     case watch
+    /// Gives a download another place in the queue.
+    case move
     /// Stops downloads, keeping their bytes.
     case pause
     /// Continues downloads.
@@ -42,5 +46,5 @@ public enum CommandName: String, Sendable, CaseIterable {
     /// The commands that run a service.
     static let services: Set<CommandName> = [.serve, .demo]
     /// The commands that talk to a running service.
-    static let clients: Set<CommandName> = [.search, .add, .list, .watch, .pause, .resume, .cancel, .retry, .rm]
+    static let clients: Set<CommandName> = [.search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm]
 }

@@ -7,12 +7,16 @@ struct Command: Sendable {
         case none
         /// URLs, one or more unless there is a list of them.
         case urls
-        /// URLs and numbers of the last search's results, as `urls`.
+        /// URLs, numbers of what was listed last, and ids of items, as `urls`.
         case urlsOrResults
+        /// The number of a result of the last search, or the id of an item.
+        case result
         /// Identifiers of downloads, one or more unless all are meant.
         case downloads
         /// Identifiers of downloads, or none for all.
         case anyDownloads
+        /// The identifier of a download, and a place in the queue.
+        case downloadAndPlace
         /// Words to search for.
         case words
         /// One of these words.
@@ -86,14 +90,38 @@ enum CommandTable {
             ]),
         Command(
             .search, "search by way of the service; number the results for pawl add", "WORD...", .words,
-            description: ["The results are kept in $XDG_STATE_HOME/pawl/search.json, or ~/.local/state, until the next search."],
+            description: [
+                "The results are kept in $XDG_STATE_HOME/pawl/search.json, or ~/.local/state, until the next search."
+            ],
             examples: [("pawl search -n 5 prelude", "five results at most"), ("pawl add 3", "download the third of them")]),
         Command(
-            .add, "give the service URLs, or results of the last search by number, to download", "URL|NUMBER...", .urlsOrResults,
-            description: ["Numbers may be ranges, such as 2-4. What the service already has, it does not download again."],
-            examples: [("pawl add --paused -l books https://example.org/a.epub", "to be resumed later, with a label")]),
+            .parts, "list what an album, a season, a podcast or an item of an archive consists of; number the parts for pawl add",
+            "NUMBER|ID", .result,
+            description: [
+                "NUMBER is that of a result of the last search. Below the parts are the formats there are, and which of them are"
+                    + " listed. To pawl add, numbers then mean these parts, until the next search."
+            ],
+            examples: [
+                ("pawl parts 3", "what the third result consists of"), ("pawl add 2-5 7", "download some of that"),
+                ("pawl parts archive:tidewater-soundings-2023 --format Flac", "the parts in one format"),
+            ]),
+        Command(
+            .add, "give the service something to download: URLs, items by their ids, or by number what was listed last",
+            "URL|NUMBER|ID...", .urlsOrResults,
+            description: [
+                "Numbers may be ranges, such as 2-4. What the service already has, it does not download again.",
+                "Of a work, which has parts and no file of its own, all parts are downloaded, or those in the formats that are named,"
+                    + " into one folder. Its id is a label of each, to list and command them by. The same command again fetches what"
+                    + " failed or is missing.",
+            ],
+            examples: [
+                ("pawl add --paused -l books https://example.org/a.epub", "to be resumed later, with a label"),
+                ("pawl add archive:tidewater-soundings-2023 --format Flac", "a whole work in one format"),
+                ("pawl pause --all -l archive:tidewater-soundings-2023", "a work as a whole"),
+            ]),
         Command(
             .list, "list the service's downloads, newest first",
+            description: ["What waits for its turn has its place in the queue behind its state: queued #1 is the next to begin."],
             examples: [("pawl list --state failed --state retrying", "what did not go well")]),
         Command(
             .watch, "show the service's downloads as they go on, like top; with IDs, until those have ended", "[ID...]",
@@ -104,6 +132,13 @@ enum CommandTable {
                     + " each change of state is a line; with --json, each event is one.",
                 "With IDs, the exit status is 1 if one of them fails, or is cancelled or removed.",
             ]),
+        Command(
+            .move, "give a queued or paused download another place in the queue; 1 is the next to begin", "ID PLACE",
+            .downloadAndPlace,
+            description: [
+                "A place beyond the end is the end. Between downloads of other priorities it takes the nearest priority that fits."
+            ],
+            examples: [("pawl move 01M7YW 1", "this one next")]),
         Command(
             .pause, "stop downloads; their bytes are kept", "ID...|--all", .downloads,
             description: ["IDs may be shortened to what no other download's begins with, here and wherever they are taken."]),

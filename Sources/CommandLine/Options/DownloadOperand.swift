@@ -1,16 +1,18 @@
 public import HTTPCore
 
-/// One thing to download, as an operand or a line of a list names it.
+/// Something to download, as an operand or a line of a list names it.
 public enum DownloadOperand: Sendable, Equatable {
     /// A URL, as given.
     case url(HTTPURL)
-    /// Results of the last search, counted from 1.
+    /// Results of the last search, or parts of the last list of such, counted from 1.
     case results(ClosedRange<Int>)
+    /// An item by its id, such as `itunes:263301273`; which sources there are, the service knows.
+    case item(String)
 
     /// Results that one range may name.
     private static let mostResults = 1000
 
-    /// Reads a URL, a number, or two numbers with a hyphen between; `nil` for anything else.
+    /// Reads a URL, a number, two numbers with a hyphen between, or an id; `nil` for anything else.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         let numbers = parts.compactMap { part in part.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(part) : nil }
@@ -19,8 +21,19 @@ public enum DownloadOperand: Sendable, Equatable {
             self = .results(first...last)
         } else if let url = HTTPURL(text) {
             self = .url(url)
+        } else if Self.isID(text) {
+            self = .item(text)
         } else {
             return nil
         }
+    }
+
+    /// A source's name, a colon and what the source calls it. What looks like a URL is none.
+    private static func isID(_ text: String) -> Bool {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty, !parts[1].hasPrefix("//"), !["http", "https"].contains(parts[0]) else {
+            return false
+        }
+        return !parts[0].isEmpty && parts[0].utf8.allSatisfy { (0x61...0x7A).contains($0) }
     }
 }

@@ -20,12 +20,30 @@ enum OperandCheck {
             try checkSingle(invocation, isNamed: invocation.output != nil, elsewhere: "; --directory takes any number")
         case .urlsOrResults:
             guard !operands.isEmpty || invocation.listFile != nil else {
-                throw UsageError("pawl: nothing to add: pawl add takes http or https URLs, numbers of results, or --input LIST")
+                throw UsageError(
+                    "pawl: nothing to add: pawl add takes http or https URLs, numbers of results, ids of items, or --input LIST")
             }
             for operand in operands where DownloadOperand(operand) == nil {
-                throw badURL(operand, of: name, besides: ", and numbers of results such as 3 or 2-4")
+                throw badURL(
+                    operand, of: name,
+                    besides: ", numbers of results such as 3 or 2-4, and ids of items such as itunes:263301273")
             }
             try checkSingle(invocation, isNamed: invocation.client.filename != nil, elsewhere: "")
+        case .result:
+            switch operands.count == 1 ? operands.first.flatMap(DownloadOperand.init) : nil {
+            case .results(let numbers) where numbers.count == 1: break
+            case .item: break
+            default:
+                throw UsageError(
+                    "pawl: pawl \(name) takes the number of one result of the last search, such as 3, or the id of one item, such"
+                        + " as itunes:collection:1038991417")
+            }
+        case .downloadAndPlace:
+            guard operands.count == 2, !operands[0].isEmpty, operands[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                Int64(operands[1]).map({ $0 >= 1 }) ?? false
+            else {
+                throw UsageError("pawl: pawl \(name) takes an ID and a place in the queue, 1 or more: 1 is the next")
+            }
         case .downloads: try checkChoice(invocation)
         case .path:
             guard operands.count == 1, operands[0].last.map({ $0 != "/" }) ?? false, OptionTable.isPath(operands[0]) else {

@@ -29,11 +29,11 @@ extension OptionTable {
         integer(
             "priority", -10...10, default: "0", "greater ones begin first", commands: [.add], \.priority),
         Option(
-            "label", "LABEL", accepts: "a text of 1 to 100 bytes", default: "none",
+            "label", "LABEL", accepts: "a text of 1 to 200 bytes", default: "none",
             "label to add, or that downloads must have to be meant", isRepeatable: true, isInEnvironment: false,
             commands: [.add, .list, .pause, .resume, .cancel]
         ) { invocation, value in
-            guard (1...100).contains(value.utf8.count) else { return false }
+            guard (1...200).contains(value.utf8.count) else { return false }
             invocation.client.labels.append(value)
             return true
         }
@@ -43,6 +43,14 @@ extension OptionTable {
             "directory for the finished file, or in which it must be for a download to be meant",
             commands: [.add, .list, .pause, .resume, .cancel], isAcceptable: { !$0.hasPrefix("/") }, \.folder
         ),
+        Option(
+            "format", "FORMAT", accepts: "a format that the work has, or original or all", default: "the service's choice",
+            "format of the parts of a work", isRepeatable: true, isInEnvironment: false, commands: [.parts, .add]
+        ) { invocation, value in
+            guard !value.isEmpty else { return false }
+            invocation.client.formats.append(value)
+            return true
+        },
         toggle("paused", "add it, but do not begin", commands: [.add], \.startsPaused),
         Option(
             "state", "STATE", accepts: "one of " + states.joined(separator: ", "), default: "all",

@@ -163,7 +163,20 @@ struct CommandLineParserTests {
             (["get", "--limit", "fast", "http://a.example/"], ["'fast'", "such as 2M"]),
             (["get", "-x", "17", "http://a.example/"], ["'17'", "1 to 16"]),
             (["add"], ["nothing to add"]),
-            (["add", "0"], ["'0'", "3 or 2-4"]),
+            (["add", "0"], ["'0'", "3 or 2-4", "itunes:263301273"]),
+            (["add", "2-1001"], ["'2-1001'"]),
+            (["add", "example.org/x"], ["'example.org/x'", "http or https"]),
+            (["add", "--format", "", "a:1"], ["--format"]),
+            (["add", "-l", String(repeating: "x", count: 201), "a:1"], ["--label", "1 to 200 bytes"]),
+            (["parts"], ["one result", "one item"]),
+            (["parts", "1", "2"], ["one result"]),
+            (["parts", "1-2"], ["one result"]),
+            (["parts", "http://a.example/"], ["one item"]),
+            (["move", "01M7"], ["an ID and a place"]),
+            (["move", "01M7", "0"], ["1 is the next"]),
+            (["move", "01M7", "+1"], ["a place"]),
+            (["move", "", "1"], ["an ID"]),
+            (["move", "01M7", "99999999999999999999"], ["a place"]),
             (["add", "4-2"], ["'4-2'"]),
             (["add", "ftp://a.example/"], ["only http and https"]),
             (["add", "-o", "a/b", "http://a.example/"], ["'a/b'", "without slashes"]),
@@ -275,6 +288,34 @@ struct CommandLineParserTests {
         #expect(operands.prefix(2) == [.results(3...3), .results(2...4)])
         #expect(try CommandLineParser.parse(["list"], environment: [:]).client.server.string == "http://127.0.0.1:8080/")
         #expect(try CommandLineParser.parse(["watch"], environment: [:]).operands.isEmpty)
+    }
+
+    @Test(
+        "what to add is a URL, a number, a range of such, or an id",
+        arguments: [
+            ("3", .results(3...3)), ("2-5", .results(2...5)), ("1-1000", .results(1...1000)), ("5-2", nil), ("1-1001", nil),
+            ("0-1", nil), ("2-", nil), ("-2", nil), ("2-5-7", nil), ("", nil), ("99999999999999999999", nil),
+            ("itunes:263301273", .item("itunes:263301273")), ("archive:a-1/b c:d.mp3", .item("archive:a-1/b c:d.mp3")),
+            ("itunes:collection:7", .item("itunes:collection:7")), ("itunes:", nil), (":1", nil), ("Itunes:1", nil),
+            ("a b:1", nil),
+            ("ftp://a.example/", nil), ("http:a", nil), ("https:/a", nil), ("example.org", nil), ("archive.org:80/x", nil),
+        ] as [(String, DownloadOperand?)])
+    func operands(text: String, operand: DownloadOperand?) throws {
+        #expect(DownloadOperand(text) == operand)
+        let url = try #require(HTTPURL("http://a.example/"))
+        #expect(DownloadOperand("http://a.example/") == .url(url))
+    }
+
+    @Test("formats add up, and a work's id fits a label")
+    func works() throws {
+        let invocation = try CommandLineParser.parse(
+            ["add", "a:1", "--format", "Flac", "--format=VBR MP3", "-l", String(repeating: "x", count: 200)], environment: [:])
+        #expect(invocation.client.formats == ["Flac", "VBR MP3"])
+        #expect(invocation.client.labels.count == 1)
+        for operand in ["3", "archive:x"] {
+            #expect(try CommandLineParser.parse(["parts", operand], environment: [:]).operands == [operand])
+        }
+        #expect(try CommandLineParser.parse(["move", "01M7", "2"], environment: [:]).operands == ["01M7", "2"])
     }
 
     @Test("a mode is three or four octal digits, with what the service needs, and nothing that a file is run by")

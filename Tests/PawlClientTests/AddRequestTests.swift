@@ -1,0 +1,75 @@
+import CommandLine
+import JSON
+import Testing
+
+@testable import PawlClient
+
+@Suite("What pawl add asks for")
+struct AddRequestTests {
+    private static func result(_ id: String, file: Bool, parts: Bool) -> SearchMemory.Result {
+        SearchMemory.Result(id: id, name: "the \(id)", isDownloadable: file, hasParts: parts)
+    }
+
+    private static let memory = SearchMemory(
+        search: SearchMemory.Listing(
+            term: "bach", work: nil,
+            results: [
+                result("a:song", file: true, parts: false), result("a:album", file: false, parts: true),
+                result("a:both", file: true, parts: true), result("a:artist", file: false, parts: false),
+            ]))
+
+    private static func named(_ source: AddRequest.Source, _ id: String) -> AddRequest { AddRequest(source, name: "the \(id)") }
+
+    @Test(
+        "a number or an id means a file, or a work where there is none or formats are chosen",
+        arguments: [
+            ("1", false, [named(.item("a:song"), "a:song")]), ("2", false, [named(.work("a:album"), "a:album")]),
+            ("2-3", false, [named(.work("a:album"), "a:album"), named(.item("a:both"), "a:both")]),
+            ("2-3", true, [named(.work("a:album"), "a:album"), named(.work("a:both"), "a:both")]),
+            ("a:album", false, [named(.work("a:album"), "a:album")]), ("a:song", false, [named(.item("a:song"), "a:song")]),
+            // What was not listed is the service's to know.
+            ("b:1", false, [AddRequest(.item("b:1"), name: "b:1")]), ("b:1", true, [AddRequest(.work("b:1"), name: "b:1")]),
+            (
+                "http://me:secret@a.example/x?y", false,
+                [AddRequest(.url("http://me:secret@a.example/x?y"), name: "http://a.example/x")]
+            ),
+        ] as [(String, Bool, [AddRequest])])
+    func meaning(operand: String, choosesFormats: Bool, expected: [AddRequest]) throws {
+        let operand = try #require(DownloadOperand(operand))
+        #expect(try AddRequest.requests(operand, Self.memory, choosesFormats: choosesFormats) == expected)
+    }
+
+    @Test(
+        "what means nothing is refused before anything is sent",
+        arguments: [
+            ("4", false, "'the a:artist' has nothing to download"), ("1-5", false, "there is no 5"),
+            ("1", true, "'the a:song' has none"), ("a:song", true, "'the a:song' has none"),
+            ("a:artist", false, "nothing to download"), ("http://a.example/", true, "'http://a.example/' is a URL"),
+        ] as [(String, Bool, String)])
+    func refusals(operand: String, choosesFormats: Bool, complaint: String) throws {
+        let operand = try #require(DownloadOperand(operand))
+        do throws(RemoteError) {
+            _ = try AddRequest.requests(operand, Self.memory, choosesFormats: choosesFormats)
+            Issue.record("\(operand) is taken")
+        } catch {
+            #expect(error.message.contains(complaint), "\(error.message)")
+            #expect(error.status == .usage)
+        }
+    }
+
+    @Test(
+        "only what was chosen is sent",
+        arguments: [
+            ([], AddRequest.Source.url("http://a.example/"), #"{"url":"http://a.example/"}"#),
+            (["--paused", "-l", "x", "-l", "y"], .item("a:1"), #"{"trackId":"a:1","labels":["x","y"],"paused":true}"#),
+            (
+                ["--format", "Flac", "--format", "VBR MP3", "--priority", "2", "-x", "1", "--limit", "1k"], .work("a:2"),
+                #"{"partsOf":"a:2","formats":["Flac","VBR MP3"],"segments":1,"speedLimit":1024,"priority":2}"#
+            ),
+        ] as [([String], AddRequest.Source, String)])
+    func bodies(flags: [String], source: AddRequest.Source, body: String) throws {
+        let invocation = try CommandLineParser.parse(["add", "a:1"] + flags, environment: [:])
+        let sent = ClientCommand.body(AddRequest(source, name: ""), invocation)
+        #expect(String(decoding: sent.serialized(), as: UTF8.self) == body)
+    }
+}
