@@ -229,6 +229,8 @@ struct WorkRouteTests {
             (#""partsOf":null,"formats":["a"],"downloads":[]"#, 400, "unknown member 'formats'"),
             (#""partsOf":"archive:none""#, 404, "archive:none"),
             (#""partsOf":"archive:x/b.mp3""#, 404, "has no parts"),
+            // An album's number, which is taken for a podcast's.
+            (#""partsOf":"itunes:7""#, 404, "there is nothing with the id 'itunes:7'"),
             (#""partsOf":"itunes:artist:5""#, 404, "has no parts"),
         ])
     func refusals(members: String, status: Int, detail: String) async throws {

@@ -151,6 +151,8 @@ struct ITunesSource: SearchSource {
     ) throws(CatalogError) -> Work? {
         guard let id = request.id, let kind = request.workKind.flatMap(WorkKind.init), !items.isEmpty else { return nil }
         guard let index = items.firstIndex(where: { $0.id == id }) else {
+            // The number is that of something whose ids have another form: of an album, for instance, and not of a podcast.
+            if items.contains(where: { $0.id?.hasSuffix(":" + id.dropFirst("itunes:".count)) ?? false }) { return nil }
             throw .upstreamRejected("iTunes answered with parts, but without what they are parts of.")
         }
         // What does not tell its kind may be what was asked for.
