@@ -45,6 +45,25 @@ struct TourTests {
         #expect(Bytes(direct.body) == Bytes(served.body))
     }
 
+    @Test("the demo has an archive of its own, whose files are verified, unless an option names another")
+    func archive() throws {
+        let pawl = try demo()
+        let found = try pawl.get("/search?source=archive&term=soundings")
+        #expect(found["results"]?.array?.compactMap { $0["id"]?.string } == ["archive:tidewater-soundings-2023"])
+        let parts = try pawl.get("/search/parts?id=archive:tidewater-soundings-2023")
+        #expect(parts["total"]?.integer == 8)
+        #expect(parts["formats"]?.array?.compactMap { $0["name"]?.string } == ["Flac", "Text", "VBR MP3"])
+        let made = try pawl.post("/downloads", #"{"trackId":"archive:tidewater-soundings-2023/04 Eelgrass.mp3"}"#)
+        let done = try pawl.follow(try #require(made["id"]?.string)) { $0["state"]?.string == "completed" }
+        #expect(done["checksum"]?.string?.hasPrefix("sha-1:") == true)
+        #expect(pawl.terminate() == 0)
+
+        let other = try demo("--archive-url", "http://127.0.0.1:1")
+        #expect(try other.client.send("GET", "/search?source=archive&term=soundings").status == 502)
+        #expect(try other.client.send("GET", "/search?term=prelude").status == 200)
+        #expect(other.terminate() == 0)
+    }
+
     @Test("a paused download survives kill -9, goes on from its bytes, and the file is exact")
     func pauseKillResume() throws {
         var pawl = try demo()
