@@ -7,7 +7,7 @@ struct Command: Sendable {
         case none
         /// URLs, one or more unless there is a list of them.
         case urls
-        /// URLs, numbers of what was listed last, and ids of items, as `urls`.
+        /// URLs, numbers of what was listed last, and ids of items; one or more unless there is a list of URLs.
         case urlsOrResults
         /// The number of a result of the last search, or the id of an item.
         case result
