@@ -15,8 +15,9 @@ public struct CatalogConfiguration: Sendable {
     public var cacheBytes = 32 << 20
     /// Most requests within any minute to a source that has no pace of its own: Apple throttles at about 20.
     public var requestsPerMinute = 20
-    /// How long a search waits for its turn before it is told to come back: as long as someone looks at a spinner.
-    public var longestTurn: Duration = .seconds(2)
+    /// How long a search waits for its turn before it is told to come back: as long as someone looks at a spinner, and so long that the
+    /// pace of a source which may be asked every second is no refusal to somebody who looks around.
+    public var longestTurn: Duration = .seconds(4)
     /// How long a source that throttled us is left alone, if it doesn't say; doubled each further time, up to ``longestBackoff``.
     public var backoff: Duration = .seconds(30)
     /// The most that a source is left alone, whatever it says.
