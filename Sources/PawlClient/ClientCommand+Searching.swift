@@ -94,16 +94,19 @@ extension ClientCommand {
     }
 
     static func table(ofParts parts: [JSONValue]) -> TextTable {
-        var table = TextTable([
-            TextTable.Column("#", isRight: true), TextTable.Column("NAME", least: 16),
-            TextTable.Column("FORMAT", dispensability: 2), TextTable.Column("TIME", isRight: true, dispensability: 3),
-            TextTable.Column("SIZE", isRight: true, dispensability: 4), TextTable.Column("STATE", dispensability: 1),
-        ])
+        // Of songs and episodes neither formats nor sizes are known.
+        let areFiles = parts.contains { $0["format"]?.string != nil || $0["bytes"]?.integer != nil }
+        let fileColumns = [
+            TextTable.Column("FORMAT", dispensability: 2), TextTable.Column("SIZE", isRight: true, dispensability: 4),
+        ]
+        var table = TextTable(
+            [
+                TextTable.Column("#", isRight: true), TextTable.Column("NAME", least: 16),
+                TextTable.Column("TIME", isRight: true, dispensability: 3),
+            ] + (areFiles ? fileColumns : []) + [TextTable.Column("STATE", dispensability: 1)])
         for (index, part) in parts.enumerated() {
-            table.append([
-                number(index), name(of: part), TextTable.Cell(TerminalText(part["format"]?.string ?? "")), time(of: part),
-                size(of: part), state(of: part),
-            ])
+            let fileCells = [TextTable.Cell(TerminalText(part["format"]?.string ?? "")), size(of: part)]
+            table.append([number(index), name(of: part), time(of: part)] + (areFiles ? fileCells : []) + [state(of: part)])
         }
         return table
     }

@@ -31,11 +31,13 @@ struct ListingTests {
             #"[{"name":"One","format":"VBR MP3","bytes":1048576,"durationMs":61000,"downloadUrl":"http://a.example/1"},"#
                 + #"{"name":"Two \u001b[2J","format":"Flac","bytes":null,"durationMs":null,"downloadUrl":null,"number":7}]"#)
         let wide = lines(ClientCommand.table(ofParts: parts))
-        #expect(wide[0] == "#  NAME      FORMAT   TIME     SIZE  STATE")
-        #expect(wide[1].hasPrefix("1  One       VBR MP3  1:01  1.0 MiB"))
-        #expect(wide[2] == "2  Two ?[2J  Flac                    no file")
+        #expect(wide[0] == "#  NAME      TIME  FORMAT      SIZE  STATE")
+        #expect(wide[1].hasPrefix("1  One       1:01  VBR MP3  1.0 MiB"))
+        #expect(wide[2] == "2  Two ?[2J        Flac              no file")
         for line in lines(ClientCommand.table(ofParts: parts), width: 20) { #expect(line.count <= 20, "\(line)") }
         #expect(lines(ClientCommand.table(ofParts: parts), width: 20)[1].hasPrefix("1  One"))
+        let songs = try json(#"[{"name":"One","format":null,"bytes":null,"durationMs":61000,"downloadUrl":"http://a.example/"}]"#)
+        #expect(lines(ClientCommand.table(ofParts: songs)) == ["#  NAME  TIME  STATE", "1  One   1:01  "])
     }
 
     @Test("formats tell which of them are listed")

@@ -129,8 +129,8 @@ def the_parts_of_a_work_are_a_list_whose_numbers_can_be_added(fixture):
     assert status == 0 and row, screen
     terminal.clear()
     status, screen = terminal.finish(f"pawl parts {row[1]}")
-    assert status == 0 and re.search(r"^ *# +NAME +FORMAT +TIME +SIZE", screen, re.MULTILINE), screen
-    assert re.search(r"^ *2  .+  Flac +5:58 +5\.6 MiB$", screen, re.MULTILINE), screen
+    assert status == 0 and re.search(r"^ *# +NAME +TIME +FORMAT +SIZE", screen, re.MULTILINE), screen
+    assert re.search(r"^ *2  .+  5:58  Flac +5\.6 MiB$", screen, re.MULTILINE), screen
     assert re.search(r"^\d+ parts, [\d.]+ MiB", screen, re.MULTILINE), screen
     assert re.search(r"^FORMAT +PARTS +SIZE +SOURCE +LISTED\n(.*\n)*Flac .*original +yes$", screen, re.MULTILINE), screen
     assert re.search(r"^VBR MP3 .*derivative$", screen, re.MULTILINE), screen
