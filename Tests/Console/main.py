@@ -12,6 +12,7 @@ import traceback
 import tests_downloads
 import tests_page
 import tests_search
+import tests_works
 from browser import OUTPUT, Browser
 from service import Service
 
@@ -54,7 +55,7 @@ def work(tests):
 def main():
     wanted = sys.argv[1:]
     # The longest come first, so that all workers end at about the same time.
-    tests = [test for module in (tests_page, tests_downloads, tests_search) for test in module.TESTS]
+    tests = [test for module in (tests_page, tests_works, tests_downloads, tests_search) for test in module.TESTS]
     tests += tests_page.EXTRAS if wanted else []
     tests = [test for test in tests if not wanted or any(word in test.__name__ for word in wanted)]
     waiting = queue.SimpleQueue()

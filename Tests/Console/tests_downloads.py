@@ -69,11 +69,11 @@ def list_commands_apply_to_all_or_to_the_selection(browser, service):
     browser.audit("a question")
     browser.click("button", "Keep")
     browser.click("button", "Cancel 3")
-    browser.click("button", "Cancel them")
+    browser.click("button", "Discard")
     for name in names:
         browser.wait_row(name, "cancelled")
-    browser.click("button", "Clear 3")
-    browser.click("button", "Clear")
+    browser.click("button", "Remove 3")
+    browser.click("button", "Remove")
     wait(lambda: browser.rows() == [] and service.downloads() == [], "the list is empty")
 
 

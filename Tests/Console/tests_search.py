@@ -21,7 +21,7 @@ def search_finds_as_you_type(browser, service):
         return box(".name").right > box(".do").left || box(".soft").width < 50 || box("a").width < 50""")
     assert not covered, "something of a result is covered or squeezed"
     name = browser.text("#results .name")
-    link = browser.get("link", f"View {name} in store")
+    link = browser.get("link", f"View page of {name}")
     assert link.get_attribute("href").startswith("http"), link.get_attribute("href")
     wait(lambda: browser.run("return document.querySelector('#results img')?.naturalWidth > 0"), "artwork is drawn")
     browser.audit("results")
@@ -73,9 +73,9 @@ def search_results_are_downloaded_and_controlled(browser, service):
     click("Resume " + RECORDING)
     wait(lambda: service.downloads()[0]["bytesReceived"] > received, "it goes on from its bytes")
     click("Cancel " + RECORDING)
-    wait(lambda: browser.has("button", "Cancel it") or "Cancelled" in browser.text(status), "it asks before much is lost")
-    if browser.has("button", "Cancel it"):
-        browser.click("button", "Cancel it")
+    wait(lambda: browser.has("button", "Discard") or "Cancelled" in browser.text(status), "it asks before much is lost")
+    if browser.has("button", "Discard"):
+        browser.click("button", "Discard")
     browser.wait_text(status, "Cancelled")
     assert browser.has("button", "Retry " + RECORDING)
 

@@ -1,19 +1,19 @@
-// What can be done with a download in each state, and its state in words: the same in the list, in results and in details.
+// What can be done with a download in each state, and its state in words.
 
 import { access, call, loadable } from "./api.js";
 import { $, ask, attempt, icon, make, say, setText } from "./dom.js";
-import * as format from "./format.js";
+import { count, counted, joined, part, sizeOf, span, speed, sum } from "./format.js";
 import { activeStates, store } from "./store.js";
 
 export const isActive = ({ state }) => activeStates.includes(state);
 
-/** The two things most wanted now. */
+// The two things most wanted now.
 export function actionsOf(download) {
 	if (!download) return ["download"];
 	if (isActive(download)) return ["pause", "cancel"];
 	if (download.state === "paused") return ["resume", "cancel"];
+	if (download.fileMissing || (download.parts && download.state !== "failed")) return ["remove"];
 	if (download.state !== "completed") return ["retry", "remove"];
-	if (download.fileMissing) return ["remove"];
 	return /^(audio|video)\//.test(download.mediaType) ? ["play", "save"] : ["save"];
 }
 
@@ -21,21 +21,20 @@ export const nameOf = ({ track, filename, url }) => track?.name || filename || u
 
 export const capitalized = (word) => word[0].toUpperCase() + word.slice(1);
 
-const waits = { host: "waits for its host", disk: "waits for free room", quota: "waits, as the quota is used up" };
+const waits = { host: "waits for its host", disk: "waits for free room", quota: "waits for quota" };
 
-/** `3.1 of 8.0 MB · 1.2 MB/s · 4 sec left`, or what else is to be said. */
+// `3.1 of 8.0 MB · 1.2 MB/s · 4 sec left`, or what else is to be said.
 export function statusOf({ state, bytesReceived, bytesTotal, bytesPerSecond, etaSeconds, stalled, error, fileMissing, waitingFor }) {
-	const size = bytesReceived || bytesTotal !== null ? format.part(bytesReceived, bytesTotal) : "";
-	const pace = stalled ? ["waiting for data"] : [format.speed(bytesPerSecond), etaSeconds !== null && `${format.span(etaSeconds)} left`];
-	const parts = {
-		downloading: size ? [size, ...pace] : ["Connecting…"],
-		completed: [fileMissing ? "File is gone" : "Completed", format.bytes(bytesReceived)],
+	const size = bytesReceived ? part(bytesReceived, bytesTotal) : bytesTotal && sizeOf(bytesTotal);
+	const pace = stalled ? ["waiting for data"] : [speed(bytesPerSecond), etaSeconds !== null && `${span(etaSeconds)} left`];
+	const texts = {
+		downloading: bytesReceived ? [size, ...pace] : ["Connecting…"],
+		completed: [fileMissing ? "File is gone" : "Completed", sizeOf(bytesReceived)],
 		cancelled: ["Cancelled"],
 	}[state];
-	return (parts ?? [capitalized(state), waits[waitingFor] ?? error?.message, size]).filter(Boolean).join(" · ");
+	return joined(...(texts ?? [capitalized(state), waits[waitingFor] ?? error?.message, size]));
 }
 
-/** Makes a button stand for an action on something by name. */
 export function setAction(button, action, name) {
 	button.hidden = !action;
 	if (!action) return;
@@ -47,77 +46,86 @@ export function setAction(button, action, name) {
 	button.replaceChildren(icon(action), make("span", {}, title));
 }
 
-export function showState({ element, parts }, download, name) {
+export function showState({ element, nodes }, download, name) {
 	const [first, second] = actionsOf(download);
-	setAction(parts.first, first, name);
-	setAction(parts.second, second, name);
+	setAction(nodes.first, first, name);
+	setAction(nodes.second, second, name);
 	element.dataset.state = download?.state ?? "none";
 	if (!download) return;
 	const isUnknown = download.state === "downloading" && download.progress === null;
-	parts.bar.classList.toggle("busy", isUnknown);
-	parts.bar.firstChild.style.width = isUnknown ? "" : `${100 * download.progress}%`;
-	parts.bar.ariaLabel = `Progress of ${name}`;
-	parts.bar.ariaValueNow = isUnknown ? null : Math.round(100 * download.progress);
-	setText(parts.status, statusOf(download));
+	const { bar, status } = nodes;
+	bar.classList.toggle("busy", isUnknown);
+	bar.firstChild.style.width = isUnknown ? "" : `${100 * download.progress}%`;
+	bar.ariaLabel = `Progress of ${name}`;
+	bar.ariaValueNow = isUnknown ? null : Math.round(100 * download.progress);
+	setText(status, statusOf(download));
 }
 
 // --- Doing it
 
-async function command({ id }, verb) {
-	store.put(await call("POST", `downloads/${id}/${verb}`));
-}
+const command = (verb) => async ({ id }) => store.put(await call("POST", `downloads/${id}/${verb}`));
 
-async function remove({ id }, deletesFile) {
-	await call("DELETE", `downloads/${id}?deleteFile=${deletesFile}`);
-	store.remove(id);
-}
-
-const work = {
-	pause: (download) => command(download, "pause"),
-	resume: (download) => command(download, "resume"),
-	// Bytes that may be valid are kept; those that turned out to be wrong are not.
-	retry: (download) => command(download, download.state === "failed" && download.error?.code !== "checksum-mismatch" ? "resume" : "retry"),
-	async cancel(download) {
-		const loss = `What has arrived of ${nameOf(download)} (${format.bytes(download.bytesReceived)}) is deleted.`;
-		if (download.bytesReceived < 1e7 || (await ask("Cancel this download?", loss, "Cancel it"))) await command(download, "cancel");
+const commands = {
+	pause: command("pause"),
+	resume: command("resume"),
+	cancel: command("cancel"),
+	// Bytes that may be valid are kept.
+	retry: (download) => command(download.state === "failed" && download.error?.code !== "checksum-mismatch" ? "resume" : "retry")(download),
+	async remove({ id }, deletesFile = false) {
+		await call("DELETE", `downloads/${id}?deleteFile=${deletesFile}`);
+		store.remove(id);
 	},
-	async remove(download) {
-		const isDone = download.state === "completed";
-		const choice = !isDone || (await ask("Remove this download?", `${nameOf(download)} is taken off the list.`, "Remove", true));
-		if (choice) await remove(download, choice.deletesFiles ?? false);
-	},
+	"move to top": async ({ links }) => store.put(await call("PATCH", links.self, { position: 0 })),
 	play: (download) => play(nameOf(download), download.mediaType.startsWith("video"), download.links.file, loadable),
 	async save({ links, filename }) {
 		make("a", { href: await loadable(links.file), download: filename }).click();
 	},
 };
 
-/** Buttons that change something are hidden where the token is for reading only; keys have no buttons. */
-export const perform = (action, download) => attempt(() => (access.mayChange || action === "play" || action === "save") && work[action]?.(download));
+// The states that commands on many are for.
+const eligible = {
+	pause: activeStates,
+	resume: ["paused"],
+	retry: ["failed"],
+	cancel: [...activeStates, "paused"],
+	remove: ["failed", "completed", "cancelled"],
+};
 
-/** One command for many: not all at once, browsers would give up. */
-export async function performOnMany(downloads, verb, deletesFiles) {
-	const act = {
-		...work,
-		cancel: (download) => command(download, "cancel"),
-		clear: (download) => remove(download, deletesFiles),
-	}[verb];
-	let failures = 0;
-	for (let start = 0; start < downloads.length; start += 100) {
-		const results = await Promise.allSettled(downloads.slice(start, start + 100).map(act));
-		failures += results.filter(({ status }) => status === "rejected").length;
-	}
-	if (failures) say(`${format.count(failures)} of ${format.count(downloads.length)} could not be changed.`, true);
-}
+export const isEligible = (verb, download) => eligible[verb]?.includes(download?.state);
+
+// On one or many. What a query names, the service changes at once, with those that are not loaded here.
+export const perform = (verb, downloads, query) =>
+	attempt(async () => {
+		// A token for reading hides the buttons; keys have none.
+		if (!downloads[0] || !(access.mayChange || verb === "play" || verb === "save")) return;
+		const [first, ...more] = downloads;
+		const what = more[0] ? counted(downloads.length, "download") : nameOf(first);
+		const received = sum(downloads, "bytesReceived");
+		let choice;
+		if (verb === "cancel" && (more[0] || received > 1e7)) choice = await ask(`Cancel ${what}?`, `What has arrived (${sizeOf(received)}) is deleted.`, "Discard");
+		if (verb === "remove" && (more[0] || first.state === "completed")) choice = await ask(`Remove ${what}?`, "Finished files stay.", "Remove", true);
+		if (choice === null) return;
+		if (query && more[0] && ["pause", "resume", "cancel"].includes(verb)) {
+			const { changed } = await call("POST", `downloads/${verb}?${new URLSearchParams(query)}`);
+			return say(`${count(changed)} changed.`);
+		}
+		const failures = [];
+		// Not all at once: browsers would give up.
+		for (let start = 0; start < downloads.length; start += 100) {
+			const results = await Promise.allSettled(downloads.slice(start, start + 100).map((each) => commands[verb]?.(each, choice?.deletesFiles)));
+			failures.push(...results.filter(({ status }) => status === "rejected"));
+		}
+		if (failures[0]) throw more[0] ? new Error(`${count(failures.length)} of ${what} could not be changed.`) : failures[0].reason;
+	});
 
 // --- The player
 
 let media;
 let playing;
 
-/** Plays a preview or a file; or pauses and goes on, if that is what plays. `open` finds the address to load for its path. */
+// Plays, or pauses and goes on with what plays. `open` finds the address to load for a path.
 export async function play(title, isVideo, path, open = (path) => path) {
-	if (media && playing === path) return media.paused ? media.play() : media.pause();
+	if (playing === path) return media?.paused ? media.play() : media?.pause();
 	close();
 	playing = path;
 	const source = await open(path);
@@ -127,7 +135,7 @@ export async function play(title, isVideo, path, open = (path) => path) {
 	media.onplaying = () => (hasPlayed = true);
 	media.onerror = async ({ target }) => {
 		if (!hasPlayed) return say(`${title} cannot be played here.`, true);
-		// The ticket in the address has become too old.
+		// The address's ticket has become too old.
 		hasPlayed = false;
 		const { currentTime } = target;
 		target.src = await open(path);

@@ -4,15 +4,13 @@ let token = sessionStorage.pawlToken;
 let asking;
 
 export const access = {
-	/** Asks for a token, told whether the last was wrong; set by the page. */
+	// Asks for a token, told whether the last was wrong; set by the page.
 	prompt: null,
-	hasToken: () => Boolean(token),
-	forget: () => delete sessionStorage.pawlToken,
-	/** Whether the token is good for more than reading. */
+	// Whether the token is good for more than reading.
 	mayChange: true,
 };
 
-/** Asks for a token as long as the service wants another. */
+// Asks for a token as long as the service wants another.
 export async function send(path, options = {}) {
 	for (;;) {
 		const used = token;
@@ -27,7 +25,7 @@ export async function send(path, options = {}) {
 	}
 }
 
-/** Takes and returns JSON. A problem is thrown: its message is for people, its `code` for decisions. */
+// Takes and returns JSON. A problem is thrown: its message is for people, its `code` for decisions.
 export async function call(method, path, body, signal) {
 	const content = body && { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
 	const response = await send(path, { method, signal, ...content });
@@ -38,10 +36,10 @@ export async function call(method, path, body, signal) {
 	throw Object.assign(new Error(message), { code: json.code });
 }
 
-/** An address that the browser can load by itself: it would not send the token, so a ticket stands for that. */
+// An address that the browser can load by itself: with a ticket, as it would not send the token.
 export const loadable = async (path) => `${path}?ticket=${(await call("POST", "tickets")).ticket}`;
 
-/** Follows the events of all downloads for ever, and tells how that goes. Returns what tries again at once. */
+// Follows all events for ever, and tells how that goes. Returns what tries again at once.
 export function follow(onEvent, onState) {
 	let source;
 	let timer;
@@ -71,10 +69,10 @@ export function follow(onEvent, onState) {
 		for (const name of ["snapshot", "download", "removed"]) source.addEventListener(name, ({ data }) => onEvent(name, JSON.parse(data)));
 	};
 	// A page that is kept for going back to would keep its connection, one of six.
-	addEventListener("pagehide", () => source?.close());
-	addEventListener("pageshow", ({ persisted }) => persisted && connect());
-	addEventListener("offline", fail);
-	addEventListener("online", connect);
+	onpagehide = () => source?.close();
+	onpageshow = ({ persisted }) => persisted && connect();
+	onoffline = fail;
+	ononline = connect;
 	connect();
 	return connect;
 }

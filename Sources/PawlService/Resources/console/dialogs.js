@@ -1,16 +1,18 @@
-// The dialogs: all about one download, adding by address, settings, and the token.
+// The dialogs: details of a download, adding by address, settings, and the token.
 
-import { actionsOf, nameOf, perform, setAction, statusOf } from "./actions.js";
+import { actionsOf, capitalized, nameOf, perform, setAction, statusOf } from "./actions.js";
 import { access, call, send } from "./api.js";
 import { $, attempt, make, say, setText, stamp, wireDialog } from "./dom.js";
-import * as format from "./format.js";
+import { count, counted, joined, moment, part } from "./format.js";
 import { store } from "./store.js";
 
-/** What the fields that details and adding share say, as members of a request. */
+const entriesOf = (text, separator) => text.split(separator).map((entry) => entry.trim()).filter(Boolean);
+
+// What the fields that details and adding share say.
 const settingsIn = ({ folder, labels, priority, speedLimit }) => ({
 	// A finished file stays where it is.
 	folder: folder.disabled ? null : folder.value.trim(),
-	labels: labels.value.split(",").map((label) => label.trim()).filter(Boolean),
+	labels: entriesOf(labels.value, ","),
 	priority: Number(priority.value),
 	speedLimit: Math.round(speedLimit.value * 1e6),
 });
@@ -18,7 +20,7 @@ const settingsIn = ({ folder, labels, priority, speedLimit }) => ({
 // --- Details
 
 let shown;
-/** Of the finished file. */
+// Of the finished file.
 let head;
 let drawnFacts;
 $("facts").after(stamp("choices").element);
@@ -31,17 +33,15 @@ store.addEventListener("change", ({ detail }) => {
 	if (store.all.has(shown.id)) showFacts(store.all.get(shown.id));
 	else details.dialog.close();
 });
-$("details-actions").onclick = ({ target }) => perform(target.closest("button")?.dataset.do, shown);
+$("details-actions").onclick = ({ target }) => perform(target.closest("button")?.dataset.do, [shown]);
 
 export async function showDetails(download) {
-	const { folder, labels, priority, speedLimit } = details.fields;
-	folder.value = download.folder;
-	labels.value = download.labels.join(", ");
-	priority.value = download.priority;
-	speedLimit.value = download.speedLimit / 1e6 || "";
+	const { folder, labels, priority, speedLimit } = download;
 	head = null;
 	showFacts(download);
-	details.open();
+	details.open({ folder, labels: labels.join(", "), priority, speedLimit: speedLimit / 1e6 || "" });
+	// No event tells that others have gone before it.
+	store.put(await call("GET", download.links.self));
 	if (download.state !== "completed") return;
 	const response = await send(download.links.file, { method: "HEAD" });
 	if (shown.id !== download.id || !response.ok) return;
@@ -51,70 +51,60 @@ export async function showDetails(download) {
 
 function showFacts(download) {
 	shown = download;
-	const { error, state } = download;
+	const { error, state, position, url, track, bytesTotal, mediaType, resumable, segments, attempts, checksum, sha256 } = download;
 	const name = nameOf(download);
 	details.fields.folder.disabled = state === "completed";
 	setText($("details-title").firstChild, name);
 	setText($("details-state"), statusOf({ ...download, error: null }));
 	setText($("details-error"), error ? `${error.message} (${error.code})` : "");
 	drawRanges(download);
-	const actions = new Set([...actionsOf(download), state === "completed" && "remove"]);
+	const actions = new Set([...actionsOf(download), state === "completed" ? "remove" : position !== null && "move to top"]);
 	[...$("details-actions").children].forEach((button, index) => setAction(button, [...actions][index], name));
-	const facts = factsOf(download).filter(([, value]) => value);
-	// What is selected to be copied stays so.
-	if (facts.join() === drawnFacts) return;
-	drawnFacts = facts.join();
-	$("facts").replaceChildren(...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", { dir: "auto" }, value)]));
-}
-
-/** A bar that fills where the bytes are: over several connections, in several places. */
-function drawRanges({ state, bytesReceived, bytesTotal, receivedRanges }) {
-	const bar = $("ranges");
-	const share = (bytes) => `${(100 * bytes) / (bytesTotal ?? Infinity)}%`;
-	const pieces = receivedRanges.map(({ start, end }) => {
-		const piece = make("i");
-		Object.assign(piece.style, { insetInlineStart: share(start), width: share(end - start) });
-		return piece;
-	});
-	bar.replaceChildren(...pieces);
-	bar.parentElement.dataset.state = state;
-	const places = receivedRanges.length > 1 ? `, in ${format.count(receivedRanges.length)} places` : "";
-	bar.ariaValueNow = bytesTotal ? Math.round((100 * bytesReceived) / bytesTotal) : null;
-	bar.ariaLabel = `${format.part(bytesReceived, bytesTotal)} received${places}`;
-}
-
-function factsOf(download) {
-	const { url, track, bytesTotal, mediaType, resumable, segments, attempts, checksum, sha256 } = download;
-	const { createdAt, startedAt, completedAt, expiresAt } = download;
-	const headers = ["Content-Type", "ETag", "Last-Modified", "Content-Disposition"];
-	return [
+	const facts = [
 		["Address", url],
-		["Track", [track?.artist, track?.collection].filter(Boolean).join(" · ")],
-		["Length", bytesTotal !== null && `${format.count(bytesTotal)} bytes`],
+		["Track", joined(track?.artist, track?.collection)],
+		["Length", bytesTotal !== null && `${count(bytesTotal)} bytes`],
+		["Position", position !== null && count(position + 1)],
 		["Media type", mediaType],
 		["Can resume", { true: "yes", false: "no" }[resumable]],
 		["Connections", segments],
 		["Attempts", attempts],
 		["Expected", checksum],
 		["SHA-256", sha256],
-		["Added", format.moment(createdAt)],
-		["Started", format.moment(startedAt)],
-		["Completed", format.moment(completedAt)],
-		["Expires", format.moment(expiresAt)],
-		...headers.map((name) => [name, head?.get(name)]),
-	];
+		...["created", "started", "completed", "expires"].map((event) => [capitalized(event), moment(download[event + "At"])]),
+		...["ETag", "Last-Modified", "Content-Disposition"].map((name) => [name, head?.get(name)]),
+	].filter(([, value]) => value);
+	// What is selected to be copied stays so.
+	if (facts.join() === drawnFacts) return;
+	drawnFacts = facts.join();
+	$("facts").replaceChildren(...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", { dir: "auto" }, value)]));
 }
 
-// --- Adding: typed, pasted or dropped, one address or a list
+// A bar that fills where the bytes are.
+function drawRanges({ state, bytesReceived, bytesTotal, receivedRanges }) {
+	const bar = $("ranges");
+	const share = (bytes) => `${(100 * bytes) / (bytesTotal ?? Infinity)}%`;
+	bar.replaceChildren(...receivedRanges.map(() => make("i")));
+	receivedRanges.forEach(({ start, end }, index) => {
+		Object.assign(bar.children[index].style, { insetInlineStart: share(start), width: share(end - start) });
+	});
+	bar.parentElement.dataset.state = state;
+	const places = receivedRanges.length > 1 ? `, in ${count(receivedRanges.length)} places` : "";
+	bar.ariaValueNow = bytesTotal ? Math.round((100 * bytesReceived) / bytesTotal) : null;
+	bar.ariaLabel = `${part(bytesReceived, bytesTotal)} received${places}`;
+}
+
+// --- Adding: typed, pasted or dropped
 
 $("add-options").after(stamp("choices").element);
 const add = wireDialog("add", "Download", "Close", async () => {
 	const { links, paused, checksum, headers } = add.fields;
-	const addresses = links.value.split(/\s+/).filter(Boolean);
-	const request = { ...settingsIn(add.fields), paused: paused.checked, headers: headersIn(headers.value) };
+	const addresses = entriesOf(links.value, /\s+/);
+	const lines = entriesOf(headers.value, "\n").map((line) => line.split(/:(.*)/, 2));
+	const request = { ...settingsIn(add.fields), paused: paused.checked, headers: Object.fromEntries(new Headers(lines)) };
 	if (checksum.value) request.checksum = checksum.value.trim().replace(/^(?=\w+$)/, "sha-256:");
 	const refused = [];
-	// The service takes more in a request, but not more than 1 MiB.
+	// A request takes 1 MiB at most.
 	for (let start = 0; start < addresses.length; start += 250) {
 		const batch = addresses.slice(start, start + 250);
 		const { items } = await call("POST", "downloads/batch", { downloads: batch.map((url) => ({ ...request, url })) });
@@ -124,69 +114,51 @@ const add = wireDialog("add", "Download", "Close", async () => {
 		});
 	}
 	const added = addresses.length - refused.length;
-	if (added) say(`${format.counted(added, "download")} added.`);
-	// What is meant for these files must not go along with the next.
-	if (!refused.length) add.form.reset();
+	if (added) say(`${counted(added, "download")} added.`);
 	links.value = refused.map(([link]) => link).join("\n");
-	add.complaint.append(...refused.slice(0, 20).flatMap(([link, reason]) => [make("bdi", {}, link), `: ${reason}`, make("br")]));
-	return refused.length === 0;
+	if (refused.length) throw new Error(refused.slice(0, 20).map((reason) => reason.join(": ")).join("\n"));
+	// What is meant for these files must not go along with the next.
+	add.form.reset();
 });
-
-/** `Referer: https://…`, one to a line. Throws what is none. */
-function headersIn(text) {
-	const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
-	return Object.fromEntries(new Headers(lines.map((line) => line.split(/:(.*)/, 2))));
-}
 
 function showAdding(text) {
 	if (!access.mayChange) return;
 	const links = new Set(text.match(/\bhttps?:\/\/[^\s<>"']+/gi));
-	if (text && !links.size) return;
-	if (text) add.fields.links.value = [...links].join("\n");
-	add.open();
-	add.fields.links.focus();
+	if (!text || links.size) add.open(text && { links: [...links].join("\n") });
 }
 
 $("open-add").onclick = () => showAdding("");
 addEventListener("paste", ({ target, clipboardData }) => {
 	if (!target.closest?.("input, textarea, dialog")) showAdding(clipboardData.getData("text"));
 });
-for (const name of ["dragover", "drop"]) {
-	addEventListener(name, async (event) => {
-		if (document.querySelector("dialog[open]")) return;
-		event.preventDefault();
-		if (name === "dragover") return access.mayChange && say("Drop links to download them.");
-		const transfer = event.dataTransfer;
-		const files = [...transfer.files].filter(({ size }) => size < 1e6).map((file) => file.text());
-		const texts = [transfer.getData("text/uri-list") || transfer.getData("text"), ...(await Promise.all(files))];
-		showAdding(texts.join("\n"));
-	});
-}
+ondragover = ondrop = async (event) => {
+	if (document.querySelector("dialog[open]")) return;
+	event.preventDefault();
+	if (event.type === "dragover") return access.mayChange && say("Drop links to download them.");
+	const transfer = event.dataTransfer;
+	const files = [...transfer.files].filter(({ size }) => size < 1e6).map((file) => file.text());
+	const texts = [transfer.getData("text/uri-list") || transfer.getData("text"), ...(await Promise.all(files))];
+	showAdding(texts.join("\n"));
+};
 
-// --- Settings: limits that hold at once, and are kept
-
-const names = ["maxConcurrent", "maxPerHost", "segments"];
+// --- Settings
 
 const settings = wireDialog("settings", "Save settings", "Close", async () => {
 	const { fields } = settings;
-	const change = Object.fromEntries(names.map((name) => [name, Number(fields[name].value)]));
-	const speedSchedule = fields.speedSchedule.value.split("\n").filter((line) => line.trim());
-	await call("PATCH", "settings", { ...change, speedLimit: Math.round(fields.speedLimit.value * 1e6), speedSchedule });
+	const numbers = ["maxConcurrent", "maxPerHost", "segments"].map((name) => [name, Number(fields[name].value)]);
+	const speedSchedule = entriesOf(fields.speedSchedule.value, "\n");
+	await call("PATCH", "settings", { ...Object.fromEntries(numbers), speedLimit: Math.round(fields.speedLimit.value * 1e6), speedSchedule });
 	say("Settings saved.");
 });
 
-async function showSettings() {
-	const values = await call("GET", "settings");
-	for (const name of names) settings.fields[name].value = values[name];
-	settings.fields.speedLimit.value = values.speedLimit / 1e6 || "";
-	settings.fields.speedSchedule.value = values.speedSchedule.join("\n");
-	$("forget").hidden = !access.hasToken();
-	settings.open();
-}
-
-$("open-settings").onclick = () => attempt(showSettings);
+$("open-settings").onclick = () =>
+	attempt(async () => {
+		const values = await call("GET", "settings");
+		$("forget").hidden = !sessionStorage.pawlToken;
+		settings.open({ ...values, speedLimit: values.speedLimit / 1e6 || "", speedSchedule: values.speedSchedule.join("\n") });
+	});
 $("forget").onclick = () => {
-	access.forget();
+	delete sessionStorage.pawlToken;
 	location.reload();
 };
 

@@ -1,4 +1,4 @@
-// What this page needs of the document. Text goes in as text: nothing here, or anywhere else, parses markup.
+// What this page needs of the document. Text goes in as text: nothing parses markup.
 
 export const $ = (id) => document.getElementById(id);
 
@@ -9,17 +9,21 @@ export function make(tag, attributes = {}, ...children) {
 	return element;
 }
 
-/** Drawn in a box of 16 by 16. */
+// Drawn in a box of 16 by 16.
+const [cross, triangle] = ["m4 4 8 8m0-8-8 8", "M5 3v10l8-5z"];
 const icons = {
-	cancel: "m4 4 8 8m0-8-8 8",
-	remove: "m4 4 8 8m0-8-8 8",
+	cancel: cross,
+	clear: cross,
+	remove: cross,
 	details: "M3 8h.1m4.9 0h.1m4.9 0h.1",
 	download: "M8 2v8M4.5 7 8 10.5 11.5 7M3 14h10",
 	file: "M4 2h5l3 3v9H4zM9 2v3h3",
+	"move to top": "M3 2h10M8 14V5M4.5 8.5 8 5l3.5 3.5",
+	open: "m6 3 5 5-5 5",
 	pause: "M5.5 3v10m5-10v10",
-	play: "M5 3v10l8-5z",
-	preview: "M5 3v10l8-5z",
-	resume: "M5 3v10l8-5z",
+	play: triangle,
+	preview: triangle,
+	resume: triangle,
 	retry: "M13 8a5 5 0 1 1-2-4m2-2v3h-3",
 	save: "M3 3h8l2 2v8H3zm3 0v3h4V3M5 13V9h6v4",
 };
@@ -33,27 +37,26 @@ export function icon(name) {
 	return svg;
 }
 
-/** Where it differs only: that keeps selections, and costs no layout. */
+// Where it differs only: that keeps selections, and costs no layout.
 export function setText(element, text) {
 	if (element.textContent !== text) element.textContent = text;
 }
 
-/** A copy of a template, with its parts by their first class. */
+// A copy of a template, and what is in it by first class.
 export function stamp(id) {
 	const element = $(id).content.firstElementChild.cloneNode(true);
-	const parts = Object.fromEntries([...element.querySelectorAll("[class]")].map((part) => [part.classList[0], part]));
-	return { element, parts };
+	const nodes = Object.fromEntries([...element.querySelectorAll("[class]")].map((node) => [node.classList[0], node]));
+	return { element, nodes };
 }
 
-/** Texts of any direction, one after the other. */
+// Texts of any direction, one after the other.
 export function isolated(texts) {
 	return texts.filter(Boolean).flatMap((text, index) => [index ? " · " : "", make("bdi", {}, text)]);
 }
 
-/** An address from outside, if it can be followed: http or https, and nothing that runs. */
+// An address from outside, if it is none that runs.
 export const webAddress = (text) => (/^https?:/i.test(text) && URL.canParse(text) ? text : null);
 
-/** Artwork, or a symbol where there is none or it does not load. */
 export function artwork(address) {
 	const source = webAddress(address);
 	const image = source ? make("img", { src: source, alt: "", loading: "lazy" }) : icon("file");
@@ -63,7 +66,7 @@ export function artwork(address) {
 
 let toastTimer;
 
-/** To eyes and to screen readers, in passing. */
+// To eyes and to screen readers, in passing.
 export function say(text, isError = false) {
 	setText($("toast"), text);
 	$("toast").className = isError ? "shown error" : "shown";
@@ -71,15 +74,9 @@ export function say(text, isError = false) {
 	toastTimer = setTimeout(() => ($("toast").className = ""), isError ? 10_000 : 4000);
 }
 
-export async function attempt(work) {
-	try {
-		return await work();
-	} catch (error) {
-		say(error.message, true);
-	}
-}
+export const attempt = (work) => Promise.try(work).catch(({ message }) => say(message, true));
 
-/** Gives a dialog its buttons. It closes when `submit` is done, unless that throws, which is told, or returns false. */
+// Gives a dialog its buttons. It closes after `submit`, unless that throws, which is told.
 export function wireDialog(id, verb, closing, submit) {
 	const dialog = $(id);
 	const form = dialog.firstElementChild;
@@ -94,12 +91,14 @@ export function wireDialog(id, verb, closing, submit) {
 		event.preventDefault();
 		setText(complaint, "");
 		try {
-			if ((await submit()) !== false) dialog.close();
+			await submit();
+			dialog.close();
 		} catch (error) {
 			setText(complaint, error.message);
 		}
 	};
-	const open = () => {
+	const open = (values = {}) => {
+		for (const [name, value] of Object.entries(values)) form.elements[name].value = value;
 		setText(complaint, "");
 		if (!dialog.open) dialog.showModal();
 	};
@@ -110,7 +109,7 @@ let answer;
 const question = wireDialog("confirm", "", "Keep", () => answer({ deletesFiles: question.fields.files.checked }));
 question.dialog.onclose = () => answer(null);
 
-/** Asks before something is lost; null if it shall be kept. */
+// Asks before something is lost; null if it shall be kept.
 export function ask(title, text, verb, offersFiles = false) {
 	const { files } = question.fields;
 	setText($("confirm-title"), title);

@@ -1,37 +1,35 @@
-// The list of downloads: filter, order, selection, and what can be done with many at once.
+// The list of downloads: filter, order, works, selection, and commands on many.
 
-import { capitalized, isActive, nameOf, perform, performOnMany, setAction, showState } from "./actions.js";
-import { access, call } from "./api.js";
+import { capitalized, isActive, isEligible, nameOf, perform, setAction, showState } from "./actions.js";
+import { access } from "./api.js";
 import { showDetails } from "./dialogs.js";
-import { $, artwork, ask, attempt, isolated, make, say, setText, stamp } from "./dom.js";
-import * as format from "./format.js";
+import { $, artwork, attempt, isolated, make, setText, stamp } from "./dom.js";
+import { count, counted, sum } from "./format.js";
 import { VirtualList } from "./list.js";
-import { activeStates, states, store } from "./store.js";
+import { states, store } from "./store.js";
 
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 const newest = (a, b) => (a.id < b.id ? 1 : -1);
-const most = (value) => (a, b) => value(b) - value(a) || newest(a, b);
+const most = (member) => (a, b) => b[member] - a[member] || newest(a, b);
 const orders = {
 	newest,
 	oldest: (a, b) => newest(b, a),
 	name: (a, b) => compare(nameOf(a), nameOf(b)) || newest(a, b),
-	size: most(({ bytesTotal, bytesReceived }) => bytesTotal ?? bytesReceived),
-	progress: most(({ progress }) => progress ?? 0),
-	speed: most(({ bytesPerSecond }) => bytesPerSecond),
-	priority: most(({ priority }) => priority),
+	size: most("bytesTotal"),
+	progress: most("progress"),
+	speed: most("bytesPerSecond"),
+	priority: most("priority"),
 };
 
-/** The states that commands for many are meant for. */
-const eligible = {
-	pause: activeStates,
-	resume: ["paused"],
-	retry: ["failed"],
-	cancel: [...activeStates, "paused"],
-	clear: ["failed", "completed", "cancelled"],
-};
-
+// Those that the filter lets through, in order.
+let shown = [];
+// All downloads of each work that has several, by its id.
+let works = new Map();
+const closed = new Set();
 let selection = new Set();
 let timer;
+const idOf = ({ id }) => id;
+const filters = $("filters").elements;
 const list = new VirtualList($("list"), makeRow);
 
 for (const state of ["", ...states]) {
@@ -39,17 +37,23 @@ for (const state of ["", ...states]) {
 	radio.checked = !state;
 	$("states").append(make("label", {}, radio, capitalized(state || "all") + " ", make("b")));
 }
-$("sort").append(...Object.keys(orders).map((value) => make("option", { value }, capitalized(value))));
+$("sort").append(...Object.keys(orders).map((value) => new Option(capitalized(value), value)));
 $("filters").onsubmit = (event) => event.preventDefault();
 $("filters").oninput = () => {
 	$("scroller").scrollTop = 0;
 	selection.clear();
 	arrange();
 };
-$("select-all").onchange = ({ target }) => select(target.checked ? list.order : []);
-$("bulk").onclick = ({ target }) => attempt(() => performOnShown(target.value));
+$("select-all").onchange = ({ target }) => select(target.checked ? shown : []);
+$("bulk").onclick = ({ target: { value } }) => {
+	const state = filters.state.value;
+	// What the service cannot filter by, it is told one by one.
+	const isNarrowed = selection.size || $("filter").value.trim();
+	perform(value, targets(value), !isNarrowed && { ...(state && { state }) });
+};
 store.addEventListener("change", ({ detail: { changed, hasMoved } }) => {
 	list.update(changed);
+	list.update(works.keys());
 	// These orders change with progress.
 	if (hasMoved || ["size", "progress", "speed"].includes($("sort").value)) timer ??= setTimeout(arrange, 100);
 });
@@ -60,12 +64,21 @@ arrange();
 function arrange() {
 	clearTimeout(timer);
 	timer = undefined;
-	const state = $("filters").elements.state.value;
+	const state = filters.state.value;
 	const text = $("filter").value.trim().toLowerCase();
 	const matches = (download) => (!state || download.state === state) && (!text || textOf(download).includes(text));
-	const shown = [...store.all.values()].filter(matches).sort(orders[$("sort").value]);
+	const found = [...store.all.values()].filter(matches).sort(orders[$("sort").value]);
+	shown = found.map(idOf);
 	selection = selection.intersection(store.all);
-	list.show(shown.map(({ id }) => id));
+	works = Map.groupBy(store.all.values(), workOf);
+	for (const [id, { length }] of works) if (!id || length < 2) works.delete(id);
+	const rows = [...Map.groupBy(found, headOf)].map(([head, downloads]) => {
+		// A work keeps its own order.
+		const ids = closed.has(head) ? [] : downloads.map(idOf).sort();
+		return works.has(head) ? [head, ids] : ids;
+	});
+	list.show(rows.flat(2));
+	list.update();
 	showCounts();
 }
 
@@ -75,54 +88,107 @@ function textOf({ url, folder, filename, labels, track }) {
 
 function showCounts() {
 	const { all, total, isLoading } = store;
-	const counts = Object.fromEntries(states.map((state) => [state, 0]));
-	for (const { state } of all.values()) counts[state] += 1;
+	const counts = Map.groupBy(all.values(), ({ state }) => state);
 	// Until then the numbers would make everything jump.
 	$("states").style.visibility = isLoading ? "hidden" : "";
-	for (const { value, parentElement } of $("filters").elements.state) setText(parentElement.lastChild, format.count(counts[value] ?? all.size));
-	const [shown, selected] = [list.order.length, selection.size];
-	const older = isLoading || total <= all.size ? "" : `, the newest of ${format.count(total)}`;
-	setText($("summary"), selected ? `${format.count(selected)} of ${format.count(shown)} selected` : format.counted(shown, "download") + older);
-	$("select-all").checked = selected > 0 && selected === shown;
-	$("select-all").indeterminate = selected > 0 && selected < shown;
+	for (const { value, parentElement } of filters.state) setText(parentElement.lastChild, count(value ? (counts.get(value)?.length ?? 0) : all.size));
+	const [{ length }, { size }] = [shown, selection];
+	const older = isLoading || total <= all.size ? "" : `, the newest of ${count(total)}`;
+	setText($("summary"), size ? `${count(size)} of ${count(length)} selected` : counted(length, "download") + older);
+	$("select-all").checked = size && size === length;
+	$("select-all").indeterminate = size && size < length;
 	for (const button of $("bulk").querySelectorAll("button")) {
 		const number = targets(button.value).length;
-		setText(button, `${capitalized(button.value)} ${format.count(number)}`);
+		setText(button, `${capitalized(button.value)} ${count(number)}`);
 		button.disabled = !number;
 	}
-	$("empty").hidden = shown > 0 || isLoading;
+	$("empty").hidden = length > 0 || isLoading;
 	setText($("empty"), all.size ? "No download matches the filter." : `Nothing here yet.${access.mayChange ? " Search, paste a link, or drop one here." : ""}`);
 	const active = [...all.values()].filter(isActive).length;
-	document.title = active ? `(${format.count(active)}) Pawl` : "Pawl";
+	document.title = active ? `(${count(active)}) Pawl` : "Pawl";
+}
+
+// --- Works, whose downloads stand together
+
+// The id of its work, which is a label of all that were ordered with it.
+function workOf({ labels, track }) {
+	const id = track?.partOf;
+	return /^\w+:\S+$/.test(id) && labels.includes(id) ? id : null;
+}
+
+// The id of the row that it stands under: its own, if not that of a work.
+function headOf(download) {
+	const work = workOf(download);
+	return works.has(work) ? work : download.id;
+}
+
+// A download, or all those of a work as one, of which they are the `parts`.
+function find(id) {
+	const parts = works.get(id)?.map(({ id }) => store.all.get(id)).filter(Boolean);
+	if (!parts?.length) return store.all.get(id);
+	const { collection, artworkUrl } = parts[0].track;
+	const numberOf = (state) => parts.filter((part) => part.state === state).length;
+	const completed = numberOf("completed");
+	const bytesReceived = sum(parts, "bytesReceived");
+	const bytesPerSecond = sum(parts, "bytesPerSecond");
+	const bytesTotal = parts.some(({ bytesTotal }) => bytesTotal === null) ? null : sum(parts, "bytesTotal");
+	const about = [`${count(completed)} of ${count(parts.length)} completed`];
+	return {
+		id, parts, about, bytesReceived, bytesPerSecond, bytesTotal,
+		labels: [id],
+		track: { name: collection || id, artworkUrl },
+		state: states.find(numberOf),
+		progress: bytesTotal ? bytesReceived / bytesTotal : completed / parts.length,
+		etaSeconds: bytesTotal && bytesPerSecond ? (bytesTotal - bytesReceived) / bytesPerSecond : null,
+		updatedAt: about[0],
+	};
+}
+
+function act(action, download) {
+	const { id, parts } = download;
+	if (action === "details") attempt(() => showDetails(download));
+	else if (action === "open") open(id);
+	else perform(action, parts?.filter((part) => isEligible(action, part)) ?? [download], { label: id });
+}
+
+function open(id, opens = closed.has(id)) {
+	closed[opens ? "delete" : "add"](id);
+	arrange();
 }
 
 // --- A row
 
 function makeRow(id) {
-	const { element, parts } = stamp("row");
+	const { element, nodes } = stamp("row");
 	element.id = id;
 	element.role = "row";
 	for (const cell of element.children) cell.role = "gridcell";
-	parts.store.remove();
+	nodes.page.remove();
 	// Keys act on the current row.
 	for (const control of element.querySelectorAll("input, button")) control.tabIndex = -1;
 	let drawn;
 	const show = () => {
-		element.ariaSelected = parts.pick.checked = selection.has(id);
-		const download = store.all.get(id);
-		if (!download || download === drawn) return;
-		const { url, track, folder, labels, priority, updatedAt } = download;
+		const download = find(id);
+		if (!download) return;
+		const { url, track, folder, labels, priority, updatedAt, parts, about } = download;
+		element.ariaSelected = nodes.pick.checked = selection.has(id);
+		element.ariaLevel = headOf(download) === id ? 1 : 2;
+		nodes.pick.hidden = parts;
+		element.ariaExpanded = nodes.details.ariaExpanded = parts ? !closed.has(id) : null;
+		if (download === drawn) return;
 		const name = nameOf(download);
-		showState({ element, parts }, download, name);
+		showState({ element, nodes }, download, name);
 		// The rest does not change with progress.
 		if (drawn?.updatedAt !== updatedAt) {
-			setText(parts.name, name);
-			element.ariaLabel = parts.name.title = name;
-			parts.pick.ariaLabel = `Select ${name}`;
-			const texts = [track?.artist ?? new URL(url).host, track?.collection, folder, priority && `priority ${format.count(priority)}`];
-			parts.about.replaceChildren(...labels.map((label) => make("bdi", { class: "label" }, label)), ...isolated(texts));
-			parts.art.replaceChildren(artwork(track?.artworkUrl));
-			setAction(parts.details, "details", name);
+			setText(nodes.name, name);
+			element.ariaLabel = nodes.name.title = name;
+			nodes.pick.ariaLabel = `Select ${name}`;
+			const texts = about ?? [track?.artist ?? new URL(url).host, track?.collection, folder, priority && `priority ${count(priority)}`];
+			const chips = labels.filter((label) => label !== workOf(download)).map((label) => make("bdi", { class: "label" }, label));
+			// Of a work, how far it has come matters more.
+			nodes.about.replaceChildren(...(about ? [] : chips), ...isolated(texts), ...(about ? chips : []));
+			nodes.art.replaceChildren(artwork(track?.artworkUrl));
+			setAction(nodes.details, parts ? "open" : "details", name);
 		}
 		drawn = download;
 	};
@@ -141,13 +207,12 @@ function select(ids) {
 }
 
 $("list").onclick = ({ target }) => {
-	const download = store.all.get(target.closest(".row")?.id);
+	const download = find(target.closest(".row")?.id);
 	if (!download) return;
 	list.goTo(list.order.indexOf(download.id));
 	$("list").focus({ preventScroll: true });
 	const action = target.closest("button")?.dataset.do;
-	if (action === "details") showDetails(download);
-	else if (action) perform(action, download);
+	if (action) act(action, download);
 	else if (target.matches("input")) toggle(download.id);
 	else if (target.matches(".label")) {
 		$("filter").value = target.textContent;
@@ -159,39 +224,23 @@ $("list").onkeydown = (event) => {
 	const { key } = event;
 	const hasModifier = event.ctrlKey || event.metaKey || event.altKey;
 	const { current, order, rowsPerPage } = list;
-	const download = store.all.get(current);
+	const download = find(current);
 	const step = { ArrowDown: 1, ArrowUp: -1, PageDown: rowsPerPage, PageUp: -rowsPerPage, Home: -Infinity, End: Infinity }[key];
 	if (!download) return;
 	if (step && !hasModifier) list.goTo(order.indexOf(current) + step);
-	else if (key === "a" && hasModifier) select(order);
+	else if (download.parts && /^( |Enter|Arrow(Left|Right))$/.test(key)) open(current, { ArrowLeft: false, ArrowRight: true }[key]);
+	else if (key === "a" && hasModifier) select(shown);
 	else if (key === "Escape") select([]);
 	else if (key === " ") toggle(current);
-	else if (key === "Enter") showDetails(download);
-	else if (key === "Delete") perform(eligible.cancel.includes(download.state) ? "cancel" : "remove", download);
-	else if (key === "p" && !hasModifier) perform(isActive(download) ? "pause" : "resume", download);
+	else if (key === "Enter") act("details", download);
+	else if (key === "Delete") act(isEligible("cancel", download) ? "cancel" : "remove", download);
+	else if (key === "p" && !hasModifier) act(isActive(download) ? "pause" : "resume", download);
 	else return;
 	event.preventDefault();
 };
 
-// --- Many at once
-
-/** The selection if there is one, and all that is shown if not. */
+// The selection if there is one, or else all that is shown.
 function targets(verb) {
-	const ids = selection.size ? [...selection] : list.order;
-	return ids.map((id) => store.all.get(id)).filter((download) => eligible[verb].includes(download?.state));
-}
-
-async function performOnShown(verb) {
-	if (!verb) return;
-	const downloads = targets(verb);
-	const number = format.counted(downloads.length, "download");
-	let choice;
-	if (verb === "cancel") choice = await ask(`Cancel ${number}?`, "What has arrived is deleted.", "Cancel them");
-	if (verb === "clear") choice = await ask(`Clear ${number}?`, "They are taken off the list.", "Clear", true);
-	if (choice === null) return;
-	if (["clear", "retry"].includes(verb) || selection.size || $("filter").value.trim()) return performOnMany(downloads, verb, choice?.deletesFiles);
-	// What its filter can tell, the service does at once, and also to those that are not loaded here.
-	const query = new URLSearchParams([...new Set(downloads.map(({ state }) => state))].map((state) => ["state", state]));
-	const { changed } = await call("POST", `downloads/${verb}?${query}`);
-	say(`${format.count(changed)} changed.`);
+	const ids = selection.size ? [...selection] : shown;
+	return ids.map((id) => store.all.get(id)).filter((download) => isEligible(verb, download));
 }

@@ -9,42 +9,46 @@ function number(value, digits, unit) {
 	return (formats[key] ??= new Intl.NumberFormat(undefined, options)).format(value);
 }
 
+export const sum = (items, member) => items.reduce((total, item) => total + item[member], 0);
+
+export const joined = (...texts) => texts.filter(Boolean).join(" · ");
+
 export const count = (value) => number(value, 0);
 
 export const counted = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 
-/** The unit for a number of bytes, what it counts, and how many decimals are worth telling. */
+// The unit for a number of bytes, its size, and how many decimals are worth telling.
 function scaleOf(bytes) {
 	const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), scales.length - 1);
 	return { unit: scales[power], size: 1000 ** power, digits: power < 2 ? 0 : 1 };
 }
 
-/** `8.0 MB` */
-export function bytes(value, suffix = "") {
+// `8.0 MB`
+export function sizeOf(value, suffix = "") {
 	const { unit, size, digits } = scaleOf(value);
 	return number(value / size, digits, unit + suffix);
 }
 
-/** `1.2 MB/s` */
-export const speed = (value) => bytes(value, "-per-second");
+// `1.2 MB/s`
+export const speed = (value) => sizeOf(value, "-per-second");
 
-/** `3.1 of 8.0 MB`, both in the unit of the whole. */
+// `3.1 of 8.0 MB`, both in the unit of the whole.
 export function part(received, total) {
-	if (total === null) return bytes(received);
+	if (total === null) return sizeOf(received);
 	const { size, digits } = scaleOf(total);
-	return `${number(received / size, digits)} of ${bytes(total)}`;
+	return `${number(received / size, digits)} of ${sizeOf(total)}`;
 }
 
 const durations = new Intl.DurationFormat(undefined, { style: "short" });
 
-/** `4 sec`, `2 min, 5 sec` */
+// `4 sec`, `2 min, 5 sec`
 export function span(value) {
 	const all = Math.max(1, Math.ceil(value));
 	const [days, hours, minutes, seconds] = [all / 86400, (all / 3600) % 24, (all / 60) % 60, all % 60].map(Math.floor);
 	return durations.format(days ? { days, hours } : hours ? { hours, minutes } : { minutes, seconds });
 }
 
-/** `3:45` or `1:03:45` */
+// `3:45` or `1:03:45`
 export const playingTime = (milliseconds) => new Date(milliseconds).toISOString().slice(11, 19).replace(/^00:0?/, "");
 
 export const moment = (text) => text && new Date(text).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });

@@ -1,25 +1,24 @@
-// A list with only the rows that can be seen: each is placed by its number, so that a hundred thousand cost what ten do.
+// A list that has only the rows that can be seen: each is placed by its number, so a hundred thousand cost what ten do.
 
 const spare = 5;
 
 export class VirtualList {
-	/** Ids, from the top. */
 	order = [];
-	/** The row that keys act on. The focus is the list's: rows come and go. */
+	// The row that keys act on. The focus is the list's: rows come and go.
 	current;
 	#rows = new Map();
 
-	/** `makeRow(id)` returns `{ element, show() }`. How high rows are the style sheet says, in `--row`. */
+	// `makeRow(id)` returns `{ element, show() }`. How high rows are the style sheet says, in `--row`.
 	constructor(list, makeRow) {
 		Object.assign(this, { list, makeRow, scroller: list.parentElement });
-		this.scroller.addEventListener("scroll", () => this.#draw(), { passive: true });
+		this.scroller.onscroll = () => this.#draw();
 		new ResizeObserver(() => this.#draw()).observe(this.scroller);
 		list.onfocus = () => list.matches(":focus-visible") && this.goTo(this.order.indexOf(this.current));
 	}
 
 	show(order) {
-		const index = Math.max(0, Math.min(this.order.indexOf(this.current), order.length - 1));
-		if (this.current && !order.includes(this.current)) this.current = order[index];
+		// The next one takes the place of one that is gone.
+		if (this.current && !order.includes(this.current)) this.current = order[this.order.indexOf(this.current)] ?? order.at(-1);
 		this.order = order;
 		this.list.ariaRowCount = order.length;
 		this.list.style.height = `calc(${order.length} * var(--row))`;
@@ -30,7 +29,7 @@ export class VirtualList {
 		for (const id of ids) this.#rows.get(id)?.show();
 	}
 
-	/** Makes a row the current one, and brings it into sight. */
+	// Makes a row the current one, and brings it into sight.
 	goTo(index) {
 		const bounded = Math.max(0, Math.min(index, this.order.length - 1));
 		const [top, { scrollTop, clientHeight }] = [bounded * this.#rowHeight, this.scroller];
@@ -52,13 +51,10 @@ export class VirtualList {
 		const height = this.#rowHeight;
 		const first = Math.max(0, Math.floor(scroller.scrollTop / height) - spare);
 		const ids = this.order.slice(first, Math.ceil((scroller.scrollTop + scroller.clientHeight) / height) + spare);
-		for (const [id, { element }] of this.#rows) {
-			if (ids.includes(id)) continue;
-			element.remove();
-			this.#rows.delete(id);
-		}
+		const drawn = this.#rows;
+		this.#rows = new Map(ids.map((id) => [id, drawn.get(id) ?? this.makeRow(id)]));
+		for (const [id, { element }] of drawn) if (!this.#rows.has(id)) element.remove();
 		ids.forEach((id, index) => {
-			if (!this.#rows.has(id)) this.#rows.set(id, this.makeRow(id));
 			const { element } = this.#rows.get(id);
 			element.style.translate = `0 calc(${first + index} * var(--row))`;
 			element.ariaRowIndex = first + index + 1;

@@ -1,12 +1,12 @@
-// Search as you type, and the results with the state of their downloads.
+// Search as you type, the results with the state of their downloads, and the parts of works.
 
 import { capitalized, perform, play, setAction, showState } from "./actions.js";
 import { call } from "./api.js";
 import { $, artwork, attempt, isolated, make, setText, stamp, webAddress } from "./dom.js";
-import * as format from "./format.js";
+import { count, counted, joined, playingTime, sizeOf, sum } from "./format.js";
 import { store } from "./store.js";
 
-/** Names this page's search: a newer one replaces the older one, at the source too. */
+// Of this page: a newer search replaces the older one, at the source too.
 const session = String(Math.random());
 
 let sources = [];
@@ -24,7 +24,9 @@ $("term").oninput = () => {
 };
 $("media").onchange = () => find();
 $("more").onclick = () => find(rows.length);
-store.addEventListener("change", () => rows.filter((row) => store.of(row.result) !== row.download).forEach(render));
+store.addEventListener("change", () => {
+	for (const row of rows.flatMap((row) => [row, ...row.parts])) if (store.of(row.result) !== row.download) render(row);
+});
 
 $("source").onchange = () => {
 	offerMedia();
@@ -32,15 +34,15 @@ $("source").onchange = () => {
 };
 attempt(async () => {
 	({ sources } = await call("GET", "search/sources"));
-	$("source").replaceChildren(...sources.map(({ id, name }) => make("option", { value: id }, name)));
+	$("source").replaceChildren(...sources.map(({ id, name }) => new Option(name, id)));
 	offerMedia();
 });
 
 function offerMedia() {
 	const source = sources.find(({ id }) => id === $("source").value);
 	const values = source?.parameters.find(({ name }) => name === "media")?.values ?? ["all"];
-	const titled = (value) => (value === "all" ? "All media" : capitalized(value.replace(/[A-Z]/g, (letter) => " " + letter.toLowerCase())));
-	$("media").replaceChildren(...values.map((value) => make("option", { value }, titled(value))));
+	const titled = (value) => (value === "all" ? "All media" : capitalized(value.replace(/[A-Z]/g, " $&").toLowerCase()));
+	$("media").replaceChildren(...values.map((value) => new Option(titled(value), value)));
 	$("media").disabled = values.length === 1;
 }
 
@@ -51,7 +53,7 @@ async function find(offset = 0) {
 	const term = $("term").value.trim();
 	if (!term) return show({ results: [] }, 0, "Type to search.");
 	const query = new URLSearchParams({ term, limit: 50, offset, session, source: $("source").value });
-	if ($("media").value && !$("media").disabled) query.set("media", $("media").value);
+	if (!$("media").disabled) query.set("media", $("media").value);
 	$("results").ariaBusy = "true";
 	try {
 		show(await call("GET", "search?" + query, undefined, current.signal), offset);
@@ -63,7 +65,7 @@ async function find(offset = 0) {
 }
 
 function show({ results, attribution }, offset, status) {
-	const added = results.map(makeRow);
+	const added = results.map((result) => makeRow(result));
 	if (!offset) {
 		rows = [];
 		$("results").replaceChildren();
@@ -71,39 +73,43 @@ function show({ results, attribution }, offset, status) {
 	}
 	rows.push(...added);
 	$("results").append(...added.map(({ element }) => element));
-	if (offset) added[0]?.parts.first.focus();
+	if (offset) added[0]?.element.querySelector(".do button:not([hidden])")?.focus();
 	$("results").ariaBusy = "false";
 	$("more").hidden = results.length < 50;
-	setText($("attribution"), (rows.length && attribution) || "");
-	setText($("search-status"), status ?? (rows.length ? format.counted(rows.length, "result") : "Nothing found."));
+	setText($("attribution"), rows.length ? attribution : "");
+	setText($("search-status"), status ?? (rows.length ? counted(rows.length, "result") : "Nothing found."));
 }
 
-function makeRow(result) {
-	const row = { ...stamp("row"), result };
-	const { element, parts } = row;
+function makeRow(result, isPart) {
+	const row = { ...stamp("row"), result, parts: [] };
+	const { element, nodes } = row;
 	result.name ||= "Untitled";
-	const { name, artist, collection, durationMs, downloadUrl, pageUrl } = result;
+	const { id, name, artist, collection, durationMs, bytes, downloadUrl, pageUrl, number, partCount, partOf } = result;
 	element.role = "listitem";
-	parts.pick.parentElement.remove();
-	parts.details.remove();
-	setText(parts.name, name);
-	parts.about.append(...isolated([durationMs && format.playingTime(durationMs), artist, collection]));
-	const page = webAddress(pageUrl);
-	parts.store.hidden = !page;
-	parts.store.href = page;
-	parts.store.ariaLabel = `View ${name} in store`;
+	nodes.pick.parentElement.remove();
+	setText(nodes.name, isPart ? `${number}. ${name}` : name);
+	const size = [durationMs && playingTime(durationMs), bytes && sizeOf(bytes), partCount && counted(partCount, "part")];
+	nodes.about.append(...isolated([...size, result.format, artist, collection]));
+	const page = webAddress(!isPart && pageUrl);
+	Object.assign(nodes.page, { hidden: !page, href: page, ariaLabel: `View page of ${name}` });
 	const media = /\.(?:(mp4|m4v|mov)|m4a|mp3|aac|wav|ogg)(?:\?|$)/i.exec(downloadUrl);
-	const isVideo = Boolean(media?.[1]);
-	setAction(parts.preview, media && "preview", name);
-	parts.art.prepend(artwork(result.artworkUrl));
-	const work = {
-		preview: () => play(name, isVideo, downloadUrl),
-		download: () => attempt(async () => store.put(await call("POST", "downloads", { url: downloadUrl, track: result }))),
+	setAction(nodes.preview, media && "preview", name);
+	setAction(nodes.details, result.links.parts && "open", name);
+	nodes.details.ariaExpanded = false;
+	nodes.art.prepend(artwork(result.artworkUrl));
+	// With what its source knows of it, and among the others of its work.
+	const order = isPart ? { trackId: id, labels: [partOf] } : { url: downloadUrl, track: result };
+	const actions = {
+		preview: () => play(name, Boolean(media[1]), downloadUrl),
+		download: () => attempt(async () => store.put(await call("POST", "downloads", order))),
+		open: () => toggle(row),
 	};
-	element.onclick = ({ target }) => {
-		const action = target.closest("button")?.dataset.do;
-		if (work[action]) work[action]();
-		else if (action) perform(action, row.download);
+	element.onclick = (event) => {
+		// It may be a part of another.
+		event.stopPropagation();
+		const action = event.target.closest("button")?.dataset.do;
+		if (actions[action]) actions[action]();
+		else perform(action, [row.download]);
 	};
 	render(row);
 	return row;
@@ -112,5 +118,48 @@ function makeRow(result) {
 function render(row) {
 	row.download = store.of(row.result);
 	showState(row, row.download, row.result.name);
-	if (!row.result.downloadUrl) row.parts.first.hidden = true;
+	if (!row.result.downloadUrl) row.nodes.first.hidden = true;
+}
+
+// --- The parts of a work
+
+function toggle(row) {
+	const { work, result: { id, name, links } } = row;
+	row.nodes.details.ariaExpanded = !work;
+	row.parts = [];
+	row.work = null;
+	if (work) return work.remove();
+	const status = make("p", { class: "soft", role: "status" }, "Loading…");
+	const formats = make("select", { "aria-label": `Format of ${name}`, hidden: "" });
+	const all = make("button", { class: "primary", "aria-label": `Download all of ${name}`, "data-do": "all" }, "Download all");
+	const list = make("div", { role: "list", "aria-label": `Parts of ${name}` });
+	row.work = make("div", { class: "work" }, status, formats, all, list);
+	row.element.append(row.work);
+	formats.onchange = async () => {
+		const { value } = formats;
+		try {
+			const found = await call("GET", links.parts + (value && `&format=${encodeURIComponent(value)}`));
+			// Another may have been chosen meanwhile.
+			if (formats.value !== value) return;
+			if (formats.hidden) {
+				const options = found.formats.map(({ name, count, bytes }) => new Option(joined(name, counted(count, "file"), bytes && sizeOf(bytes)), name));
+				formats.append(new Option("Suggested formats", ""), ...options);
+				formats.hidden = !options.length;
+			}
+			row.parts = found.results.map((part) => makeRow(part, true));
+			list.replaceChildren(...row.parts.map(({ element }) => element));
+			const bytes = sum(found.results, "bytes");
+			setText(status, joined(`${count(found.count)} of ${counted(found.total, "part")}`, bytes && sizeOf(bytes)));
+		} catch (error) {
+			setText(status, error.message);
+		}
+	};
+	formats.onchange();
+	all.onclick = () =>
+		attempt(async () => {
+			const { items } = await call("POST", "downloads/batch", { partsOf: id, formats: formats.value ? [formats.value] : null });
+			const outcomes = Object.groupBy(items, ({ status }) => ({ 200: "there already", 201: "begun" })[status] ?? "refused");
+			const counts = Object.entries(outcomes).map(([outcome, { length }]) => `${count(length)} ${outcome}`);
+			setText(status, joined(...counts, outcomes.refused?.[0].problem.detail));
+		});
 }

@@ -1,8 +1,8 @@
-// What is known of the downloads: events keep it current, pages of the list fill in what had ended before.
+// What is known of the downloads: events keep it current, pages of the list bring what had ended before.
 
 import { call, follow } from "./api.js";
 
-/** A hundred thousand would take a gigabyte. */
+// A hundred thousand would take a gigabyte.
 const mostLoaded = 20_000;
 
 export const activeStates = ["downloading", "queued", "retrying"];
@@ -10,20 +10,22 @@ export const states = [...activeStates, "paused", "failed", "completed", "cancel
 
 class RecordStore extends EventTarget {
 	all = new Map();
-	/** How many the service has. */
+	// How many the service has.
 	total = 0;
 	isLoading = true;
+	// Hears of each change of a state; set by the page.
+	onTransition;
 	#newest = new Map();
 	#changed = new Set();
 	#hasMoved = false;
-	/** Downloads that events told of while the list is read: they know better. */
+	// Downloads that events told of while the list is read: they know better.
 	#told = new Set();
 
 	start(onState) {
 		this.reconnect = follow((name, data) => this.#take(name, data), onState);
 	}
 
-	/** The newest of a search result. */
+	// The newest of a search result.
 	of({ id, downloadUrl, download }) {
 		return this.all.get(this.#newest.get(id) ?? this.#newest.get(downloadUrl) ?? download?.id);
 	}
@@ -44,7 +46,7 @@ class RecordStore extends EventTarget {
 		const before = this.all.get(id);
 		if (before?.updatedAt > updatedAt) return;
 		this.all.set(id, download);
-		if (before && before.state !== state) this.dispatchEvent(new CustomEvent("transition", { detail: download }));
+		if (before && before.state !== state) this.onTransition(download);
 		for (const key of keysOf(download)) if (!(this.#newest.get(key) > id)) this.#newest.set(key, id);
 		this.#note(id, !before || placeOf(before) !== placeOf(download));
 	}
@@ -57,7 +59,7 @@ class RecordStore extends EventTarget {
 		this.#note(id, true);
 	}
 
-	/** Reads the list anew, and drops what it no longer has. */
+	// Reads the list anew, and drops what it no longer has.
 	async #load(told) {
 		this.#told = told;
 		this.isLoading = true;
@@ -83,7 +85,7 @@ class RecordStore extends EventTarget {
 		this.#note(null, true);
 	}
 
-	/** Tells the views once a frame, however much happens. */
+	// Tells the views once a frame, however much happens.
 	#note(id, hasMoved) {
 		this.#hasMoved ||= hasMoved;
 		this.#changed.add(id);
@@ -97,10 +99,10 @@ class RecordStore extends EventTarget {
 	}
 }
 
-/** What a result may know a download by. */
+// What a result may know a download by.
 const keysOf = ({ url, track }) => [url, track?.id].filter(Boolean);
 
-/** What decides where a download stands in the list. */
+// What decides where a download stands in the list.
 const placeOf = ({ state, folder, filename, priority, labels }) => String([state, folder, filename, priority, labels]);
 
 export const store = new RecordStore();
