@@ -81,7 +81,10 @@ extension Catalog {
                 throw absence.map { .notFound($0) } ?? Self.notFound(query.id)
             }
             // It is something else than it was taken for, and its parts have to be asked for in another way.
-            guard requests[(number + 1)...].contains(where: { $0.workKind == item.kind }) else { break }
+            guard requests[(number + 1)...].contains(where: { $0.workKind == item.kind }) else {
+                let work = item.partOf.map { "; it is a part of \($0)" } ?? ""
+                throw .notFound("\(SearchParameter.quoted(query.id)) has no parts\(work)")
+            }
         }
         throw .notFound("\(SearchParameter.quoted(query.id)) has no parts")
     }

@@ -15,19 +15,24 @@ struct AddRequest: Sendable, Equatable {
     let source: Source
     /// What it is called here.
     let name: String
+    /// The work that it was listed as a part of: its label, as of all that are ordered together.
+    let work: String?
 
-    init(_ source: Source, name: String) {
+    init(_ source: Source, name: String, of work: String? = nil) {
         self.source = source
         self.name = name
+        self.work = work
     }
 
     /// Whether it is for all parts of a work.
     var isWork: Bool { if case .work = source { true } else { false } }
 
     /// What a result means: its own file, or its parts if it has none or formats are chosen.
+    /// - Parameter work: the work whose part it is listed as.
     /// - Throws: one line that says why it means nothing.
-    init(_ result: SearchMemory.Result, choosesFormats: Bool) throws(RemoteError) {
+    init(_ result: SearchMemory.Result, of work: String? = nil, choosesFormats: Bool) throws(RemoteError) {
         name = result.name
+        self.work = work
         if result.hasParts, choosesFormats || !result.isDownloadable {
             source = .work(result.id)
         } else if choosesFormats {
@@ -54,7 +59,7 @@ struct AddRequest: Sendable, Equatable {
         case .results(let numbers):
             var requests: [AddRequest] = []
             for result in try SearchMemory.results(numbers, of: memory.latest) {
-                requests.append(try AddRequest(result, choosesFormats: choosesFormats))
+                requests.append(try AddRequest(result, of: memory.parts?.term, choosesFormats: choosesFormats))
             }
             return requests
         case .item(let id):

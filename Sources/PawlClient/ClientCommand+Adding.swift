@@ -129,7 +129,7 @@ extension ClientCommand {
         add("segments", options.segments.map { .integer(Int64($0)) })
         add("speedLimit", options.speedLimit > 0 ? .integer(options.speedLimit) : nil)
         add("priority", options.priority.map { .integer(Int64($0)) })
-        add("labels", options.labels)
+        add("labels", options.labels + (request.work.map { [$0] } ?? []))
         add("paused", options.startsPaused ? .bool(true) : nil)
         return .object(members)
     }

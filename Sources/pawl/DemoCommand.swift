@@ -19,7 +19,7 @@ enum DemoCommand {
                 // Not before the data directory is known to be ours.
                 remember(url.port, portPath, log)
                 let base = service.url + configuration.basePath.text
-                StandardStreams.writeError(suggestions(service: base, needsToken: configuration.needsToken, url))
+                StandardStreams.writeError(suggestions(service: base, needsToken: configuration.needsToken))
             }
             await upstream.shutdown()
             return status
@@ -75,13 +75,13 @@ enum DemoCommand {
         }
     }
 
-    /// Three lines worth trying: find something, download something large, watch it.
-    private static func suggestions(service: String, needsToken: Bool, _ upstream: HTTPURL) -> String {
+    /// Three lines worth trying: find a work, download all of it, watch it.
+    private static func suggestions(service: String, needsToken: Bool) -> String {
         let token = needsToken ? " -H \"Authorization: Bearer $PAWL_TOKEN\"" : ""
-        let file = "http://\(upstream.host):\(upstream.port)/large/field-recording-1.bin"
+        let work = #"{"partsOf":"archive:tidewater-soundings-2023"}"#
         return """
-            curl\(token) '\(service)/search?term=prelude&limit=3'
-            curl\(token) \(service)/downloads -H 'Content-Type: application/json' -d '{"url":"\(file)"}'
+            curl\(token) '\(service)/search?source=archive&term=soundings'
+            curl\(token) \(service)/downloads/batch -H 'Content-Type: application/json' -d '\(work)'
             curl\(token) -N '\(service)/downloads/events'
 
             """

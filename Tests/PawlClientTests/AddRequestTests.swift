@@ -39,6 +39,18 @@ struct AddRequestTests {
         #expect(try AddRequest.requests(operand, Self.memory, choosesFormats: choosesFormats) == expected)
     }
 
+    @Test("a part that was listed goes by its work's label, like all that are ordered together")
+    func parts() throws {
+        let listing = SearchMemory.Listing(
+            term: "a:album", work: "the album", results: [Self.result("a:part", file: true, parts: false)])
+        let memory = SearchMemory(search: Self.memory.search, parts: listing)
+        let requests = try AddRequest.requests(try #require(DownloadOperand("1")), memory, choosesFormats: false)
+        #expect(requests == [AddRequest(.item("a:part"), name: "the a:part", of: "a:album")])
+        let invocation = try CommandLineParser.parse(["add", "1", "-l", "x"], environment: [:])
+        let sent = ClientCommand.body(try #require(requests.first), invocation)
+        #expect(String(decoding: sent.serialized(), as: UTF8.self) == #"{"trackId":"a:part","labels":["x","a:album"]}"#)
+    }
+
     @Test(
         "what means nothing is refused before anything is sent",
         arguments: [

@@ -112,7 +112,7 @@ extension Work {
         if !formats.isEmpty {
             let names = SearchParameter.withoutRepeats(formats.map(\.name)).joined(separator: ", ")
             let why = restriction.map { ": \($0)" } ?? ""
-            return .notFound("nothing of \(id) is selected\(why); 'format' takes one of those it has: \(names)")
+            return .notFound("nothing of \(id) is selected\(why); there is only what has to be asked for by its format: \(names)")
         }
         return .notFound("there is nothing to be had of \(id): \(restriction ?? "it has no parts")")
     }

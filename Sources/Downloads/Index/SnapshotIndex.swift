@@ -56,7 +56,9 @@ public final class SnapshotIndex: Sendable {
     /// The newest download of a URL, in the normalised spelling of ``Download/url``.
     public func reference(toURL url: String) -> (id: DownloadID, state: DownloadState)? {
         let found: IndexEntry? = state.withLock { $0.table.newest(ofURL: url) }
-        return found.map { ($0.download.id, $0.download.state) }
+        // One whose file was taken away is none that anybody has.
+        guard let download = found?.download, !download.fileMissing else { return nil }
+        return (download.id, download.state)
     }
 
     /// All downloads of a URL, newest first.

@@ -9,6 +9,8 @@ public struct DownloadChange: Sendable {
     public var labels: [String]?
     /// A label that it is to have beside those it has.
     var addedLabel: String?
+    /// A label that it is to have no more.
+    var removedLabel: String?
     /// Bytes per second; 0 is no limit.
     public var speedLimit: Int64?
     /// Another URL of the same content.
@@ -52,6 +54,7 @@ public struct DownloadChange: Sendable {
     func apply(to download: inout Download) {
         if let priority { download.priority = priority }
         if let labels { download.labels = labels }
+        if let removedLabel { download.labels.removeAll { $0 == removedLabel } }
         if let addedLabel, !download.labels.contains(addedLabel) { download.labels.append(addedLabel) }
         if let speedLimit { download.speedLimit = speedLimit }
     }

@@ -258,7 +258,8 @@ extension DownloadService {
     /// - Parameters:
     ///   - items: what to download, and how; or why that is refused already.
     ///   - label: what all of them are called together, if they are a work's: those that are there already get it as a label too, and
-    ///     of those that have it the failed and the cancelled ones go on. That may have been done even if it throws.
+    ///     of those that have it the failed and the cancelled ones go on. Those whose file is gone lose it to the new ones. That may have
+    ///     been done even if it throws.
     ///   - key: the request's key, which has been claimed.
     /// - Returns: what became of each, in their order.
     /// - Throws: `insufficientStorage`, `overloaded`, `storeFailed`.
@@ -310,9 +311,11 @@ extension DownloadService {
         }
     }
 
-    /// Has the downloads that are there already go by a work's label, and those of the work that have failed or were cancelled go on.
+    /// Has the downloads that are there already go by a work's label, and no others, and those of the work that have failed or were
+    /// cancelled go on.
     private func takeIn(_ requests: [NewDownload], label: String) async throws(DownloadError) {
         var unlabelled: [Download] = []
+        var gone: [Download] = []
         var failed: [Download] = []
         var cancelled: [Download] = []
         for request in requests where request.onDuplicate == .returnExisting {
@@ -320,15 +323,21 @@ extension DownloadService {
             if let known = downloads.first(where: isCurrent) {
                 if !known.labels.contains(label) { unlabelled.append(known) }
             } else if let ended = downloads.first(where: { !$0.state.isLive && $0.labels.contains(label) }) {
-                if ended.state == .failed { failed.append(ended) }
-                if ended.state == .cancelled { cancelled.append(ended) }
+                switch ended.state {
+                case .failed: failed.append(ended)
+                case .cancelled: cancelled.append(ended)
+                default: gone.append(ended)
+                }
             }
         }
         var change = DownloadChange()
         change.addedLabel = label
-        for (request, downloads) in [(.change(change), unlabelled), (.resume, failed), (.retry, cancelled)]
-            as [(DownloadMachine.Command.Request, [Download])]
-        {
+        var removal = DownloadChange()
+        removal.removedLabel = label
+        let commands: [(DownloadMachine.Command.Request, [Download])] = [
+            (.change(change), unlabelled), (.change(removal), gone), (.resume, failed), (.retry, cancelled),
+        ]
+        for (request, downloads) in commands {
             for start in stride(from: 0, to: downloads.count, by: Self.bulkPiece) {
                 _ = try await ask(request, ofPiece: Array(downloads[start...].prefix(Self.bulkPiece)))
             }

@@ -51,8 +51,10 @@ extension Problem {
         case .upstreamRejected(let reason): self.init(.upstreamRejected, reason)
         case .upstreamUnreachable(let reason): self.init(.upstreamUnreachable, reason)
         case .upstreamRateLimited(let delay):
+            let seconds = Self.wholeSeconds(delay)
             self.init(
-                .upstreamRateLimited, "the search source takes no more requests for now", retryAfter: Self.wholeSeconds(delay))
+                .upstreamRateLimited, "the search source has been asked as often as it may be; ask again in \(seconds) s",
+                retryAfter: seconds)
         case .upstreamTimeout(let reason): self.init(.upstreamTimeout, reason)
         case .cancelled: self.init(.unavailable, "the search was cancelled")
         }

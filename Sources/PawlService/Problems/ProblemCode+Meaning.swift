@@ -36,7 +36,7 @@ extension ProblemCode {
         case .upstreamRejected: "The search source answered with an error, or not with what it promises."
         case .upstreamUnreachable: "The search source could not be connected to, or the connection broke."
         case .unavailable: "The service is starting, stopping or overloaded. Retry-After tells when to come again."
-        case .upstreamRateLimited: "The search source is asked about 20 times a minute. Retry-After tells when to come again."
+        case .upstreamRateLimited: "Each search source is asked only so often. Retry-After tells when to come again."
         case .upstreamTimeout: "The search source did not answer in time. Trying again may help."
         case .versionNotSupported: "The request is of another major version of HTTP than 1."
         case .insufficientStorage: "The disk has not enough free space. Records, or the rest of a file, could not be kept."

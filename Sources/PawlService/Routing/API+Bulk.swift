@@ -41,7 +41,7 @@ extension API {
                 throw Problem(
                     .invalidRequest,
                     "'partsOf' selects \(found.total) parts of '\(work.id)'; a batch takes at most \(Self.batchLimit): "
-                        + "choose a format with 'formats': \(formats)")
+                        + "choose fewer with 'formats', of \(formats), or give parts by their ids in 'downloads'")
             }
             return zip(found.items, found.encodedItems).map { item, track in
                 guard let url = item.downloadUrl.flatMap({ HTTPURL($0) }) else {

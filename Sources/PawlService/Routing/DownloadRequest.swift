@@ -42,6 +42,9 @@ struct DownloadRequest: Sendable {
     init(_ value: JSONValue, prefix: String = "") throws(Problem) {
         self.prefix = prefix
         var reader = try ObjectReader(value, prefix: prefix)
+        if reader.holds("partsOf") {
+            throw reader.refusal("partsOf", "is for whole works: POST /downloads/batch takes it in place of 'downloads'")
+        }
         let url = try reader.url("url")
         let trackID = try reader.string("trackId", limit: Catalog.longestID)
         switch (url, trackID) {

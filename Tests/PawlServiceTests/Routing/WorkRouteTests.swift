@@ -1,3 +1,4 @@
+import Foundation
 import HTTPClient
 import HTTPCore
 import JSON
@@ -100,6 +101,9 @@ struct WorkRouteTests {
                 #expect(download["track"]?["links"] == nil)
             }
             #expect(try await order(running, members, fields: key).body == first.body)
+            let single = try await running.send("POST", "/downloads", json: #"{"partsOf":"archive:x"}"#)
+            #expect(single.status == 400)
+            #expect(single.detail.contains("POST /downloads/batch"), "\(single.detail)")
             let again = try await order(running)
             #expect(statuses(again) == [200, 200])
             #expect(ids(again) == ids(first))
@@ -136,12 +140,22 @@ struct WorkRouteTests {
             _ = try await running.follow(bad) { $0["state"]?.string == "failed" }
             #expect(upstream.count("/download/x/disc") == 1)
 
-            // What was removed with its file begins anew.
+            // What was removed with its file begins anew; so does what somebody took away, whose record is the work's no more.
             #expect(try await running.send("DELETE", "/downloads/\(good)?deleteFile=true").status == 204)
-            let fourth = try await order(running)
-            #expect(statuses(fourth) == [200, 201])
-            try await running.complete(try #require(ids(fourth).last))
-            #expect(upstream.count("/download/x/disc") == 2)
+            for count in 2...3 {
+                let next = try await order(running)
+                #expect(statuses(next) == [200, 201])
+                let done = try await running.complete(try #require(ids(next).last))
+                #expect(upstream.count("/download/x/disc") == count)
+                let list = try await running.send("GET", "/downloads?label=archive:x")
+                #expect(list.json["total"]?.integer == 2)
+                let path = "\(running.directory.path)/files/x/disc 1/\(try #require(done["filename"]?.string))"
+                try FileManager.default.removeItem(atPath: path)
+            }
+            let id = try #require(try await running.send("GET", "/downloads?limit=1").json["items"]?.array?.first?["id"]?.string)
+            #expect(try await running.send("GET", "/downloads/\(id)/file").status == 404)
+            let parts = try await running.send("GET", "/search/parts?id=archive:x&format=vbr%20mp3")
+            #expect(parts.json["results"]?.array?.map { $0["download"]?.isNull } == [false, true])
         }
     }
 
