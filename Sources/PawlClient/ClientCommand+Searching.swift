@@ -17,7 +17,9 @@ extension ClientCommand {
             QueryItem(name: "term", value: invocation.operands.joined(separator: " ")),
             QueryItem(name: "limit", value: String(min(options.count ?? 20, 200))),
         ]
-        for (name, value) in [("source", options.source), ("media", options.media), ("country", options.country)] {
+        for (name, value) in [
+            ("source", options.source), ("media", options.media), ("entity", options.entity), ("country", options.country),
+        ] {
             if let value { query.append(QueryItem(name: name, value: value)) }
         }
         try show(try await service.send("GET", "search", query: query)) { results, _ in

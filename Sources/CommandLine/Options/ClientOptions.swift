@@ -36,6 +36,8 @@ public struct ClientOptions: Sendable {
     public var source: String?
     /// What kind of media to search for.
     public var media: String?
+    /// What to find of that kind of media.
+    public var entity: String?
     /// Whose store to search.
     public var country: String?
 

@@ -87,6 +87,9 @@ extension OptionTable {
             "media", "MEDIA", accepts: "a kind of media, such as music or podcast", default: "the source's",
             "what kind of media to search for", commands: [.search], isAcceptable: { !$0.isEmpty }, \.media),
         text(
+            "entity", "ENTITY", accepts: "what there is of the media, such as album or podcastEpisode", default: "the source's",
+            "what to find of it", commands: [.search], isAcceptable: { !$0.isEmpty }, \.entity),
+        text(
             "country", "CODE", accepts: "a country's two letters", default: "the source's", "whose store to search",
             commands: [.search], isAcceptable: { $0.utf8.count == 2 }, \.country),
     ]
