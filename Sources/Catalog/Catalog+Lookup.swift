@@ -22,10 +22,12 @@ extension Catalog {
 
     /// Finds many items, with as few requests to their sources as those can be asked. Each has a result of its own, in order.
     public func lookup(_ ids: [String]) async -> [Result<SearchResponse, CatalogError>] {
-        var results: [String: Result<SearchResponse, CatalogError>] = [:]
+        // Names of files that look alike may differ: by their bytes.
+        var results: [[UInt8]: Result<SearchResponse, CatalogError>] = [:]
+        var distinct: Set<[UInt8]> = []
         // What can be asked for together, by source.
         var open: [String: [String]] = [:]
-        for id in SearchParameter.withoutRepeats(ids) {
+        for id in ids where distinct.insert(Array(id.utf8)).inserted {
             guard let (source, request) = try? request(forID: id), remembered(id, source, request) == nil,
                 source.request(forIDs: [Self.rest(of: id)]) != nil
             else { continue }
@@ -35,16 +37,16 @@ extension Catalog {
             guard let source = sources[name] else { continue }
             for start in stride(from: 0, to: ids.count, by: Self.idsAtOnce) {
                 let some = ids[start..<min(start + Self.idsAtOnce, ids.count)]
-                for (id, result) in await lookup(together: some, source) { results[id] = result }
+                for (id, result) in await lookup(together: some, source) { results[Array(id.utf8)] = result }
             }
         }
         // The others side by side, no faster than their sources may be asked.
-        let rest = Set(ids).filter { results[$0] == nil }
+        let rest = distinct.filter { results[$0] == nil }.map { String(decoding: $0, as: UTF8.self) }
         await withTaskGroup(of: (String, Result<SearchResponse, CatalogError>).self) { group in
             for id in rest { group.addTask { [self] in (id, await outcome(of: id)) } }
-            for await (id, result) in group { results[id] = result }
+            for await (id, result) in group { results[Array(id.utf8)] = result }
         }
-        return ids.map { results[$0] ?? .failure(Self.notFound($0)) }
+        return ids.map { results[Array($0.utf8)] ?? .failure(Self.notFound($0)) }
     }
 
     /// On its own, and not within the task's closure: there the optimiser of Swift 6.3 mixes up what the closure returns where a
@@ -79,8 +81,7 @@ extension Catalog {
 
     /// The source of an id and what it is asked for it.
     func request(forID id: String) throws(CatalogError) -> (any SearchSource, SourceRequest) {
-        let isText = !id.unicodeScalars.contains { $0.properties.generalCategory == .control }
-        guard isText, id.utf8.count <= Self.longestID, let source = source(ofID: id),
+        guard Self.canBeID(id), let source = source(ofID: id),
             let request = source.request(forID: Self.rest(of: id))
         else {
             throw .invalidRequest(
@@ -88,6 +89,11 @@ extension Catalog {
                     + "of at most \(Self.longestID) bytes")
         }
         return (source, request)
+    }
+
+    /// Whether a text is short enough for an id, and has no control characters.
+    static func canBeID(_ text: String) -> Bool {
+        text.utf8.count <= longestID && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
     }
 
     func source(ofID id: String) -> (any SearchSource)? {

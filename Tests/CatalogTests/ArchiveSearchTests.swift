@@ -193,6 +193,16 @@ struct ArchiveSearchTests {
         #expect(try await item("{\"identifier\":\"x\",\"mediatype\":\"\(kind)\"}").hasParts == hasParts)
     }
 
+    @Test("what has no identifier of an item does not spoil the other results; an endless title is cut")
+    func oddResults() async throws {
+        let title = String(repeating: "n\u{300}", count: 100_000)
+        let docs =
+            #"{"identifier":"@some_user","mediatype":"account"},null,{"title":"a"},{"identifier":"good","title":"\#(title)"}"#
+        let found = try await response(docs)
+        #expect(found.items.map(\.id) == ["archive:good"])
+        #expect(found.items.first?.name?.unicodeScalars.count == 500)
+    }
+
     @Test(
         "a response that is no list is rejected and never kept, although its status is 200",
         arguments: [

@@ -240,7 +240,8 @@ extension Download {
         switch state {
         case .completed: finishedBytes
         case .cancelled: 0
-        case .downloading: max(bytesReceived, bytesTotal ?? 0)
+        // What a catalogue says of it, until its origin has answered, takes no room. No file has more than a pebibyte, and sums do not overflow.
+        case .downloading: max(bytesReceived, resumable == nil ? 0 : min(bytesTotal ?? 0, 1 << 50))
         case .queued, .paused, .retrying, .failed: bytesReceived
         }
     }

@@ -7,6 +7,8 @@ public struct DownloadChange: Sendable {
     public var priority: Int?
     /// The user's own labels, all of them.
     public var labels: [String]?
+    /// What the finished file must match from now on.
+    var checksum: Checksum?
     /// A label that it is to have beside those it has.
     var addedLabel: String?
     /// A label that it is to have no more.
@@ -54,6 +56,7 @@ public struct DownloadChange: Sendable {
     func apply(to download: inout Download) {
         if let priority { download.priority = priority }
         if let labels { download.labels = labels }
+        if let checksum { download.checksum = checksum }
         if let removedLabel { download.labels.removeAll { $0 == removedLabel } }
         if let addedLabel, !download.labels.contains(addedLabel) { download.labels.append(addedLabel) }
         if let speedLimit { download.speedLimit = speedLimit }

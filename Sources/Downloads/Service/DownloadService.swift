@@ -247,7 +247,7 @@ extension DownloadService {
     /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `gidInUse`, `invalid`, `insufficientStorage`,
     ///   `overloaded`, `storeFailed`.
     public func add(_ new: NewDownload, key: RequestKey? = nil) async throws(DownloadError) -> Addition {
-        try await prepare([new], label: nil)
+        _ = try await prepare([new], label: nil)
         var drafts = Drafts(ExtendedQueue(index.waiting))
         let addition = try plan(new, &drafts)
         try await keep(drafts, [.success(addition)], key)
@@ -266,8 +266,9 @@ extension DownloadService {
     public func add(
         _ items: [Result<NewDownload, Addition.Refusal>], label: String? = nil, key: RequestKey? = nil
     ) async throws(DownloadError) -> [Addition.Outcome] {
-        try await prepare(items.compactMap { try? $0.get() }, label: label)
+        let takenIn = try await prepare(items.compactMap { try? $0.get() }, label: label)
         var drafts = Drafts(ExtendedQueue(index.waiting))
+        drafts.takenIn = takenIn
         var outcomes: [Addition.Outcome] = []
         for item in items {
             switch item {
@@ -287,7 +288,8 @@ extension DownloadService {
 
     /// Waits until nothing is under way that decides whether one of these is a duplicate: a finished file is being looked at, or the first
     /// download of its URL is being made durable. What is there of the work that is called `label` is made ready to be returned.
-    private func prepare(_ requests: [NewDownload], label: String?) async throws(DownloadError) {
+    /// - Returns: what has been made ready so, and is to be returned whatever became of it since.
+    private func prepare(_ requests: [NewDownload], label: String?) async throws(DownloadError) -> Set<DownloadID> {
         guard !isShuttingDown else { throw .shuttingDown }
         guard !store.isCongested else { throw .overloaded }
         for request in requests where request.onDuplicate != .new {
@@ -295,13 +297,11 @@ extension DownloadService {
                 _ = try? await currentFile(of: download.id)
             }
         }
-        if let label {
-            await awaitPending(requests)
-            try await takeIn(requests, label: label)
-        }
         // Last: whatever else is waited for, another request for the same may come meanwhile.
-        await awaitPending(requests)
+        var takenIn: Set<DownloadID> = []
+        repeat { await awaitPending(requests) } while try await takeIn(requests, label: label, &takenIn)
         guard !isShuttingDown else { throw .shuttingDown }
+        return takenIn
     }
 
     /// Waits until no first download of these is being made durable.
@@ -312,36 +312,41 @@ extension DownloadService {
     }
 
     /// Has the downloads that are there already go by a work's label, and no others, and those of the work that have failed or were
-    /// cancelled go on.
-    private func takeIn(_ requests: [NewDownload], label: String) async throws(DownloadError) {
-        var unlabelled: [Download] = []
-        var gone: [Download] = []
-        var failed: [Download] = []
-        var cancelled: [Download] = []
-        for request in requests where request.onDuplicate == .returnExisting {
-            let downloads = index.downloads(ofURL: request.url.string)
-            if let known = downloads.first(where: isCurrent) {
-                if !known.labels.contains(label) { unlabelled.append(known) }
-            } else if let ended = downloads.first(where: { !$0.state.isLive && $0.labels.contains(label) }) {
-                switch ended.state {
-                case .failed: failed.append(ended)
-                case .cancelled: cancelled.append(ended)
-                default: gone.append(ended)
-                }
-            }
-        }
+    /// cancelled go on, with the checksum that they are to have now.
+    /// - Parameter known: those that it was done to.
+    /// - Returns: whether there were any besides, and it took a while.
+    private func takeIn(
+        _ requests: [NewDownload], label: String?, _ known: inout Set<DownloadID>
+    ) async throws(DownloadError) -> Bool {
+        guard let label else { return false }
+        var steps: [(DownloadMachine.Command.Request, Download)] = []
         var change = DownloadChange()
         change.addedLabel = label
         var removal = DownloadChange()
         removal.removedLabel = label
-        let commands: [(DownloadMachine.Command.Request, [Download])] = [
-            (.change(change), unlabelled), (.change(removal), gone), (.resume, failed), (.retry, cancelled),
-        ]
-        for (request, downloads) in commands {
-            for start in stride(from: 0, to: downloads.count, by: Self.bulkPiece) {
-                _ = try await ask(request, ofPiece: Array(downloads[start...].prefix(Self.bulkPiece)))
+        for request in requests where request.onDuplicate == .returnExisting {
+            let downloads = index.downloads(ofURL: request.url.string)
+            if let current = downloads.first(where: { isCurrent($0) || known.contains($0.id) }) {
+                if !current.labels.contains(label), known.insert(current.id).inserted { steps.append((.change(change), current)) }
+            } else if let ended = downloads.first(where: { $0.labels.contains(label) }) {
+                if ended.state == .completed {
+                    steps.append((.change(removal), ended))
+                    continue
+                }
+                known.insert(ended.id)
+                if let checksum = request.checksum, checksum != ended.checksum {
+                    var correction = DownloadChange()
+                    correction.checksum = checksum
+                    steps.append((.change(correction), ended))
+                }
+                steps.append((ended.state == .failed ? .resume : .retry, ended))
             }
         }
+        // Each machine takes its commands in order.
+        for start in stride(from: 0, to: steps.count, by: Self.bulkPiece) {
+            _ = try await ask(steps[start...].prefix(Self.bulkPiece))
+        }
+        return !steps.isEmpty
     }
 
     /// Whether a client that asks for its URL can be given a download instead: not one whose file was taken away.
@@ -359,6 +364,8 @@ extension DownloadService {
         /// Those that arrive anew to make room.
         var reseated: [QueueSeat.Other] = []
         var gids: Set<DownloadGID> = []
+        /// Downloads that are returned for their URLs whatever state they are in.
+        var takenIn: Set<DownloadID> = []
 
         init(_ queue: ExtendedQueue<SnapshotIndex.Waiting>) {
             self.queue = queue
@@ -373,7 +380,8 @@ extension DownloadService {
         try check(filename: new.filename, folder: new.folder)
         let url = new.url.string
         if new.onDuplicate != .new {
-            if let found = drafts.first[url] ?? index.downloads(ofURL: url).first(where: isCurrent) {
+            let known = index.downloads(ofURL: url).first { isCurrent($0) || drafts.takenIn.contains($0.id) }
+            if let found = drafts.first[url] ?? known {
                 if new.onDuplicate == .reject { throw .duplicate(found.id) }
                 return .existing(found)
             }
@@ -532,17 +540,26 @@ extension DownloadService {
         }
     }
 
-    /// Asks the machines of some downloads, and waits for all their answers.
+    /// Asks the machines of some downloads for the same, and waits for all their answers.
     /// - Returns: the downloads of those that have done it.
     private func ask(
         _ request: DownloadMachine.Command.Request, ofPiece piece: [Download],
         if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
     ) async throws(DownloadError) -> [Download] {
-        try await read(piece.map(\.id))
+        try await ask(piece.map { (request, $0) }[...], if: isExpected)
+    }
+
+    /// Asks the machines of some downloads for something each, and waits for all their answers.
+    /// - Returns: the downloads of those that have done it.
+    private func ask(
+        _ steps: ArraySlice<(DownloadMachine.Command.Request, Download)>,
+        if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+    ) async throws(DownloadError) -> [Download] {
+        try await read(steps.map(\.1.id))
         let results = await withCheckedContinuation { continuation in
-            let collector = AnswerCollector(expecting: piece.count, continuation)
+            let collector = AnswerCollector(expecting: steps.count, continuation)
             group = WriteBatch()
-            for download in piece {
+            for (request, download) in steps {
                 guard let entry = entries[download.id] else {
                     collector.add(.failure(.notFound))
                     continue

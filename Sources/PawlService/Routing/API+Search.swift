@@ -27,7 +27,8 @@ extension API {
     func parts(_ request: borrowing Request, _ caller: Caller, _ response: inout Response) throws(Problem) -> RouteResult {
         let (query, cached) = try read(request) { items in
             let query = try Catalog.partsQuery(from: items)
-            return (query, try catalog.cachedParts(query))
+            // To choose formats takes a look at all the work has, and that may be much.
+            return (query, query.formats.isEmpty ? try catalog.cachedParts(query) : nil)
         }
         // As many as a search has at most are written at once: more would keep the other connections waiting.
         if let cached, cached.count <= Self.partsAtOnce {

@@ -3,6 +3,7 @@ import HTTPClient
 import HTTPCore
 import JSON
 import PawlConfiguration
+import System
 import TestSupport
 import Testing
 
@@ -224,6 +225,98 @@ struct WorkRouteTests {
             let again = try await order(running, #""partsOf":"archive:many","formats":["VBR MP3"]"#)
             #expect(statuses(again) == Array(repeating: 200, count: 1000))
             #expect(ids(again) == ids(some))
+        }
+    }
+
+    /// An archive whose only item is told as it is at the moment.
+    private static func archive(_ files: Locked<String>, body: String = "hello") throws -> ScriptedOrigin {
+        try ScriptedOrigin { request in
+            if request.target.hasPrefix("/metadata/x") {
+                let text = #"{"metadata":{"identifier":"x","mediatype":"audio"},"files":[\#(files.withLock { $0 })]}"#
+                return [.response(200, [("Content-Type", "application/json")], body: Array(text.utf8))]
+            }
+            return [
+                .response(200, [("Content-Type", "audio/mpeg"), ("ETag", "\"1\"")], body: Array((body + request.target).utf8))
+            ]
+        }
+    }
+
+    private func with(
+        _ archive: ScriptedOrigin, directory: TemporaryDirectory? = nil, _ body: (RunningService) async throws -> Void
+    ) async throws {
+        let base = try #require(HTTPURL(archive.url("")))
+        try await RunningService.with(directory: directory) { configuration in
+            configuration.archiveURL = base
+            configuration.allowedDestinations.append(DestinationRule(base))
+        } _: { running in
+            try await body(running)
+        }
+    }
+
+    @Test("whatever size the catalogue tells, the origin's counts")
+    func sizes() async throws {
+        let sizes = [
+            "9223372036854775807", "9223372036854775806", "1125899906842624", "1125899906842624", "-1", "99999999999999999999",
+        ]
+        let files = sizes.enumerated().map { #"{"name":"\#($0).mp3","source":"original","format":"M","size":"\#($1)"}"# }
+        try await with(try Self.archive(Locked(files.joined(separator: ",")))) { running in
+            let work = try await order(running, #""partsOf":"archive:x""#)
+            #expect(
+                items(work).map { $0["download"]?["bytesTotal"]?.integer } == [
+                    nil, nil, 1_125_899_906_842_624, 1_125_899_906_842_624, nil, nil,
+                ])
+            for id in ids(work) {
+                let done = try await running.complete(id)
+                #expect(done["bytesTotal"]?.integer == 22)
+            }
+        }
+    }
+
+    @Test("a part that fails at once is the same download however often the work is repeated")
+    func failingPart() async throws {
+        let file = #"{"name":"a.mp3","source":"original","format":"M","sha1":"\#(String(repeating: "0", count: 40))"}"#
+        try await with(try Self.archive(Locked(file))) { running in
+            for _ in 0..<20 {
+                let work = try await order(running, #""partsOf":"archive:x""#)
+                #expect(ids(work).count == 1)
+            }
+            let list = try await running.send("GET", "/downloads")
+            #expect(list.json["total"]?.integer == 1)
+        }
+    }
+
+    @Test("a part that failed for the catalogue's mistake goes on with what the catalogue says now")
+    func correction() async throws {
+        let directory = try TemporaryDirectory()
+        let file = { (digest: String) in #"{"name":"a.mp3","source":"original","format":"M","sha1":"\#(digest)"}"# }
+        let files = Locked(file(String(repeating: "0", count: 40)))
+        let archive = try Self.archive(files)
+        var id = ""
+        try await with(archive, directory: directory) { running in
+            id = try #require(ids(try await order(running, #""partsOf":"archive:x""#)).first)
+            _ = try await running.follow(id) { $0["state"]?.string == "failed" }
+        }
+        // Of `hello/download/x/a.mp3`. A new service has nothing in memory.
+        let digest = "1b28fd493c08dc1c5053f30a0e9000ba63da4650"
+        files.withLock { $0 = file(digest) }
+        try await with(archive, directory: directory) { running in
+            let again = try await order(running, #""partsOf":"archive:x""#)
+            #expect(statuses(again) == [200])
+            #expect(ids(again) == [id])
+            #expect(items(again).first?["download"]?["checksum"]?.string == "sha-1:\(digest)")
+            #expect(try await running.complete(id)["state"]?.string == "completed")
+        }
+    }
+
+    @Test("files whose names look alike are two, also in a batch of ids")
+    func twins() async throws {
+        let names = ["u\u{308}.mp3", "\u{fc}.mp3"]
+        let files = names.map { #"{"name":"\#($0)","source":"original","format":"M"}"# }.joined(separator: ",")
+        try await with(try Self.archive(Locked(files))) { running in
+            let body = names.map { #"{"trackId":"archive:x/\#($0)"}"# }.joined(separator: ",")
+            let batch = try await running.send("POST", "/downloads/batch", json: #"{"downloads":[\#(body)]}"#)
+            #expect(statuses(batch) == [201, 201])
+            #expect(Set(items(batch).compactMap { $0["download"]?["url"]?.string }).count == 2)
         }
     }
 

@@ -99,17 +99,21 @@ extension ArchiveFile {
 // MARK: - Items
 
 extension ArchiveFile {
+    /// A pebibyte: a size beyond that is none.
+    private static let mostBytes: Int64 = 1 << 50
+
     /// The file as a part of its work.
     func item(of work: SearchItem, raw: [UInt8], base: HTTPURL) -> SearchItem {
         let identifier = work.id.map { String($0.dropFirst("archive:".count)) } ?? ""
         let names = name.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
         var item = SearchItem(raw: raw)
         let id = "archive:\(identifier)/\(name)"
-        item.id = id.utf8.count <= Catalog.longestID ? id : nil
+        // What cannot be an id of a request is none.
+        item.id = Catalog.canBeID(id) ? id : nil
         item.kind = "file"
         item.name = ArchiveSource.text(value["title"]) ?? names.last
         let creators = ArchiveSource.texts(value["creator"])
-        item.artist = creators.isEmpty ? work.artist : creators.joined(separator: ", ")
+        item.artist = creators.isEmpty ? work.artist : ArchiveSource.joined(creators)
         item.collection = work.name
         item.durationMs = ArchiveSource.text(value["length"]).flatMap(PlayingTime.milliseconds)
         item.releaseDate = work.releaseDate
@@ -118,7 +122,9 @@ extension ArchiveFile {
         item.licenseUrl = work.licenseUrl
         item.partOf = work.id
         item.format = format
-        item.bytes = ArchiveSource.text(value["size"]).flatMap { Int64($0) }.flatMap { $0 < 0 ? nil : $0 }
+        if let bytes = ArchiveSource.text(value["size"]).flatMap({ Int64($0) }), (0...Self.mostBytes).contains(bytes) {
+            item.bytes = bytes
+        }
         item.checksum = checksum
         // Where it leads to changes, so this is what is kept.
         let path = names.map(PercentEncoding.encodeComponent).joined(separator: "/")

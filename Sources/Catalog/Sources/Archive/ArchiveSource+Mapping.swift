@@ -10,7 +10,7 @@ extension ArchiveSource {
         item.kind = text(metadata["mediatype"])
         item.name = text(metadata["title"]) ?? identifier
         let creators = texts(metadata["creator"])
-        item.artist = creators.isEmpty ? nil : creators.joined(separator: ", ")
+        item.artist = creators.isEmpty ? nil : joined(creators)
         item.collection = text(metadata["collection"])
         item.durationMs = text(metadata["runtime"]).flatMap(PlayingTime.milliseconds)
         item.releaseDate = text(metadata["date"]) ?? text(metadata["year"])
@@ -26,12 +26,25 @@ extension ArchiveSource {
         switch value {
         case .string(let string):
             let text = HTMLEntities.decoded(string)
-            return text.allSatisfy(\.isWhitespace) ? [] : [text]
+            return text.allSatisfy(\.isWhitespace) ? [] : [cut(text)]
         case .integer(let integer): return [String(integer)]
         case .number(let number): return [number.description]
         case .array(let elements): return elements.flatMap { $0.array == nil ? texts($0) : [] }
         default: return []
         }
+    }
+
+    /// Names, such as those of several creators, as one.
+    static func joined(_ texts: [String]) -> String {
+        cut(texts.joined(separator: ", "))
+    }
+
+    /// As much of a text as a name has at most: each of a work's files tells the work's again, so that a long one costs a lot.
+    private static func cut(_ text: String) -> String {
+        if text.utf8.count <= 500 { return text }
+        var scalars = String.UnicodeScalarView()
+        scalars.append(contentsOf: text.unicodeScalars.prefix(500))
+        return String(scalars)
     }
 
     /// The first of them.

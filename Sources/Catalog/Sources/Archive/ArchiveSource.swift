@@ -108,10 +108,11 @@ struct ArchiveSource: SearchSource {
         var items: [SearchItem] = []
         items.reserveCapacity(elements.count)
         for element in elements {
-            guard let item = Self.item(element.value, raw: Array(document.bytes[element.range]), base: base) else {
-                throw .upstreamRejected("The Internet Archive answered with a result that has no identifier.")
-            }
-            items.append(item)
+            // Accounts, and what else has no identifier of an item, are among the results now and then.
+            if let item = Self.item(element.value, raw: Array(document.bytes[element.range]), base: base) { items.append(item) }
+        }
+        guard !items.isEmpty || elements.isEmpty else {
+            throw .upstreamRejected("The Internet Archive answered with results none of which has an identifier.")
         }
         return Listing(items: items, bodyBytes: body.count)
     }
