@@ -1,5 +1,6 @@
 public import HTTPClient
 internal import HTTPCore
+internal import JSON
 public import System
 
 /// The downloads: takes commands, runs transfers, and owns the truth about each. It is the only writer of the store.
@@ -269,6 +270,7 @@ extension DownloadService {
         let takenIn = try await prepare(items.compactMap { try? $0.get() }, label: label)
         var drafts = Drafts(ExtendedQueue(index.waiting))
         drafts.takenIn = takenIn
+        drafts.parts = parts(ofWork: label)
         var outcomes: [Addition.Outcome] = []
         for item in items {
             switch item {
@@ -324,8 +326,9 @@ extension DownloadService {
         change.addedLabel = label
         var removal = DownloadChange()
         removal.removedLabel = label
+        let parts = parts(ofWork: label)
         for request in requests where request.onDuplicate == .returnExisting {
-            let downloads = index.downloads(ofURL: request.url.string)
+            let downloads = candidates(for: request, parts)
             if let current = downloads.first(where: { isCurrent($0) || known.contains($0.id) }) {
                 if !current.labels.contains(label), known.insert(current.id).inserted { steps.append((.change(change), current)) }
             } else if let ended = downloads.first(where: { $0.labels.contains(label) }) {
@@ -334,11 +337,10 @@ extension DownloadService {
                     continue
                 }
                 known.insert(ended.id)
-                if let checksum = request.checksum, checksum != ended.checksum {
-                    var correction = DownloadChange()
-                    correction.checksum = checksum
-                    steps.append((.change(correction), ended))
-                }
+                var correction = DownloadChange()
+                if let checksum = request.checksum, checksum != ended.checksum { correction.checksum = checksum }
+                if request.url.string != ended.url { correction.url = request.url }
+                if correction.checksum != nil || correction.url != nil { steps.append((.change(correction), ended)) }
                 steps.append((ended.state == .failed ? .resume : .retry, ended))
             }
         }
@@ -347,6 +349,31 @@ extension DownloadService {
             _ = try await ask(steps[start...].prefix(Self.bulkPiece))
         }
         return !steps.isEmpty
+    }
+
+    /// The downloads of a work by their items' ids, newest first: a podcast's links change now and then, and its episodes do not.
+    private func parts(ofWork label: String?) -> [[UInt8]: [Download]] {
+        guard let label else { return [:] }
+        var parts: [[UInt8]: [Download]] = [:]
+        var query = ListQuery(label: label)
+        query.limit = Self.bulkPiece
+        while true {
+            let page = index.page(query)
+            for download in page.items { if let id = Self.itemID(download.track) { parts[id, default: []].append(download) } }
+            guard let next = page.next else { return parts }
+            query.after = next
+        }
+    }
+
+    /// What may be there already of what is asked for: downloads of its URL, and then those of the same part of a work.
+    private func candidates(for request: NewDownload, _ parts: [[UInt8]: [Download]]) -> [Download] {
+        let same = index.downloads(ofURL: request.url.string)
+        guard !parts.isEmpty, let id = Self.itemID(request.track), let others = parts[id] else { return same }
+        return same + others
+    }
+
+    private static func itemID(_ track: [UInt8]?) -> [UInt8]? {
+        track.flatMap { (try? JSONValue(parsing: $0))?["id"]?.string }.map { Array($0.utf8) }
     }
 
     /// Whether a client that asks for its URL can be given a download instead: not one whose file was taken away.
@@ -366,6 +393,8 @@ extension DownloadService {
         var gids: Set<DownloadGID> = []
         /// Downloads that are returned for their URLs whatever state they are in.
         var takenIn: Set<DownloadID> = []
+        /// What there is of the work that the requests are for, by the item's id.
+        var parts: [[UInt8]: [Download]] = [:]
 
         init(_ queue: ExtendedQueue<SnapshotIndex.Waiting>) {
             self.queue = queue
@@ -380,7 +409,7 @@ extension DownloadService {
         try check(filename: new.filename, folder: new.folder)
         let url = new.url.string
         if new.onDuplicate != .new {
-            let known = index.downloads(ofURL: url).first { isCurrent($0) || drafts.takenIn.contains($0.id) }
+            let known = candidates(for: new, drafts.parts).first { isCurrent($0) || drafts.takenIn.contains($0.id) }
             if let found = drafts.first[url] ?? known {
                 if new.onDuplicate == .reject { throw .duplicate(found.id) }
                 return .existing(found)

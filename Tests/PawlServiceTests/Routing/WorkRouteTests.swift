@@ -308,6 +308,43 @@ struct WorkRouteTests {
         }
     }
 
+    @Test("an episode whose link has changed is the same, had already or gone on with at its new link", arguments: [true, false])
+    func newLink(isComplete: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let link = Locked("/e.mp3?updated=1")
+        let origin = try ScriptedOrigin { request in
+            switch request.target.prefix(while: { $0 != "?" }) {
+            case "/lookup":
+                let episode = "http://\(request["Host"] ?? "")\(link.withLock { $0 })"
+                let text =
+                    #"{"resultCount":2,"results":[{"wrapperType":"track","kind":"podcast","collectionId":9,"trackId":9,"collectionName":"P"},"#
+                    + #"{"wrapperType":"podcastEpisode","kind":"podcast-episode","collectionId":9,"trackId":91,"trackName":"E","#
+                    + #""collectionName":"P","releaseDate":"2023-05-01T00:00:00Z","episodeUrl":"\#(episode)"}]}"#
+                return [.response(200, [("Content-Type", "application/json")], body: Array(text.utf8))]
+            default:
+                if !isComplete, request.target.hasSuffix("=1") { return [.response(404, [])] }
+                return [.response(200, [("Content-Type", "audio/mpeg"), ("ETag", "\"1\"")], body: Array("hello".utf8))]
+            }
+        }
+        let base = try #require(HTTPURL(origin.url("")))
+        var first: [String] = []
+        for turn in 1...2 {
+            link.withLock { $0 = "/e.mp3?updated=\(turn)" }
+            try await RunningService.with(directory: directory) { configuration in
+                configuration.itunesURL = base
+                configuration.allowedDestinations.append(DestinationRule(base))
+            } _: { running in
+                let work = try await order(running, #""partsOf":"itunes:9""#)
+                let id = try #require(ids(work).first, "\(work.text)")
+                if turn == 1 { first = [id] }
+                #expect(first == [id])
+                let state = turn == 2 || isComplete ? "completed" : "failed"
+                _ = try await running.follow(id) { $0["state"]?.string == state }
+            }
+        }
+        #expect(origin.requests.count { $0.target.hasPrefix("/e.mp3") } == (isComplete ? 1 : 2))
+    }
+
     @Test("files whose names look alike are two, also in a batch of ids")
     func twins() async throws {
         let names = ["u\u{308}.mp3", "\u{fc}.mp3"]
