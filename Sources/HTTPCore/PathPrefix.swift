@@ -13,8 +13,9 @@ public struct PathPrefix: Sendable, Hashable {
     /// Parses segments of letters, digits, `-`, `.`, `_` and `~`, each with a slash before it; a slash behind them is left out, so that `/`
     /// is ``none``. Nil for anything else: `.` and `..`, which are no names, and empty segments, with which a link would name a host.
     public init?(parsing text: String) {
-        guard text.utf8.first == ASCII.slash, text.utf8.count <= Self.longest else { return nil }
+        guard text.utf8.first == ASCII.slash else { return nil }
         let whole = text.utf8.last == ASCII.slash ? text.dropLast() : text[...]
+        guard whole.utf8.count <= Self.longest else { return nil }
         for segment in whole.utf8.split(separator: ASCII.slash, omittingEmptySubsequences: false).dropFirst() {
             guard !segment.isEmpty, segment.allSatisfy(ByteSet.unreserved.contains), !segment.elementsEqual(".".utf8),
                 !segment.elementsEqual("..".utf8)
@@ -23,7 +24,7 @@ public struct PathPrefix: Sendable, Hashable {
         self.text = String(whole)
     }
 
-    /// The longest that is taken, in bytes.
+    /// The longest that is taken, in bytes, without a slash behind it.
     public static let longest = 255
 
     /// Whether there is none.
