@@ -99,7 +99,7 @@ public actor DownloadService {
     ) async throws(DownloadsStartError) {
         try await self.init(configuration: configuration, client: client, webhooks: webhooks, log: log) {
             directory throws(StoreError) in
-            try SQLiteRecordStore(directory, options: GroupCommitter.Options(committed: { log(.committed(took: $0)) }))
+            try GroupCommitStore(directory, options: GroupCommitter.Options(committed: { log(.committed(took: $0)) }))
         }
     }
 

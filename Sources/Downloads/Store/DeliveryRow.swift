@@ -9,20 +9,20 @@ enum DeliveryRow {
     static let loadStatement =
         "SELECT id, url, download, attempts, due_at FROM webhook_deliveries ORDER BY id"
 
-    /// Binds a message to `saveStatement`.
-    static func bind(_ delivery: WebhookDelivery, to statement: SQLiteStatement) throws(SQLiteError) {
-        try statement.bind(1, delivery.id.description)
-        try statement.bind(2, delivery.download.id.description)
-        try statement.bind(3, delivery.url)
-        try statement.bind(4, DownloadSnapshot.encode(delivery.download).serialized())
-        try statement.bind(5, Int64(delivery.attempts))
-        try statement.bind(6, delivery.due.millisecondsSinceEpoch)
+    /// Puts a message into a row of `saveStatement`.
+    static func encode<Row: RowEncoder>(_ delivery: WebhookDelivery, to row: inout Row) throws(Row.Failure) {
+        try row.put(delivery.id.description)
+        try row.put(delivery.download.id.description)
+        try row.put(delivery.url)
+        try row.put(DownloadSnapshot.encode(delivery.download).serialized())
+        try row.put(Int64(delivery.attempts))
+        try row.put(delivery.due.millisecondsSinceEpoch)
     }
 
     /// The message in the current row of `loadStatement`.
     ///
     /// - Throws: `StoreError.damaged` if a column holds what was never written there.
-    static func delivery(from row: SQLiteStatement) throws(StoreError) -> WebhookDelivery {
+    static func delivery(from row: some RowDecoder) throws(StoreError) -> WebhookDelivery {
         guard let id = row.text(0).flatMap(DownloadID.init), let url = row.text(1),
             let snapshot = row.blob(2).flatMap({ try? JSONValue(parsing: $0) }), let download = DownloadSnapshot.decode(snapshot)
         else { throw .damaged("a message to a webhook cannot be read") }

@@ -2,9 +2,10 @@ import HTTPCore
 import JSON
 import System
 
-/// A record as a row of the table, and back. The order of `columns`, `bind` and `Reader.record` is one and the same.
+/// A record as a row of the table, and back. The order of `columns`, `encode` and `Reader.record` is one and the same.
 enum DownloadRow {
-    private static let columns = [
+    /// In the order in which a row is written and read.
+    static let columns = [
         "id", "url", "state", "filename", "media_type", "bytes_received", "bytes_total", "resumable", "file_missing",
         "connections", "attempts", "error_code", "error_message", "error_retryable", "error_status", "checksum", "sha256",
         "priority", "labels", "speed_limit", "track", "track_name", "created_at", "started_at", "updated_at", "completed_at",
@@ -20,12 +21,11 @@ enum DownloadRow {
     static let loadStatement = "SELECT \(columns.joined(separator: ", ")) FROM downloads ORDER BY id"
     static let findStatement = "SELECT \(columns.joined(separator: ", ")) FROM downloads WHERE id = ?1"
 
-    /// Binds a record to `saveStatement`.
-    static func bind(_ record: DownloadRecord, to statement: SQLiteStatement) throws(SQLiteError) {
+    /// Puts a record into a row of `columns`.
+    static func encode<Row: RowEncoder>(_ record: DownloadRecord, to row: inout Row) throws(Row.Failure) {
         let download = record.download
         let error = download.error
         let entity = record.entity
-        var row = Parameters(statement)
         try row.put(download.id.description)
         try row.put(download.url)
         try row.put(download.state.rawValue)
@@ -76,35 +76,12 @@ enum DownloadRow {
         try row.put(download.arrival?.description)
         try row.put(download.chosenGID.map { Int64(bitPattern: $0.value) })
     }
-
-    /// Binds values to consecutive parameters.
-    private struct Parameters {
-        private let statement: SQLiteStatement
-        private var index: Int32 = 0
-
-        init(_ statement: SQLiteStatement) { self.statement = statement }
-
-        mutating func put(_ value: Int64?) throws(SQLiteError) {
-            index += 1
-            try statement.bind(index, value)
-        }
-
-        mutating func put(_ value: String?) throws(SQLiteError) {
-            index += 1
-            try statement.bind(index, value)
-        }
-
-        mutating func put(_ value: [UInt8]?) throws(SQLiteError) {
-            index += 1
-            try statement.bind(index, value)
-        }
-    }
 }
 
 // MARK: - Reading
 
 extension DownloadRow {
-    /// Reads rows of `loadStatement`.
+    /// Reads rows of `columns`.
     struct Reader {
         /// Texts that many rows share are kept once.
         private var shared: [String: String] = [:]
@@ -112,7 +89,7 @@ extension DownloadRow {
         /// The record in the current row.
         ///
         /// - Throws: `StoreError.damaged` if a column holds what was never written there.
-        mutating func record(from row: SQLiteStatement) throws(StoreError) -> DownloadRecord {
+        mutating func record(from row: some RowDecoder) throws(StoreError) -> DownloadRecord {
             var columns = Columns(row)
             let identifier = columns.text() ?? ""
             guard let id = DownloadID(identifier) else { throw .damaged("'\(identifier)' is not a download's id") }
@@ -201,11 +178,11 @@ extension DownloadRow {
     }
 
     /// Reads consecutive columns.
-    private struct Columns {
-        private let row: SQLiteStatement
+    private struct Columns<Row: RowDecoder> {
+        private let row: Row
         private var next: Int32 = 0
 
-        init(_ row: SQLiteStatement) { self.row = row }
+        init(_ row: Row) { self.row = row }
 
         private mutating func advance() -> Int32 {
             defer { next += 1 }

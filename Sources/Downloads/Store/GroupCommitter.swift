@@ -12,22 +12,15 @@ final class GroupCommitter: Sendable {
         var congestion: (changes: Int, age: Duration) = (50_000, .seconds(10))
         /// How long notes of progress gather before they cause a transaction themselves.
         var noteDelay: Duration = .milliseconds(250)
-        /// The most pages the file may have; `nil`: no limit. Tests make a small disk of it.
-        var maximumPages: Int?
-        /// Reserves room for records ahead of need, and says whether there is some: in place of ``RecordReserve``. Called on the
-        /// store's thread.
-        var reserve: (@Sendable () -> Bool)?
         /// Told on the store's thread how long each transaction took.
         var committed: @Sendable (Duration) -> Void
 
         init(
-            largestGroup: Int = 1_024, noteDelay: Duration = .milliseconds(250), maximumPages: Int? = nil,
-            reserve: (@Sendable () -> Bool)? = nil, committed: @escaping @Sendable (Duration) -> Void = { _ in }
+            largestGroup: Int = 1_024, noteDelay: Duration = .milliseconds(250),
+            committed: @escaping @Sendable (Duration) -> Void = { _ in }
         ) {
             self.largestGroup = max(largestGroup, 1)
             self.noteDelay = noteDelay
-            self.maximumPages = maximumPages
-            self.reserve = reserve
             self.committed = committed
         }
     }
@@ -79,26 +72,17 @@ final class GroupCommitter: Sendable {
 
     private let backlog = Monitor(Backlog())
     /// Used by the thread; and by whoever loads, before anything is written.
-    private let writer: Locked<StoreWriter?>
-    /// Used by the thread; outlasts the connection.
-    private let reserve: Locked<RecordReserve?>
-    /// Held so that the directory's lock outlasts the connection.
-    private let directory: Locked<DataDirectory?>
+    private let writer: Locked<any RecordWriter>
     private let options: Options
 
-    init(_ writer: sending StoreWriter, reserve: sending RecordReserve, directory: DataDirectory, options: Options) {
+    init(_ writer: sending any RecordWriter, options: Options) {
         self.writer = Locked(writer)
-        self.reserve = Locked(reserve)
-        self.directory = Locked(directory)
         self.options = options
     }
 
     /// Reads everything.
     func load() throws(StoreError) -> StoredContents {
-        try writer.withLock { writer throws(StoreError) in
-            guard let writer else { throw .closed }
-            return try writer.load()
-        }
+        try writer.withLock { writer throws(StoreError) in try writer.load() }
     }
 }
 
@@ -164,28 +148,19 @@ extension GroupCommitter {
 
 extension GroupCommitter {
     func run() {
-        _ = hasReserve()
+        _ = reserveRoom()
         work: while true {
             switch nextTask() {
             case .commit(let writes, let notes):
                 commit(writes, notes: notes)
-                _ = hasReserve()
+                _ = reserveRoom()
             case .read(let reads, let notes):
                 commit([], notes: notes)
                 for read in reads { read.reader.resume(returning: records(read.ids)) }
             case .close: break work
             }
         }
-        // Closing the last connection moves the log into the file and removes it.
-        writer.withLock { $0 = nil }
-        reserve.withLock { reserve in
-            reserve?.keepForNextStart()
-            reserve = nil
-        }
-        directory.withLock { directory in
-            directory?.release()
-            directory = nil
-        }
+        writer.withLock { $0.close() }
         let closers = backlog.withLock { backlog in
             backlog.isClosed = true
             defer { backlog.closers = [] }
@@ -218,7 +193,6 @@ extension GroupCommitter {
 
     private func records(_ ids: [DownloadID]) -> Result<[DownloadRecord], StoreError> {
         writer.withLock { writer in
-            guard let writer else { return .failure(.closed) }
             do throws(StoreError) { return .success(try writer.records(ids)) } catch { return .failure(error) }
         }
     }
@@ -248,7 +222,7 @@ extension GroupCommitter {
     private func commit(_ writes: [Write], notes: [StoredProgress]) {
         var writes = writes
         // Room that has been made since the last time is found now.
-        if writes.contains(where: \.needsRoom), !hasReserve() {
+        if writes.contains(where: \.needsRoom), !reserveRoom() {
             for write in writes where write.needsRoom { write.commit.conclude(.failure(.full)) }
             writes.removeAll(where: \.needsRoom)
         }
@@ -262,30 +236,16 @@ extension GroupCommitter {
         for note in notes { _ = attempt([.progress(note)]) }
     }
 
-    /// Sees to it that there is room for changes to the records when there is none for anything else.
-    private func hasReserve() -> Bool {
-        if let reserve = options.reserve { return reserve() }
-        return reserve.withLock { $0?.refill() ?? true }
+    private func reserveRoom() -> Bool {
+        writer.withLock { $0.reserveRoom() }
     }
 
     private func attempt(_ changes: [StoreChange]) -> Result<Void, StoreError> {
         if changes.isEmpty { return .success(()) }
         return writer.withLock { writer in
-            guard let writer else { return .failure(.closed) }
             let begun = ContinuousClock.now
             defer { options.committed(.now - begun) }
-            do throws(StoreError) {
-                try writer.commit(changes)
-            } catch {
-                // The log cannot grow: what it holds may have room in the file, and then it begins anew.
-                guard error == .full, writer.emptyLog() else { return .failure(error) }
-                do throws(StoreError) {
-                    try writer.commit(changes)
-                } catch {
-                    return .failure(error)
-                }
-            }
-            return .success(())
+            do throws(StoreError) { return .success(try writer.commit(changes)) } catch { return .failure(error) }
         }
     }
 }

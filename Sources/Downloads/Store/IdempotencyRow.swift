@@ -12,20 +12,20 @@ enum IdempotencyRow {
     static let loadStatement =
         "SELECT key, request_digest, outcomes, created_at FROM idempotency_keys ORDER BY created_at, key"
 
-    /// Binds a record to `saveStatement`.
-    static func bind(_ record: IdempotencyRecord, to statement: SQLiteStatement) throws(SQLiteError) {
+    /// Puts a record into a row of `saveStatement`.
+    static func encode<Row: RowEncoder>(_ record: IdempotencyRecord, to row: inout Row) throws(Row.Failure) {
         let outcomes = JSONValue.array(record.outcomes.map(encode)).serialized()
-        try statement.bind(1, record.key)
-        try statement.bind(2, record.digest)
-        try statement.bind(3, String(decoding: outcomes, as: UTF8.self))
-        try statement.bind(4, record.createdAt.millisecondsSinceEpoch)
+        try row.put(record.key)
+        try row.put(record.digest)
+        try row.put(String(decoding: outcomes, as: UTF8.self))
+        try row.put(record.createdAt.millisecondsSinceEpoch)
     }
 
     /// The record in the current row of `loadStatement`.
     /// - Parameter current: the download with an id as it is now, for rows of the first release, which kept only that.
     /// - Throws: `StoreError.damaged` if a column holds what was never written there.
     static func record(
-        from row: SQLiteStatement, current: (DownloadID) throws(StoreError) -> Download?
+        from row: some RowDecoder, current: (DownloadID) throws(StoreError) -> Download?
     ) throws(StoreError) -> IdempotencyRecord {
         guard let key = row.text(0), let digest = row.blob(1), let text = row.text(2),
             let items = (try? JSONValue(parsing: text.utf8))?.array

@@ -1,4 +1,4 @@
-/// Turns changes into rows, in transactions. It belongs to one thread at a time, as its connection does.
+/// Turns changes into rows of a SQLite database, in transactions. It belongs to one thread at a time, as its connection does.
 final class StoreWriter {
     private let connection: SQLiteConnection
     private let save: SQLiteStatement
@@ -53,7 +53,8 @@ final class StoreWriter {
     private func apply(_ change: StoreChange) throws(SQLiteError) {
         switch change {
         case .add(let record), .save(let record):
-            try DownloadRow.bind(record, to: save)
+            var row = SQLiteRowEncoder(save)
+            try DownloadRow.encode(record, to: &row)
             try save.run()
         case .progress(let value):
             try progress.bind(1, value.id.description)
@@ -75,13 +76,15 @@ final class StoreWriter {
             // Writes the file's first page, whatever it held.
             try connection.execute("PRAGMA user_version = \(StoreSchema.version)")
         case .remember(let record):
-            try IdempotencyRow.bind(record, to: remember)
+            var row = SQLiteRowEncoder(remember)
+            try IdempotencyRow.encode(record, to: &row)
             try remember.run()
         case .forget(let key):
             try forget.bind(1, key)
             try forget.run()
         case .keepDelivery(let delivery):
-            try DeliveryRow.bind(delivery, to: keepDelivery)
+            var row = SQLiteRowEncoder(keepDelivery)
+            try DeliveryRow.encode(delivery, to: &row)
             try keepDelivery.run()
         case .dropDelivery(let id):
             try dropDelivery.bind(1, id.description)
@@ -91,7 +94,8 @@ final class StoreWriter {
     }
 
     private func keep(_ stamp: EventID, removed: DownloadID?) throws(SQLiteError) {
-        try EventHistoryRow.bind(stamp, removed: removed, to: insertEvent)
+        var row = SQLiteRowEncoder(insertEvent)
+        try EventHistoryRow.encode(stamp, removed: removed, to: &row)
         try insertEvent.run()
         try trimEvents.run()
     }

@@ -23,17 +23,19 @@ enum EventHistoryRow {
         "DELETE FROM event_history WHERE number <= (SELECT max(number) FROM event_history) - \(RemovalHistory.capacity)"
     static let loadStatement = "SELECT epoch, sequence, removed_id FROM event_history ORDER BY number"
 
-    /// Binds a row to `insertStatement`.
-    static func bind(_ stamp: EventID, removed: DownloadID?, to statement: SQLiteStatement) throws(SQLiteError) {
-        try statement.bind(1, Int64(bitPattern: stamp.epoch))
-        try statement.bind(2, Int64(bitPattern: stamp.sequence))
-        try statement.bind(3, removed?.description)
+    /// Puts a row together for `insertStatement`.
+    static func encode<Row: RowEncoder>(
+        _ stamp: EventID, removed: DownloadID?, to row: inout Row
+    ) throws(Row.Failure) {
+        try row.put(Int64(bitPattern: stamp.epoch))
+        try row.put(Int64(bitPattern: stamp.sequence))
+        try row.put(removed?.description)
     }
 
     /// Adds the current row of `loadStatement`.
     ///
     /// - Throws: `StoreError.damaged` if a column holds what was never written there.
-    static func read(_ row: SQLiteStatement, into history: inout StoredEventHistory) throws(StoreError) {
+    static func read(_ row: some RowDecoder, into history: inout StoredEventHistory) throws(StoreError) {
         let stamp = EventID(epoch: UInt64(bitPattern: row.integer(0)), sequence: UInt64(bitPattern: row.integer(1)))
         history.newest = max(history.newest, stamp)
         if history.knownSince == nil { history.knownSince = stamp }

@@ -75,7 +75,7 @@ struct EventsOverRestartTests {
     @Test("more ends than the history holds are all sent, in order")
     func many() async throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteRecordStore(DataDirectory(path: directory.path + "/data"))
+        let store = try GroupCommitStore(DataDirectory(path: directory.path + "/data"))
         let records = (1...EventHistory.defaultCapacity + 500).map { number in
             var record = sampleRecord(number, state: .cancelled)
             record.download.stamp = EventID(epoch: 1_000, sequence: UInt64(number))

@@ -53,7 +53,7 @@ final class ServiceFixture: Sendable {
             configuration: configuration, client: client, webhooks: PlainWebhookSender(client: client), log: { _ in },
             openDepot: openDepot
         ) { directory throws(StoreError) in
-            let store = FailingStore(try SQLiteRecordStore(directory))
+            let store = FailingStore(try GroupCommitStore(directory))
             opened = store
             return store
         }

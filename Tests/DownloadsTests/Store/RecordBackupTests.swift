@@ -20,7 +20,7 @@ struct RecordBackupTests {
         let path = scene.temporary.path + "/restored-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try FileManager.default.copyItem(atPath: copy, toPath: path + "/pawl.sqlite")
-        return try SQLiteRecordStore(DataDirectory(path: path)).load()
+        return try GroupCommitStore(DataDirectory(path: path)).load()
     }
 
     @Test("a copy has all that was durable when it was begun, while the store goes on, and replaces the one before")

@@ -102,7 +102,7 @@ struct SQLiteRecordStoreTests {
     @Test("a full disk fails exactly those whose changes do not fit")
     func fullDiskFailsWhatDoesNotFit() async throws {
         let scene = try StoreScene()
-        let store = try scene.open(GroupCommitter.Options(maximumPages: 12))
+        let store = try scene.open(maximumPages: 12)
         var huge = sampleRecord(1)
         huge.download.track = Array(repeating: UInt8(ascii: "x"), count: 1_000_000)
         let hugeRecord = huge
@@ -132,7 +132,7 @@ struct SQLiteRecordStoreTests {
     func fullReserveRefusesOnlyNew() async throws {
         let scene = try StoreScene()
         let hasRoom = Locked(true)
-        let store = try scene.open(GroupCommitter.Options(reserve: { hasRoom.withLock { $0 } }))
+        let store = try GroupCommitStore(RoomyWriter(SQLiteRecordWriter(DataDirectory(path: scene.path)), hasRoom))
         try await store.write([.add(sampleRecord(1)), .add(sampleRecord(2))])
         hasRoom.withLock { $0 = false }
         let commits = [
@@ -158,7 +158,7 @@ struct SQLiteRecordStoreTests {
     @Test("a write that fails in part leaves nothing of itself")
     func failedWriteLeavesNothing() async throws {
         let scene = try StoreScene()
-        let store = try scene.open(GroupCommitter.Options(maximumPages: 12))
+        let store = try scene.open(maximumPages: 12)
         var huge = sampleRecord(2)
         huge.download.track = Array(repeating: UInt8(ascii: "x"), count: 1_000_000)
         let changes: [StoreChange] = [.save(sampleRecord(1)), .save(huge)]

@@ -118,7 +118,7 @@ struct StoreProbeTests {
     @Test("a real store writes when it is asked, and says so when it is closed")
     func real() async throws {
         let directory = try TemporaryDirectory()
-        let store = try SQLiteRecordStore(try DataDirectory(path: directory.path))
+        let store = try GroupCommitStore(try DataDirectory(path: directory.path))
         try await store.write([.probe])
         await store.close()
         #expect(await StoreProbe(store).condition().unreadable == StoreError.closed.description)

@@ -14,8 +14,10 @@ final class StoreScene {
         temporary = try TemporaryDirectory()
     }
 
-    func open(_ options: GroupCommitter.Options = GroupCommitter.Options()) throws -> SQLiteRecordStore {
-        try SQLiteRecordStore(DataDirectory(path: path), options: options)
+    func open(
+        _ options: GroupCommitter.Options = GroupCommitter.Options(), maximumPages: Int? = nil
+    ) throws -> GroupCommitStore {
+        try GroupCommitStore(SQLiteRecordWriter(DataDirectory(path: path), maximumPages: maximumPages), options: options)
     }
 
     /// What the files hold at this moment, as a crash would leave them: read from a copy of the file and its log.
@@ -25,8 +27,25 @@ final class StoreScene {
         for name in ["pawl.sqlite", "pawl.sqlite-wal"] where FileManager.default.fileExists(atPath: path + "/" + name) {
             try FileManager.default.copyItem(atPath: path + "/" + name, toPath: copy + "/" + name)
         }
-        return try SQLiteRecordStore(DataDirectory(path: copy)).load()
+        return try GroupCommitStore(DataDirectory(path: copy)).load()
     }
+}
+
+/// A writer that has room when a test says so.
+final class RoomyWriter: RecordWriter {
+    private let writer: any RecordWriter
+    private let hasRoom: Locked<Bool>
+
+    init(_ writer: any RecordWriter, _ hasRoom: Locked<Bool>) {
+        self.writer = writer
+        self.hasRoom = hasRoom
+    }
+
+    func load() throws(StoreError) -> StoredContents { try writer.load() }
+    func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] { try writer.records(ids) }
+    func commit(_ changes: [StoreChange]) throws(StoreError) { try writer.commit(changes) }
+    func reserveRoom() -> Bool { hasRoom.withLock { $0 } }
+    func close() { writer.close() }
 }
 
 extension RecordStore {

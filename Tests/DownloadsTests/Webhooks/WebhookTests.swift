@@ -130,7 +130,7 @@ struct WebhookTests {
     private func pending(_ fixture: ServiceFixture) async throws -> [WebhookDelivery] {
         let copy = try TemporaryDirectory()
         try fixture.copyRecords(to: copy.path)
-        let store = try SQLiteRecordStore(DataDirectory(path: copy.path))
+        let store = try GroupCommitStore(DataDirectory(path: copy.path))
         let deliveries = try store.load().deliveries
         await store.close()
         return deliveries

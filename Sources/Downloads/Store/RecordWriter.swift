@@ -1,0 +1,20 @@
+/// Writes groups of changes to a database, and reads what is kept there. It belongs to one thread at a time, as its connection does;
+/// ``GroupCommitter`` drives it.
+protocol RecordWriter: AnyObject {
+    /// Reads everything, records in order of creation. Called once, before any write.
+    func load() throws(StoreError) -> StoredContents
+
+    /// The records with these identities; those that there are none of are left out.
+    func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord]
+
+    /// Writes all the changes durably, or none.
+    func commit(_ changes: [StoreChange]) throws(StoreError)
+
+    /// Sees to it that there is room for changes to the records when there is none for anything else. Called before what needs room is
+    /// written, and behind each group.
+    /// - Returns: whether there is; true if it cannot be known.
+    func reserveRoom() -> Bool
+
+    /// Closes the database, and lets go of all that was held for it. Nothing is called afterwards.
+    func close()
+}

@@ -1,0 +1,42 @@
+/// The values of a row, put one after another in the order of its columns.
+protocol RowEncoder {
+    associatedtype Failure: Error
+
+    mutating func put(_ value: Int64?) throws(Failure)
+    mutating func put(_ value: String?) throws(Failure)
+    mutating func put(_ value: [UInt8]?) throws(Failure)
+}
+
+/// A row that was read. Columns count from 0.
+protocol RowDecoder {
+    func isNull(_ column: Int32) -> Bool
+    /// 0 for null.
+    func integer(_ column: Int32) -> Int64
+    func text(_ column: Int32) -> String?
+    func blob(_ column: Int32) -> [UInt8]?
+}
+
+/// Binds values to consecutive parameters of a statement.
+struct SQLiteRowEncoder: RowEncoder {
+    private let statement: SQLiteStatement
+    private var index: Int32 = 0
+
+    init(_ statement: SQLiteStatement) { self.statement = statement }
+
+    mutating func put(_ value: Int64?) throws(SQLiteError) {
+        index += 1
+        try statement.bind(index, value)
+    }
+
+    mutating func put(_ value: String?) throws(SQLiteError) {
+        index += 1
+        try statement.bind(index, value)
+    }
+
+    mutating func put(_ value: [UInt8]?) throws(SQLiteError) {
+        index += 1
+        try statement.bind(index, value)
+    }
+}
+
+extension SQLiteStatement: RowDecoder {}
