@@ -43,6 +43,8 @@ let package = Package(
         .target(name: "CSystem"),
         .target(name: "CCurl", linkerSettings: curl),
         .target(name: "CSQLite", linkerSettings: sqlite),
+        // Links nothing: it finds libpq when it is first used.
+        .target(name: "CPostgres"),
 
         module("System", ["CSystem"]),
         module("JSON"),
@@ -50,6 +52,7 @@ let package = Package(
         module("Terminal", ["System"]),
         module("HTTPServer", ["HTTPCore", "System", "CSystem"]),
         module("HTTPClient", ["HTTPCore", "System", "CCurl"]),
+        module("Postgres", ["System", "CPostgres"]),
         module("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
         module("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "CSQLite", "CSystem"]),
         module("Aria2", ["Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
@@ -88,6 +91,7 @@ let package = Package(
         tests("HTTPCore", ["HTTPCore", "FuzzProperties"]),
         tests("HTTPServer", ["HTTPServer", "HTTPCore", "System"]),
         tests("HTTPClient", ["HTTPClient", "HTTPCore", "CCurl"]),
+        tests("Postgres", ["Postgres", "CPostgres", "System"]),
         tests("Catalog", ["Catalog", "HTTPClient", "JSON"], resources: [.copy("Fixtures")]),
         tests(
             "Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "System", "CSystem"],

@@ -1,0 +1,114 @@
+internal import CPostgres
+internal import System
+
+/// What libpq is told when it connects: a connection string's parameters, and ours where that says nothing.
+///
+/// <https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS>
+struct ConnectionParameters: Equatable {
+    /// By keyword. An empty value is none.
+    var values: [String: String]
+
+    /// What holds unless the connection string says otherwise. Keepalives find a dead peer of an idle connection within half a minute,
+    /// `tcp_user_timeout` one that acknowledges nothing within 10 s. Neither sees a proxy that swallows: all calls have limits, too.
+    static let defaults = [
+        "target_session_attrs": "read-write",
+        "keepalives": "1",
+        "keepalives_idle": "15",
+        "keepalives_interval": "5",
+        "keepalives_count": "3",
+        "tcp_user_timeout": "10000",
+    ]
+
+    /// Reads a connection string, a `postgres://` URI or `keyword=value …`.
+    /// - Parameter application: what `pg_stat_activity` shows unless the string or the environment says something else.
+    /// - Throws: `PostgresError.invalid`.
+    init(_ conninfo: String, application: String) throws(PostgresError) {
+        var message: UnsafeMutablePointer<CChar>?
+        guard let options = unsafe pawl_PQconninfoParse(conninfo, &message) else {
+            let text = unsafe message.map { unsafe String(cString: $0) } ?? "out of memory"
+            unsafe pawl_PQfreemem(message)
+            throw .invalid("the connection string cannot be read: " + Self.withoutQuotations(text, of: conninfo))
+        }
+        var given: [String: String] = [:]
+        var option = unsafe options
+        while let keyword = unsafe option.pointee.keyword {
+            if let value = unsafe option.pointee.val, unsafe value.pointee != 0 {
+                unsafe given[String(cString: keyword)] = unsafe String(cString: value)
+            }
+            unsafe option += 1
+        }
+        unsafe pawl_PQconninfoFree(options)
+        try self.init(given: given, application: application)
+    }
+
+    /// Adds to what was given.
+    init(given: [String: String], application: String) throws(PostgresError) {
+        // With "@", ":" or "/" in the password of a URI, its rest would be taken for a host or a port, and come up in libpq's messages.
+        // A host that begins with "@" is an abstract socket.
+        for host in Self.list(given["host"]) where host.dropFirst().contains("@") { throw .invalid(Self.unescaped) }
+        for port in Self.list(given["port"]) where !port.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x20 }) {
+            throw .invalid(Self.unescaped)
+        }
+        values = Self.defaults.merging(given) { $1 }
+        if values["fallback_application_name"] == nil { values["fallback_application_name"] = application }
+        // Texts are UTF-8 here.
+        values["client_encoding"] = "UTF8"
+    }
+
+    private static let unescaped =
+        "the connection string has a host or a port that cannot be one: in a URI, write @, : and / of a password as %40, %3A and %2F"
+
+    /// libpq quotes what it doesn't understand, which may well be a part of the password. Only what stands behind the user and the
+    /// password of a URI is told.
+    private static func withoutQuotations(_ message: String, of conninfo: String) -> String {
+        let line = PostgresError.oneLine(message)
+        guard let first = line.firstIndex(of: "\""), let last = line.lastIndex(of: "\""), first < last else { return line }
+        let quoted = line[line.index(after: first)..<last]
+        if let sign = conninfo.lastIndex(of: "@"), conninfo.hasPrefix("postgres://") || conninfo.hasPrefix("postgresql://") {
+            let tail = conninfo[conninfo.index(after: sign)...].split(whereSeparator: { !$0.isLetter && $0 != "_" })
+            let mentionsPassword = tail.contains { $0.contains("pass") }
+            if !mentionsPassword, tail.contains(quoted) { return line }
+        }
+        return line[..<first] + "\"…\"" + line[line.index(after: last)...]
+    }
+
+    private static func list(_ value: String?) -> [String] {
+        (value ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// The hosts one by one, in order. libpq takes a list, too, but waits for a host that swallows until all the time is over: its
+    /// `connect_timeout` is only for its own blocking calls.
+    ///
+    /// Left to libpq are lists whose order means something else to it, lists that don't fit together, about which it has messages, and
+    /// those of a service file or the environment.
+    /// - Parameter environment: the process's environment.
+    func attempts(environment: (String) -> String?) -> [ConnectionParameters] {
+        let hosts = Self.list(values["host"])
+        let addresses = Self.list(values["hostaddr"])
+        let ports = Self.list(values["port"])
+        let count = max(hosts.count, addresses.count)
+        let namesPorts = values["port"] != nil
+        func fits(_ keyword: String, _ list: [String]) -> Bool {
+            values[keyword] == nil || list.count == count && !list.contains("")
+        }
+        guard count > 1, fits("host", hosts), fits("hostaddr", addresses),
+            !namesPorts || ports.count == count || ports.count == 1,
+            namesPorts || values["service"] == nil && environment("PGSERVICE") == nil && environment("PGPORT") == nil,
+            values["target_session_attrs"] != "prefer-standby", values["load_balance_hosts"] ?? "disable" == "disable"
+        else { return [self] }
+        return (0..<count).map { index in
+            var one = self
+            if values["host"] != nil { one.values["host"] = hosts[index] }
+            if values["hostaddr"] != nil { one.values["hostaddr"] = addresses[index] }
+            if namesPorts {
+                let port = ports[ports.count == 1 ? 0 : index]
+                // In a list, an empty port is the default one; alone, it would be the environment's.
+                one.values["port"] = port.isEmpty ? "5432" : port
+            }
+            return one
+        }
+    }
+
+    /// The address as people know it, for messages.
+    var place: String { values["host"] ?? values["hostaddr"] ?? "the server" }
+}

@@ -1,0 +1,38 @@
+internal import CPostgres
+
+extension PostgresConnection {
+    /// Waits for notifications of the channels that the connection listens on; those that came during other calls are there already.
+    ///
+    /// - Parameters:
+    ///   - limit: the longest wait; zero only looks.
+    ///   - wake: a descriptor that ends the wait when it becomes readable. It is not read.
+    /// - Returns: what has come, in order; nothing if the time is over or the wait was ended.
+    /// - Throws: `.unavailable`.
+    public func notifications(
+        within limit: Duration, interruptedBy wake: Int32? = nil
+    ) throws(PostgresError) -> [PostgresNotification] {
+        let deadline = ContinuousClock.now + limit
+        let handle = unsafe try opened()
+        while true {
+            let arrived = unsafe taken(from: handle)
+            if !arrived.isEmpty { return arrived }
+            let ready = unsafe SocketWait.wait(for: pawl_PQsocket(handle), .readable, wake: wake, until: deadline)
+            if ready.contains(.readable) { try check(unsafe pawl_PQconsumeInput(handle) == 1) }
+            // Parameters of the server and keepalives of TLS come as well: time that is over ends it even if such things do come.
+            if ready.contains(.woken) || ready.isEmpty || ContinuousClock.now >= deadline { return unsafe taken(from: handle) }
+        }
+    }
+
+    /// What libpq has read.
+    private func taken(from handle: OpaquePointer) -> [PostgresNotification] {
+        var notifications: [PostgresNotification] = []
+        while let notification = unsafe pawl_PQnotifies(handle) {
+            unsafe notifications.append(
+                PostgresNotification(
+                    channel: String(cString: notification.pointee.relname), payload: String(cString: notification.pointee.extra),
+                    processID: notification.pointee.be_pid))
+            unsafe pawl_PQfreemem(notification)
+        }
+        return notifications
+    }
+}

@@ -1,0 +1,46 @@
+internal import CPostgres
+
+/// libpq, which is loaded when somebody first connects, and stays.
+enum PostgresLibrary {
+    #if os(macOS)
+        static let name = "libpq.5.dylib"
+    #else
+        static let name = "libpq.so.5"
+    #endif
+
+    /// The first with pipeline mode, as PQlibVersion spells it: 14.0.
+    static let oldest: Int32 = 14_00_00
+
+    /// Tried once: it would not be found later either without a restart's other environment.
+    private static let outcome: Result<Void, PostgresError> = Result { () throws(PostgresError) in try load(name) }
+
+    /// Loads it on the first call.
+    /// - Throws: `PostgresError.library`.
+    static func load() throws(PostgresError) {
+        try outcome.get()
+    }
+
+    /// Loads the library of this name.
+    /// - Throws: `PostgresError.library`.
+    static func load(_ name: String) throws(PostgresError) {
+        var version: Int32 = 0
+        var reason: UnsafePointer<CChar>?
+        let outcome = unsafe pawl_load_libpq(name, &version, &reason)
+        let text = unsafe reason.map { unsafe PostgresError.oneLine(String(cString: $0)) } ?? ""
+        if let refusal = refusal(outcome, version: version, name: name, reason: text) { throw .library(refusal) }
+    }
+
+    /// Why a library is of no use; `nil` if it is.
+    /// - Parameter version: major · 10,000 + minor; 0: unknown.
+    static func refusal(_ outcome: pawl_libpq_outcome, version: Int32, name: String, reason: String) -> String? {
+        if outcome == PAWL_LIBPQ_NOT_FOUND {
+            return "\(name) cannot be loaded: install libpq5 (Debian), libpq (Alpine, Homebrew) or postgresql-libs (\(reason))"
+        }
+        if version > 0, version < oldest {
+            // Until 9.6, the major version had two numbers.
+            let major = version >= 10_00_00 ? "\(version / 10_000)" : "\(version / 10_000).\(version / 100 % 100)"
+            return "libpq \(major).\(version % 100) is too old: 14 or newer is needed"
+        }
+        return outcome == PAWL_LIBPQ_LOADED ? nil : "\(name) has no function \(reason): libpq 14 or newer is needed"
+    }
+}

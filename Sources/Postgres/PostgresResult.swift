@@ -1,0 +1,78 @@
+internal import CPostgres
+
+/// What a command gave.
+public struct PostgresResult: Sendable {
+    /// The rows of SELECT or RETURNING.
+    public let rows: PostgresRows
+    /// How many rows the command inserted, updated, deleted, or returned; 0 for commands that don't count.
+    public let affectedRows: Int
+
+    init(_ memory: ResultMemory) {
+        rows = PostgresRows(memory: memory)
+        affectedRows = memory.affectedRows
+    }
+}
+
+/// The rows of a result, which stay as long as somebody has them.
+public struct PostgresRows: Sendable, RandomAccessCollection {
+    let memory: ResultMemory
+
+    /// 0.
+    public var startIndex: Int { 0 }
+    /// How many there are.
+    public var endIndex: Int { Int(memory.rowCount) }
+    /// One row. One that isn't there has no cells.
+    public subscript(position: Int) -> PostgresRow { PostgresRow(memory: memory, index: Int32(clamping: position)) }
+}
+
+/// A result in libpq's memory, freed with the last reference. Nobody changes it, so that several threads may read it.
+@safe
+final class ResultMemory: @unchecked Sendable {
+    let pointer: OpaquePointer
+    let rowCount: Int32
+    let columnCount: Int32
+
+    /// Takes it over.
+    init(owning pointer: OpaquePointer) {
+        unsafe self.pointer = pointer
+        rowCount = unsafe pawl_PQntuples(pointer)
+        columnCount = unsafe pawl_PQnfields(pointer)
+    }
+
+    deinit {
+        unsafe pawl_PQclear(pointer)
+    }
+
+    var status: ExecStatusType { unsafe pawl_PQresultStatus(pointer) }
+
+    var affectedRows: Int {
+        guard let text = unsafe pawl_PQcmdTuples(pointer) else { return 0 }
+        return unsafe Int(String(cString: text)) ?? 0
+    }
+
+    /// A field of an error.
+    private func field(_ number: Int) -> String? {
+        unsafe pawl_PQresultErrorField(pointer, Int32(number)).map { unsafe PostgresError.oneLine(String(cString: $0)) }
+    }
+
+    /// The error, of a result that is one. FATAL and PANIC end the connection, and so does what libpq itself finds wrong, which has no
+    /// SQLSTATE.
+    var error: PostgresError {
+        let whole = unsafe pawl_PQresultErrorMessage(pointer).map { unsafe PostgresError.oneLine(String(cString: $0)) }
+        let message = field(PG_DIAG_MESSAGE_PRIMARY) ?? whole ?? ""
+        guard let sqlState = field(PG_DIAG_SQLSTATE), field(PG_DIAG_SEVERITY_NONLOCALIZED) == "ERROR" else {
+            return .unavailable(message)
+        }
+        return .server(sqlState: sqlState, message: message)
+    }
+
+    /// Reads a cell that isn't NULL.
+    func withCell<Value>(_ row: Int32, _ column: Int, _ body: (_ type: Oid, _ bytes: UnsafeRawBufferPointer) -> Value?) -> Value?
+    {
+        guard row >= 0, row < rowCount, let column = Int32(exactly: column), column >= 0, column < columnCount,
+            unsafe pawl_PQgetisnull(pointer, row, column) == 0, let bytes = unsafe pawl_PQgetvalue(pointer, row, column)
+        else { return nil }
+        let count = unsafe Int(pawl_PQgetlength(pointer, row, column))
+        return unsafe body(pawl_PQftype(pointer, column), UnsafeRawBufferPointer(start: bytes, count: count))
+    }
+}

@@ -1,0 +1,41 @@
+/// A parameter of a statement. PostgreSQL infers its type from where it stands in the SQL.
+public enum PostgresValue: Sendable, Equatable {
+    /// NULL.
+    case null
+    /// For `boolean`.
+    case boolean(Bool)
+    /// For `smallint`, `integer`, `bigint`, `numeric` and others that are written like a number.
+    case integer(Int64)
+    /// For `text`, and for every other type as SQL would write it between quotes. Must not contain U+0000, which PostgreSQL cannot keep.
+    case text(String)
+    /// For `bytea`.
+    case bytes([UInt8])
+
+    /// A number, or NULL.
+    public init(_ value: Int64?) { self = value.map { .integer($0) } ?? .null }
+
+    /// A text, or NULL.
+    public init(_ value: String?) { self = value.map { .text($0) } ?? .null }
+
+    /// Bytes, or NULL.
+    public init(_ value: [UInt8]?) { self = value.map { .bytes($0) } ?? .null }
+
+    /// True, false, or NULL.
+    public init(_ value: Bool?) { self = value.map { .boolean($0) } ?? .null }
+}
+
+extension PostgresValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByStringLiteral
+{
+    /// NULL.
+    public init(nilLiteral: ()) { self = .null }
+
+    /// A truth value.
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+
+    /// A number.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+
+    /// A text.
+    public init(stringLiteral value: String) { self = .text(value) }
+}

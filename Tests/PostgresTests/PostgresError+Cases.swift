@@ -1,0 +1,9 @@
+import Postgres
+
+/// What an error says, if it is the one of that name.
+extension PostgresError {
+    var library: String? { if case .library(let message) = self { message } else { nil } }
+    var invalid: String? { if case .invalid(let message) = self { message } else { nil } }
+    var unavailable: String? { if case .unavailable(let message) = self { message } else { nil } }
+    var sqlState: String? { if case .server(let sqlState, _) = self { sqlState } else { nil } }
+}

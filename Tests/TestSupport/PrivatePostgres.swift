@@ -1,0 +1,193 @@
+import Foundation
+import Synchronization
+
+/// A PostgreSQL server of the tests' own: one for all tests of the process, started when the first asks for a database. It listens on a
+/// Unix socket in a directory of its own and on a port of 127.0.0.1, and its disk is never waited for.
+///
+/// A shell waits at the end of a pipe until the process is gone, however it ends; then it stops the server and removes the directory.
+public final class PrivatePostgres: Sendable {
+    /// The directory of its socket: `host` in a connection string.
+    public let socketDirectory: String
+    /// Its port on 127.0.0.1, which is also a part of the socket's name.
+    public let port: Int
+    /// Whether it takes TLS on its port, with a certificate of its own that nobody vouches for.
+    public let hasTLS: Bool
+    private let programs: Programs
+    private let directory: TemporaryDirectory
+    /// Its end tells the shell that the process is gone.
+    private let alive: Pipe
+    private let databases = Mutex(0)
+
+    /// The user who may do everything, and needs no password. All others need theirs (SCRAM).
+    public static let user = "postgres"
+
+    /// Whether tests with a database are to be run: if PostgreSQL is installed, or if `PAWL_FLEET_TESTS` says that it has to be.
+    public static let isWanted = Programs.installed != nil || ProcessInfo.processInfo.environment["PAWL_FLEET_TESTS"] != nil
+
+    /// What to say of tests that are skipped.
+    public static let whySkipped: String = "PostgreSQL's server is not installed"
+
+    private static let shared = Result {
+        for _ in 1..<5 {
+            // Somebody may take the port between its choice and its use.
+            do { return try PrivatePostgres() } catch let failure as Failed where failure.description.contains("in use") {}
+        }
+        return try PrivatePostgres()
+    }
+
+    /// The server.
+    /// - Throws: ``Failed``, if there is none.
+    public static func server() throws -> PrivatePostgres { try shared.get() }
+
+    /// A new, empty database. Blocks for a moment.
+    public static func database() throws -> TestDatabase { try TestDatabase(server()) }
+
+    /// PostgreSQL isn't there, or does not start.
+    public struct Failed: Error, CustomStringConvertible {
+        /// What programs said.
+        public let description: String
+    }
+
+    /// Where PostgreSQL's programs are, and how they are started.
+    private struct Programs {
+        let folder: String
+        /// The user as whom they run, if this process is root's: they refuse to be.
+        let user: String?
+        let hasKeeper: Bool
+
+        static let installed: Programs? = {
+            let files = FileManager.default
+            let versions = ((try? files.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? [])
+                .sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }
+            let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").map(String.init)
+            let folders = path + versions.map { "/usr/lib/postgresql/\($0)/bin" }
+            func has(_ program: String, in folder: String) -> Bool { files.isExecutableFile(atPath: "\(folder)/\(program)") }
+            guard
+                let folder = folders.first(where: { folder in
+                    ["initdb", "postgres", "psql"].allSatisfy { has($0, in: folder) }
+                })
+            else { return nil }
+            let hasKeeper = path.contains { has("setpriv", in: $0) }
+            guard geteuid() == 0 else { return Programs(folder: folder, user: nil, hasKeeper: hasKeeper) }
+            let user = unsafe getpwnam("postgres") != nil ? "postgres" : "nobody"
+            return hasKeeper ? Programs(folder: folder, user: user, hasKeeper: true) : nil
+        }()
+
+        /// What stands before a command, in a shell: it becomes the user's, and ends with its parent.
+        var launcher: String {
+            guard hasKeeper else { return "" }
+            let user = user.map { "--reuid=\($0) --regid=$(id -g \($0)) --clear-groups " } ?? ""
+            return "setpriv \(user)--pdeathsig QUIT "
+        }
+    }
+
+    private init() throws {
+        guard let programs = Programs.installed else { throw Failed(description: Self.whySkipped) }
+        self.programs = programs
+        directory = try TemporaryDirectory()
+        socketDirectory = directory.path
+        hasTLS = try Self.prepare(programs, directory.path)
+        port = try ClosedPort().number
+        alive = try Self.start(programs, directory.path, port: port, hasTLS: hasTLS)
+    }
+
+    /// Makes the files; returns whether there is a certificate.
+    private static func prepare(_ programs: Programs, _ directory: String) throws -> Bool {
+        let owner = programs.user.map { "chown \($0) '\(directory)'" } ?? "true"
+        let result = try shell(
+            """
+            set -e
+            \(owner)
+            cd '\(directory)'
+            \(programs.launcher) sh -c '
+                set -e
+                umask 077
+                "\(programs.folder)/initdb" -D data -U \(user) -A trust -E UTF8 --locale=C --no-sync >/dev/null
+                printf "%s\\n" "local all \(user) trust" "host all \(user) 127.0.0.1/32 trust" \
+                    "local all all scram-sha-256" "host all all 127.0.0.1/32 scram-sha-256" >data/pg_hba.conf
+                openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout data/server.key \
+                    -out data/server.crt 2>/dev/null && echo certified || true
+            '
+            """)
+        return result.contains("certified")
+    }
+
+    /// Starts the server, and returns when it is ready.
+    /// - Returns: what has to live as long as the server shall.
+    private static func start(_ programs: Programs, _ directory: String, port: Int, hasTLS: Bool) throws -> Pipe {
+        // What is typed at the terminal to end the tests must not end the shell before it has cleaned up. The output is the server's
+        // alone, so that its end is the server's. Nobody writes to the shell: `read` waits for the end of the process.
+        let process = Process()
+        // In a session of its own where possible: who ends all processes of a run of tests at once would end the shell, too.
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments =
+            (programs.hasKeeper ? ["setsid"] : []) + [
+                "/bin/sh", "-c",
+                """
+                trap '' INT TERM HUP
+                cd '\(directory)'
+                \(programs.launcher) '\(programs.folder)/postgres' -D data -p \(port) -c listen_addresses=127.0.0.1 \
+                    -c unix_socket_directories='\(directory)' -c fsync=off -c max_connections=100 -c shared_buffers=32MB \
+                    -c max_wal_size=256MB -c lc_messages=C -c log_min_messages=log -c log_min_error_statement=panic \
+                    -c ssl=\(hasTLS ? "on" : "off") </dev/null &
+                server=$!
+                exec >/dev/null 2>&1
+                read -r _
+                kill -QUIT "$server"
+                cd /
+                # Not `wait`: SIGCHLD may be blocked here, as it was in the thread that started this.
+                for try in 1 2 3 4 5 6 7 8 9; do rm -rf '\(directory)' && break; sleep 0.2; done
+                """,
+            ]
+        let alive = Pipe()
+        // Whatever else the tests start must not keep it open.
+        _ = fcntl(alive.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        let log = Pipe()
+        process.standardInput = alive
+        process.standardOutput = log
+        process.standardError = log
+        try process.run()
+        var output = Data()
+        let handle = log.fileHandleForReading
+        while !String(decoding: output, as: UTF8.self).contains("ready to accept connections") {
+            let more = handle.availableData
+            guard !more.isEmpty else { throw Failed(description: String(decoding: output, as: UTF8.self)) }
+            output += more
+        }
+        // A server that cannot write its log stops.
+        Thread.detachNewThread { while !handle.availableData.isEmpty {} }
+        return alive
+    }
+
+    /// Runs a script; returns what it wrote.
+    @discardableResult
+    private static func shell(_ script: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", script]
+        let output = Pipe()
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Failed(description: text) }
+        return text
+    }
+
+    /// Runs SQL as the user who may do everything, in the database `postgres`.
+    public func administer(_ sql: String) throws {
+        try Self.shell(
+            "'\(programs.folder)/psql' -X -q -v ON_ERROR_STOP=1 -h '\(socketDirectory)' -p \(port) -U \(Self.user) -d postgres -c '\(sql)'"
+        )
+    }
+
+    /// A name that no database and no user of the server has.
+    func unusedName() -> String {
+        databases.withLock { count in
+            count += 1
+            return "test_\(count)"
+        }
+    }
+}
