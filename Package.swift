@@ -54,7 +54,7 @@ let package = Package(
         module("HTTPClient", ["HTTPCore", "System", "CCurl"]),
         module("Postgres", ["System", "CPostgres"]),
         module("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
-        module("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "CSQLite", "CSystem"]),
+        module("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "Postgres", "CSQLite", "CSystem"]),
         module("Aria2", ["Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
         module("PawlConfiguration", ["Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),

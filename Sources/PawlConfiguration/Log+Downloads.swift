@@ -39,6 +39,7 @@ extension Log {
             writeAlways(
                 "\(withFiles ? "records and files" : "records") are removed that were kept for long enough",
                 [("count", .integer(Int64(count)))])
+        case .fenced: write(.error, "the lease is lost: others have taken over, and nothing is written any more")
         // Counted, and not worth a line each.
         case .started, .committed, .webhook: break
         case .warning(let text):

@@ -9,6 +9,8 @@ internal import HTTPCore
 final class DownloadPublisher: Sendable {
     let index: SnapshotIndex
     let hub: EventHub
+    /// In a fleet, changes are published in the order of their commits, which is told with them: no stamp is reserved.
+    private let isFollowing: Bool
 
     /// - Parameters:
     ///   - epoch: names this run, and is saved before anybody is sent anything.
@@ -17,6 +19,15 @@ final class DownloadPublisher: Sendable {
         let knownSince = history.knownSince ?? EventID(epoch: epoch, sequence: 0)
         index = SnapshotIndex(epoch: epoch, removals: RemovalHistory(knownSince: knownSince, history.removals))
         hub = EventHub(epoch: epoch, saved: history.newest, index: index, capacity: capacity)
+        isFollowing = false
+    }
+
+    /// For a replica of a fleet.
+    init(_ fleet: FleetContents) {
+        let base = EventID(epoch: fleet.epoch, sequence: fleet.base)
+        index = SnapshotIndex(epoch: fleet.epoch, removals: RemovalHistory(knownSince: base))
+        hub = EventHub(epoch: fleet.epoch, saved: EventID(epoch: fleet.epoch, sequence: fleet.newest), index: index)
+        isFollowing = true
     }
 
     /// Makes room for so many downloads at once, which takes less than growing with each.
@@ -37,7 +48,7 @@ final class DownloadPublisher: Sendable {
     /// Reserves the stamp of a change that is about to be saved. It ends in one of ``publish(_:counters:)``, ``remove(_:stamp:)`` and
     /// ``abandon(_:)``; until then the ids of events stay below it, so that whoever reads on from one of them misses nothing.
     func reserve() -> EventID {
-        hub.reserve()
+        isFollowing ? .none : hub.reserve()
     }
 
     /// Gives up the stamp of a change that will not be published.
@@ -69,5 +80,42 @@ final class DownloadPublisher: Sendable {
         guard index.remove(id, stamp: stamp, eventID: eventID) != nil else { return false }
         hub.append(.removal(id), stamp: stamp, id: eventID)
         return true
+    }
+
+    // MARK: - In a fleet
+
+    /// Shows all that a fleet has, before anybody reads.
+    /// - Parameter transfers: whose counters are read for what transfers.
+    func restore(_ downloads: some Collection<Download>, _ fleet: FleetContents, _ transfers: FleetTransfers) {
+        reserveCapacity(downloads.count)
+        let newest = EventID(epoch: fleet.epoch, sequence: fleet.newest)
+        let stamps = Dictionary(fleet.recent.map { ($0.id, $0.sequence) }, uniquingKeysWith: { $1 })
+        for download in downloads {
+            var download = download
+            download.stamp = EventID(epoch: fleet.epoch, sequence: stamps[download.id] ?? fleet.base)
+            index.publish(download, counters: transfers.counters(of: download), eventID: newest)
+        }
+        let publication = index.passPublications(atLeast: UInt64(fleet.recent.count))
+        hub.begin(
+            after: publication,
+            fleet.recent.map { change in change.download.map(EventHistory.Change.transition) ?? .removal(change.id) },
+            base: fleet.base)
+    }
+
+    /// Publishes changes in their order. Called by the store's thread alone, which alone publishes in a fleet.
+    func follow(_ changes: [FleetChange], _ transfers: FleetTransfers, _ retention: Retention) {
+        for change in changes {
+            let stamp = hub.follow(to: change.sequence)
+            if var download = change.download {
+                download.stamp = stamp
+                download.expiresAt = retention.expiry(of: download)
+                let shown = index.publish(download, counters: transfers.counters(of: download), eventID: stamp)
+                hub.append(.transition(shown), stamp: stamp, id: stamp)
+            } else {
+                transfers.forget(change.id)
+                guard index.remove(change.id, stamp: stamp, eventID: stamp) != nil else { continue }
+                hub.append(.removal(change.id), stamp: stamp, id: stamp)
+            }
+        }
     }
 }

@@ -203,6 +203,26 @@ public final class EventHub: Sendable {
         return (EventID(epoch: epoch, sequence: stamp), EventID(epoch: epoch, sequence: published))
     }
 
+    /// Takes it that everything up to a change of a fleet's was there before anybody could read, the last ones of them one by one.
+    /// - Parameter publication: that of the newest of them.
+    func begin(after publication: UInt64, _ recent: [EventHistory.Change], base: UInt64) {
+        state.withLock { state in
+            state.sequence = base
+            state.history.begin(after: publication - UInt64(recent.count), base: base)
+            for change in recent {
+                state.sequence += 1
+                state.history.append(EventHistory.Item(change: change, stamp: state.sequence, sequence: state.sequence))
+            }
+        }
+    }
+
+    /// Goes on to the next change of a fleet's.
+    /// - Returns: its stamp, under which it is sent, too.
+    func follow(to sequence: UInt64) -> EventID {
+        state.withLock { $0.sequence = sequence }
+        return EventID(epoch: epoch, sequence: sequence)
+    }
+
     /// Adds a change that is in the index, and wakes those whom it concerns.
     func append(_ change: EventHistory.Change, stamp: EventID, id: EventID) {
         let item = EventHistory.Item(change: change, stamp: stamp.sequence, sequence: id.sequence)

@@ -97,6 +97,10 @@ struct IndexTable: Sendable {
         return entry
     }
 
+    mutating func passPublications(atLeast count: UInt64) {
+        view.publications = max(view.publications, count)
+    }
+
     /// Counts the bytes of a download that comes, or with −1 of one that goes.
     private mutating func count(_ download: Download, _ sign: Int64) {
         view.keptBytes += sign * download.keptBytes

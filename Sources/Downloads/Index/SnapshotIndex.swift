@@ -169,6 +169,15 @@ public final class SnapshotIndex: Sendable {
 
     // MARK: - For the publisher
 
+    /// Counts on, so that there have been so many publications at least.
+    /// - Returns: how many there have been.
+    func passPublications(atLeast count: UInt64) -> UInt64 {
+        state.withLock { state in
+            state.table.passPublications(atLeast: count)
+            return state.table.view.publications
+        }
+    }
+
     /// Makes room for so many downloads at once, which takes less than growing with each.
     func reserveCapacity(_ count: Int) {
         state.withLock { $0.table.reserveCapacity(count) }

@@ -99,7 +99,7 @@ extension DownloadMachine {
         let waiter: Waiter
         let request: Request
         /// Whether the download, as it stands when the command's turn comes, is the one that is meant.
-        var isExpected: @Sendable () -> Bool = { true }
+        var isExpected: @Sendable (Download) -> Bool = { _ in true }
         /// Where the queue, as it stands then, has room for the download that wants to be moved there; the last is an identity that is
         /// nobody's, and later than all arrivals.
         var seat: @Sendable (Download, QueueMove, DownloadID) -> QueueSeat = { download, _, _ in

@@ -154,6 +154,12 @@ extension DownloadMachine {
         return phase == .removed || (phase == .resting && !state.isLive)
     }
 
+    /// Whether its record, which is durable, tells all there is to go on with.
+    var rests: Bool {
+        guard isQuiet, lingering.isEmpty, failedSaves == 0 else { return false }
+        return phase == .resting || phase == .waiting
+    }
+
     /// Whether the record, as it is now, is known to nobody but this run.
     var isUnsaved: Bool { failedSaves > 0 }
 
@@ -931,7 +937,7 @@ extension DownloadMachine {
             if phase == .removed {
                 commands.removeFirst()
                 answer(command, .failure(.notFound), &context)
-            } else if !command.isExpected() {
+            } else if !command.isExpected(record.download) {
                 commands.removeFirst()
                 answer(command, .failure(.preconditionFailed), &context)
             } else if needsStop(command.request) {

@@ -5,15 +5,16 @@ struct FileNames: Sendable {
     private var reserved: [String: DownloadID] = [:]
     /// Who has the finished files.
     private(set) var finished = FinishedNames()
-    /// Whether anything has this path already.
-    private let isTaken: @Sendable (FilePath) -> Bool
+    /// Whether anything has this path already; `nil`: a name is its download's alone, and others may have it, too.
+    private let isTaken: (@Sendable (FilePath) -> Bool)?
 
-    init(isTaken: @escaping @Sendable (FilePath) -> Bool) {
+    init(isTaken: (@Sendable (FilePath) -> Bool)?) {
         self.isTaken = isTaken
     }
 
     /// Chooses a name in the wanted path's folder that no other download has been promised and no file has, and reserves it.
     mutating func reserve(_ wanted: FilePath, for id: DownloadID) -> FilePath {
+        guard let isTaken else { return wanted }
         let folder = wanted.folder
         let name = FileNaming.free(wanted.name) { name in
             let path = FilePath(name, in: folder)
@@ -38,7 +39,9 @@ struct FileNames: Sendable {
     mutating func restore(_ finished: FinishedNames) { self.finished = finished }
 
     /// A download's file has got this path. Returns whose file had it before: that is gone.
-    mutating func publish(_ path: FilePath, by id: DownloadID) -> DownloadID? { finished.publish(path, by: id) }
+    mutating func publish(_ path: FilePath, by id: DownloadID) -> DownloadID? {
+        isTaken == nil ? nil : finished.publish(path, by: id)
+    }
 
     /// Whether another record has published this path since.
     func isClaimed(_ path: FilePath, byOtherThan id: DownloadID) -> Bool {

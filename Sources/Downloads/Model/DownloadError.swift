@@ -34,6 +34,8 @@ extension DownloadError {
         switch error {
         case .full: self = .insufficientStorage(error.description)
         case .closed: self = .shuttingDown
+        // Others go on with what this replica had.
+        case .fenced, .interrupted: self = .overloaded
         default: self = .storeFailed(error.description)
         }
     }

@@ -21,6 +21,12 @@ extension DownloadService {
         /// Actions that wait for the removal of a file, which may wait for a disk, and the events that came meanwhile.
         var interrupted: Effects?
         var postponed: [DownloadMachine.Event] = []
+        /// How many are about to ask it for something.
+        var pins = 0
+        /// In a fleet: whether it has a turn, whether it asks for one, and the revision that was told last.
+        var hasTurn = false
+        var isInLine = false
+        var toldRevision: UInt64?
         /// Messages to its webhook that tell what these actions have yet to show.
         var deliveries: [WebhookDelivery] = []
 
@@ -66,6 +72,7 @@ extension DownloadService {
         case removed(DownloadID, purpose: String, Result<RemovedFiles, FileError>)
         /// Changes have been made durable, or could not be.
         case committed([(DownloadID, DownloadMachine.Operation)], WebhookDelivery?, StoreError?)
+        case fleet(FleetEvent)
     }
 
     /// What a timer is for.
@@ -88,11 +95,16 @@ extension DownloadService {
     enum Asker {
         case continuation(CheckedContinuation<Result<Download, DownloadError>, Never>)
         case collector(AnswerCollector)
+        /// Another replica, which has asked for it under this number.
+        case letter(from: Int64, UInt64, any RecordStore)
 
         func receive(_ result: Result<Download, DownloadError>) {
             switch self {
             case .continuation(let continuation): continuation.resume(returning: result)
             case .collector(let collector): collector.add(result)
+            case .letter(let run, let number, let store):
+                let letter = FleetLetter(answers: [FleetLetter.Answer(number: number, result: result)])
+                _ = store.submit([.send(letter.text, to: run)])
             }
         }
     }
@@ -134,6 +146,7 @@ extension DownloadService {
         case .committed(let commits, let delivery, let error):
             for (id, operation) in commits { send(.committed(operation, error), to: id) }
             if let delivery, error == nil { post(delivery) }
+        case .fleet(let event): receive(event)
         }
     }
 
@@ -167,6 +180,10 @@ extension DownloadService {
 
     /// Carries out actions one after another. At the removal of a file they are interrupted until it is gone.
     private func carryOut(_ effects: consuming Effects, _ entry: Entry) {
+        // What replicas are told of is durable together with what is saved.
+        let isAlone = fleet != nil && group == nil
+        if isAlone { group = WriteBatch() }
+        defer { if isAlone { submitGroup() } }
         while effects.next < effects.actions.count {
             let action = effects.actions[effects.next]
             effects.next += 1
@@ -193,7 +210,7 @@ extension DownloadService {
     }
 
     /// Whether the actions behind one have to wait for it.
-    private enum Course {
+    enum Course {
         case goesOn, interrupts
     }
 
@@ -262,6 +279,7 @@ extension DownloadService {
 
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
         guard let asker = waiters.removeValue(forKey: waiter) else { return }
+        asked.removeValue(forKey: waiter)
         timers.remove(.answer(waiter))
         asker.receive(
             result.map { download in
@@ -273,7 +291,7 @@ extension DownloadService {
     }
 
     /// Lets go of what the machine's phase has no use for.
-    private func tidy(_ entry: Entry) {
+    func tidy(_ entry: Entry) {
         let isBusy = !entry.machine.isQuiet
         let isFinishing = entry.machine.isFinishing
         if isBusy != entry.isBusy { busyCount += isBusy ? 1 : -1 }
@@ -289,10 +307,12 @@ extension DownloadService {
                 entry.work = nil
             }
         }
-        guard entry.machine.isDone, entry.postponed.isEmpty else { return }
+        guard entry.pins == 0, entry.machine.isDone || (fleet != nil && canLetGo(entry)), entry.postponed.isEmpty else { return }
         if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
         let id = entry.machine.id
-        if entries[id] === entry { entries[id] = nil }
+        guard entries[id] === entry else { return }
+        entries[id] = nil
+        if fleet != nil { letGo(entry) }
     }
 
     // MARK: - Actions
@@ -302,10 +322,15 @@ extension DownloadService {
         switch action {
         case .enqueue:
             entry.queuedAt = .now
+            if fleet != nil, !entry.hasTurn { return joinLine(entry) }
             queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
-        case .leaveQueue: queue.remove(id)
+        case .leaveQueue:
+            queue.remove(id)
+            if fleet != nil { leaveLine(entry) }
         case .rearrange: queue.rearrange(id, to: entry.machine.record.download.rank)
-        case .reseat(let others): for other in others { backlog.append((other.id, .reseated(other.arrival))) }
+        case .reseat(let others):
+            if fleet != nil { return reseat(others) }
+            for other in others { backlog.append((other.id, .reseated(other.arrival))) }
         case .openPart(let operation, let length, let published):
             blocking(.disk) { [depot] () throws(FileError) in
                 if let published { return try depot.openPublished(published.path, as: published.identity) }
@@ -342,6 +367,8 @@ extension DownloadService {
             let stamp = publisher.reserve()
             entry.reservedStamp = stamp
             save([record], operation, stamp: stamp, announcesEnd: true)
+            // All replicas show it once it is durable.
+            if fleet != nil { tell(record.download, entry) }
         case .saveRemoval(let operation, let record):
             let stamp = entry.reservedStamp ?? publisher.reserve()
             entry.reservedStamp = stamp
@@ -354,7 +381,7 @@ extension DownloadService {
         case .showRemoval:
             // Until they are looked for again. What was removed with its record has been taken off before.
             strayBytes += entry.machine.record.download.finishedBytes
-            publisher.remove(id, stamp: entry.reservedStamp ?? publisher.reserve())
+            if fleet == nil { publisher.remove(id, stamp: entry.reservedStamp ?? publisher.reserve()) }
             entry.reservedStamp = nil
         case .claimName(let path):
             if let earlier = context.names.publish(path, by: id) { noteLoss(of: path, earlier) }
@@ -396,6 +423,7 @@ extension DownloadService {
     // MARK: - Showing and saving
 
     private func show(_ download: Download, _ entry: Entry) {
+        if fleet != nil { return tell(download, entry) }
         var download = download
         let stamp = entry.reservedStamp ?? publisher.reserve()
         entry.reservedStamp = nil
@@ -415,18 +443,18 @@ extension DownloadService {
     }
 
     /// Writes changes, and with them the message that one of them causes; it is sent once they are on disk and shown.
-    private func submit(
-        _ changes: [StoreChange], for commit: (DownloadID, DownloadMachine.Operation), _ delivery: WebhookDelivery?
+    func submit(
+        _ changes: [StoreChange], for commit: (DownloadID, DownloadMachine.Operation)? = nil, _ delivery: WebhookDelivery? = nil
     ) {
         let all = changes + (delivery.map { [StoreChange.keepDelivery($0)] } ?? [])
         if group != nil {
             group?.changes += all
-            group?.commits.append(commit)
+            if let commit { group?.commits.append(commit) }
             if let delivery { group?.deliveries.append(delivery) }
             return
         }
         let inbox = inbox
-        store.submit(all).whenDone { inbox.yield(.committed([commit], delivery, $0)) }
+        store.submit(all).whenDone { inbox.yield(.committed(commit.map { [$0] } ?? [], delivery, $0)) }
     }
 
     /// Makes durable as one what commands have brought about since the group was begun.
@@ -612,7 +640,7 @@ extension DownloadService {
 
     /// How many files may wait to be verified and published without holding a turn. A disk that does not keep up with more holds up new
     /// transfers.
-    private static let mostFinishing = 256
+    static let mostFinishing = 256
 
     /// Gives turns to all that may start.
     func schedule() {
@@ -625,6 +653,7 @@ extension DownloadService {
             }
         }
         index.queue.set(QueueStatus.State(gate: gate, isFull: queue.isFull, fullHosts: queue.fullHosts))
+        if fleet != nil { askForTurns() }
     }
 
     /// Finds out whether anything new may start.

@@ -25,11 +25,53 @@ extension DownloadService {
             if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
             entries[id] = Entry(DownloadMachine(record, url: url, written: written, publishedName: name))
         }
+        tidyParts(keeping: kept)
+    }
+
+    private func tidyParts(keeping kept: Set<DownloadID>) {
         do throws(FileError) {
             try depot.removeOrphans { kept.contains($0) }
         } catch {
             log(.warning("cannot tidy the part files: \(error.message)"))
         }
+    }
+
+    /// The same in a fleet: this replica goes on with what an earlier run on its data directory owned, and shows the rest.
+    func restore(_ records: [DownloadRecord], _ found: FleetContents) throws(DownloadsStartError) {
+        guard let fleet else { return }
+        var kept: Set<DownloadID> = []
+        var shown: [Download] = []
+        shown.reserveCapacity(records.count)
+        var changes: [StoreChange] = []
+        for var record in records {
+            record.download.expiresAt = configuration.retention.expiry(of: record.download)
+            shown.append(record.download)
+            if found.owned.contains(record.id), record.download.state != .completed, let url = HTTPURL(record.download.url) {
+                let part = record.mayHavePart ? recover(record) : .missing
+                let (written, _) = record.restore(finding: part, now: context.now)
+                if !written.ranges.isEmpty { kept.insert(record.id) }
+                record.download.revision += 1
+                changes += [.save(record), .show(record.download)]
+                entries[record.id] = Entry(DownloadMachine(record, url: url, written: written))
+            }
+        }
+        publisher.restore(shown, found, fleet.transfers)
+        tidyParts(keeping: kept)
+        let (publisher, transfers, retention, inbox) = (publisher, fleet.transfers, configuration.retention, inbox)
+        do throws(StoreError) {
+            try fleet.start(
+                FleetStore.Callbacks(
+                    changed: { changes in
+                        publisher.follow(changes, transfers, retention)
+                        inbox.yield(.fleet(.changed))
+                    },
+                    received: { letter, sender in inbox.yield(.fleet(.letter(letter, from: sender))) },
+                    fenced: { inbox.yield(.fleet(.fenced)) },
+                    settingsChanged: { inbox.yield(.fleet(.settingsChanged)) }))
+        } catch {
+            throw DownloadsStartError(error.description)
+        }
+        _ = store.submit(changes)
     }
 
     private func recover(_ record: DownloadRecord) -> RecoveredPart {

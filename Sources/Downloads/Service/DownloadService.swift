@@ -16,6 +16,8 @@ public actor DownloadService {
     var configuration: DownloadsConfiguration
     let client: HTTPClient
     let store: any RecordStore
+    /// What replicas ask of each other; `nil`: this service has its records to itself.
+    let fleet: FleetStore?
     let depot: any FileDepot
     let publisher: DownloadPublisher
     let reservations = DiskReservations()
@@ -78,6 +80,18 @@ public actor DownloadService {
     var isStarted = false
     var isShuttingDown = false
 
+    // In a fleet only:
+    /// Whether there may be a turn to be had, and one is being asked for.
+    var mayHaveTurns = true
+    var isSeekingTurns = false
+    var isFenced = false
+    /// The runs that were last found to own downloads.
+    var owners: [DownloadID: Int64] = [:]
+    /// What other replicas are asked for.
+    var asked: [DownloadMachine.Waiter: Asked] = [:]
+    /// What is to be sent to them.
+    var letters: [Int64: FleetLetter] = [:]
+
     /// The longest that a command waits for its answer.
     static let answerLimit: Duration = .milliseconds(4_800)
     /// The longest that a stop waits for transfers and commits.
@@ -99,7 +113,10 @@ public actor DownloadService {
     ) async throws(DownloadsStartError) {
         try await self.init(configuration: configuration, client: client, webhooks: webhooks, log: log) {
             directory throws(StoreError) in
-            try GroupCommitStore(directory, options: GroupCommitter.Options(committed: { log(.committed(took: $0)) }))
+            let options = GroupCommitter.Options(committed: { log(.committed(took: $0)) })
+            guard let database = configuration.database else { return try GroupCommitStore(directory, options: options) }
+            let writer = PostgresRecordWriter.Options(database: database, node: try directory.node(), lease: configuration.lease)
+            return try FleetStore(writer, committer: options)
         }
     }
 
@@ -117,6 +134,7 @@ public actor DownloadService {
                 path: configuration.dataDirectory, downloads: configuration.downloadsDirectory,
                 permissions: configuration.filePermissions)
             store = try openStore(directory)
+            fleet = store.fleet
             contents = try store.load()
             depot = openDepot(directory)
         } catch {
@@ -140,7 +158,12 @@ public actor DownloadService {
         self.client = client
         self.depot = depot
         self.log = log
-        publisher = DownloadPublisher(epoch: epoch, history: contents.events)
+        publisher =
+            if let found = contents.fleet {
+                DownloadPublisher(found)
+            } else {
+                DownloadPublisher(epoch: epoch, history: contents.events)
+            }
         index = publisher.index
         events = publisher.hub
         probe = StoreProbe(
@@ -155,15 +178,20 @@ public actor DownloadService {
             WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, log: log)
         }
         leftDeliveries = contents.deliveries
+        // In a fleet, whoever has a turn may start.
         queue = DownloadQueue(
             limits: DownloadQueue.Limits(
-                maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost))
+                maxConcurrent: settings.maxConcurrent, maxPerHost: fleet == nil ? settings.maxPerHost : .max))
         context = DownloadMachine.Context(
-            now: .now(), random: SystemRandom(), names: FileNames { depot.isTaken($0) },
+            now: .now(), random: SystemRandom(), names: fleet == nil ? FileNames { depot.isTaken($0) } : FileNames(isTaken: nil),
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.records.last?.id))
         isDiskLow = Self.isDiskLow(depot, configuration.minFree)
-        restore(contents.records)
+        if let found = contents.fleet {
+            try restore(contents.records, found)
+        } else {
+            restore(contents.records)
+        }
         if configuration.quota > 0 { noteFinished((try? depot.finishedBytes()) ?? 0) }
         // Ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
@@ -193,6 +221,7 @@ public actor DownloadService {
         if busyCount > 0 { await waitUntilQuiet() }
         alarm?.cancel()
         await webhooks?.stop()
+        await leaveFleet()
         await store.close()
         inbox.finish()
         for waiter in waiters.values { waiter.receive(.failure(.shuttingDown)) }
@@ -460,6 +489,7 @@ extension DownloadService {
         pendingGIDs.formUnion(drafts.gids)
         if !drafts.reseated.isEmpty {
             group = WriteBatch()
+            if fleet != nil { _ = reseat(drafts.reseated) }
             for other in drafts.reseated { send(.reseated(other.arrival), to: other.id) }
             submitGroup()
         }
@@ -474,6 +504,11 @@ extension DownloadService {
             }
             forget(key)
             throw DownloadError(error)
+        }
+        if fleet != nil {
+            for (record, _) in drafts.records { log(.transition(record.download)) }
+            seekTurns()
+            return
         }
         for (record, url) in drafts.records {
             let entry = Entry(DownloadMachine(record, url: url))
@@ -573,7 +608,7 @@ extension DownloadService {
     /// - Returns: the downloads of those that have done it.
     private func ask(
         _ request: DownloadMachine.Command.Request, ofPiece piece: [Download],
-        if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+        if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> [Download] {
         try await ask(piece.map { (request, $0) }[...], if: isExpected)
     }
@@ -582,21 +617,24 @@ extension DownloadService {
     /// - Returns: the downloads of those that have done it.
     private func ask(
         _ steps: ArraySlice<(DownloadMachine.Command.Request, Download)>,
-        if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+        if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> [Download] {
-        try await read(steps.map(\.1.id))
+        let ids = steps.map(\.1.id)
+        try await pin(ids)
+        defer { unpin(ids) }
         let results = await withCheckedContinuation { continuation in
             let collector = AnswerCollector(expecting: steps.count, continuation)
             group = WriteBatch()
             for (request, download) in steps {
                 guard let entry = entries[download.id] else {
-                    collector.add(.failure(.notFound))
+                    pass(request, of: download.id, to: .collector(collector), if: isExpected)
                     continue
                 }
                 let waiter = wait(with: .collector(collector))
                 send(.command(command(request, of: download.id, waiter, if: isExpected)), to: entry)
             }
             submitGroup()
+            sendLetters()
             schedule()
         }
         var done: [Download] = []
@@ -611,12 +649,20 @@ extension DownloadService {
         return done
     }
 
-    private func command(
+    func command(
         _ request: DownloadMachine.Command.Request, of id: DownloadID, _ waiter: DownloadMachine.Waiter,
-        if isExpected: @escaping @Sendable (Download) -> Bool
+        if isExpected: (@Sendable (Download) -> Bool)?
     ) -> DownloadMachine.Command {
-        DownloadMachine.Command(
-            waiter: waiter, request: request, isExpected: { [index] in index.download(id).map(isExpected) ?? false },
+        // In a fleet, readers see what is durable: if there is more, the version that they mean is a former one.
+        let isCurrent: @Sendable (Download, Download) -> Bool = { [isShared = fleet != nil] in
+            !isShared || $0.revision == $1.revision
+        }
+        return DownloadMachine.Command(
+            waiter: waiter, request: request,
+            isExpected: { [index] download in
+                guard let isExpected else { return true }
+                return index.download(id).map { isCurrent($0, download) && isExpected($0) } ?? false
+            },
             seat: { [index] download, move, newest in
                 QueueSeat(of: id, download.rank, move, in: index.waiting, newest: newest)
             })
@@ -633,7 +679,7 @@ extension DownloadService {
     /// - Throws: `notFound`, `preconditionFailed`, `illegalTransition` (`url`, `mirrors`, `segments`, `filename` or `folder` of a completed
     ///   one, `position` of one that is neither queued nor paused), `invalid`, `destinationForbidden`, `storeFailed`, `overloaded`.
     public func change(
-        _ id: DownloadID, _ change: DownloadChange, if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+        _ id: DownloadID, _ change: DownloadChange, if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> Download {
         if let url = change.url { try check(url) }
         for url in change.mirrors ?? [] { try check(url, role: "the mirror") }
@@ -678,7 +724,7 @@ extension DownloadService {
     /// - Throws: `notFound`, `preconditionFailed`, `storeFailed`, `overloaded`.
     public func remove(
         _ id: DownloadID, deletingFile deletesFile: Bool,
-        if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+        if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) {
         if deletesFile { try await recogniseFile(of: id) }
         _ = try await ask(.remove(deletingFile: deletesFile), of: id, if: isExpected)
@@ -687,13 +733,15 @@ extension DownloadService {
     /// Asks a download's machine, and waits for its answer.
     private func ask(
         _ request: DownloadMachine.Command.Request, of id: DownloadID,
-        if isExpected: @escaping @Sendable (Download) -> Bool = { _ in true }
+        if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> Download {
         guard !isShuttingDown else { throw .shuttingDown }
-        try await read([id])
+        try await pin([id])
+        defer { unpin([id]) }
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
             guard let entry = entries[id] else {
-                continuation.resume(returning: .failure(.notFound))
+                pass(request, of: id, to: .continuation(continuation), if: isExpected)
+                sendLetters()
                 return
             }
             let waiter = wait(with: .continuation(continuation))
@@ -706,36 +754,68 @@ extension DownloadService {
         return try result.get()
     }
 
-    private func wait(with asker: Asker) -> DownloadMachine.Waiter {
+    func wait(with asker: Asker) -> DownloadMachine.Waiter {
         lastWaiter += 1
         waiters[lastWaiter] = asker
         setTimer(.answer(lastWaiter), at: .now + Self.answerLimit)
         return lastWaiter
     }
 
-    /// Sees to it that these downloads have machines: one that has ended is read from the store for it.
-    private func read(_ ids: [DownloadID]) async throws(DownloadError) {
+    /// Sees to it that these downloads have machines, and keep them until they are unpinned: one that has ended is read from the store
+    /// for it.
+    func pin(_ ids: [DownloadID]) async throws(DownloadError) {
+        let held = try await read(ids)
+        for id in ids { entries[id]?.pins += 1 }
+        for id in held { entries[id]?.pins -= 1 }
+    }
+
+    /// Whoever has pinned these has asked for what was to be asked.
+    func unpin(_ ids: [DownloadID]) {
+        for id in ids {
+            guard let entry = entries[id] else { continue }
+            entry.pins -= 1
+            if entry.pins == 0 { tidy(entry) }
+        }
+    }
+
+    /// - Returns: those that were read, which are pinned once.
+    private func read(_ ids: [DownloadID]) async throws(DownloadError) -> [DownloadID] {
         while let id = ids.first(where: { reading[$0] != nil }) {
             await withCheckedContinuation { reading[id]?.append($0) }
         }
         let missing = ids.filter { entries[$0] == nil && index.version(of: $0) != nil }
-        if missing.isEmpty { return }
+        if missing.isEmpty { return [] }
         for id in missing { reading[id] = [] }
         defer {
             for id in missing { reading.removeValue(forKey: id)?.forEach { $0.resume() } }
         }
         let records: [DownloadRecord]
         do throws(StoreError) {
-            records = try await store.records(missing)
+            if let fleet {
+                let taking = try await fleet.take(missing)
+                owners.merge(taking.owners) { $1 }
+                records = taking.records
+            } else {
+                records = try await store.records(missing)
+            }
         } catch {
             throw DownloadError(error)
         }
-        for record in records where entries[record.id] == nil && index.version(of: record.id) != nil {
-            guard let url = HTTPURL(record.download.url) else { continue }
-            var record = record
-            record.download.expiresAt = configuration.retention.expiry(of: record.download)
-            entries[record.id] = Entry(DownloadMachine(record, url: url, written: Coverage(record.segments)))
+        return records.compactMap { hold($0) ? $0.id : nil }
+    }
+
+    /// Has a machine for a record that was read, and pins it; returns whether there was none.
+    private func hold(_ record: DownloadRecord) -> Bool {
+        guard entries[record.id] == nil, index.version(of: record.id) != nil, let url = HTTPURL(record.download.url) else {
+            return false
         }
+        var record = record
+        record.download.expiresAt = configuration.retention.expiry(of: record.download)
+        let entry = Entry(DownloadMachine(record, url: url, written: Coverage(record.segments)))
+        entry.pins = 1
+        entries[record.id] = entry
+        if fleet != nil { send(.admitted, to: entry) }
+        return true
     }
 }
 
@@ -842,10 +922,17 @@ extension DownloadService {
         for (name, value) in values { settings[name] = value }
         if let speedSchedule { settings.speedSchedule = speedSchedule }
         configuration.settings = settings
-        queue.limits = DownloadQueue.Limits(maxConcurrent: settings.maxConcurrent, maxPerHost: settings.maxPerHost)
-        limitSpeed()
-        schedule()
+        applySettings()
         return settings
+    }
+
+    /// Has the settings take effect.
+    func applySettings() {
+        let settings = configuration.settings
+        queue.limits = DownloadQueue.Limits(
+            maxConcurrent: settings.maxConcurrent, maxPerHost: fleet == nil ? settings.maxPerHost : .max)
+        limitSpeed()
+        seekTurns()
     }
 
     /// Has the limit of this moment hold, and looks again when the next minute begins if there is a schedule: its entries begin and end with

@@ -6,6 +6,10 @@ public struct DownloadsConfiguration: Sendable {
     public var dataDirectory: String
     /// Where part files and finished files are kept instead; made if it is missing.
     public var downloadsDirectory: String?
+    /// The database of a fleet, as libpq takes it; `nil`: records are kept in the data directory.
+    public var database: String?
+    /// For how long a replica of a fleet that is not heard of keeps what it has; more than a restart takes.
+    public var lease: Duration = .seconds(15)
     /// Who else may read finished files.
     public var filePermissions = FilePermissions()
     /// Downloads that transfer at once, 1 or more.

@@ -64,6 +64,27 @@ final class DataDirectory: Sendable {
     /// Bytes that the file system has, free or not; 0 if it does not tell.
     func capacity() -> Int64 { (try? FileSystemSpace(at: path).size) ?? 0 }
 
+    /// Names the directory among those of a fleet: made up when it is first asked for, and kept in a file.
+    func node() throws(StoreError) -> String {
+        let path = self.path + "/node"
+        do throws(SmallFile.Failure) {
+            if let kept = DownloadID(String(decoding: try SmallFile.read(path, limit: DownloadID.length), as: UTF8.self)) {
+                return kept.description
+            }
+        } catch {
+            guard error.isMissing else { throw .unavailable(path: path, reason: error.description) }
+        }
+        var random = SystemRandom()
+        var identifiers = DownloadIDGenerator()
+        let name = identifiers.next(now: .now(), using: &random).description
+        do throws(SmallFile.Failure) {
+            try SmallFile.write(Array(name.utf8), to: path)
+        } catch {
+            throw .unavailable(path: path, reason: error.description)
+        }
+        return name
+    }
+
     /// Lets another instance have the directory although this value still lives.
     func release() {
         _ = pawl_unlock(descriptor.number)

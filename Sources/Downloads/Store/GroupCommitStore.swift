@@ -37,8 +37,30 @@ final class GroupCommitStore: RecordStore {
     }
 
     func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
-        let result = await withCheckedContinuation { committer.read(ids, $0) }
+        try await perform(ids) { writer throws(StoreError) in try writer.records(ids) }
+    }
+
+    /// Runs the body on the store's thread, behind the writes that were submitted before.
+    /// - Parameter ids: the downloads whose noted progress is written first.
+    func perform<Value: Sendable>(
+        _ ids: [DownloadID] = [], _ body: @escaping @Sendable (any RecordWriter) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            committer.perform(ids) { writer in
+                guard let writer else { return continuation.resume(returning: .failure(.closed)) }
+                do throws(StoreError) {
+                    continuation.resume(returning: .success(try body(writer)))
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
+            }
+        }
         return try result.get()
+    }
+
+    /// The same without waiting for it.
+    func begin(_ body: @escaping @Sendable (any RecordWriter) -> Void) {
+        committer.perform { if let writer = $0 { body(writer) } }
     }
 
     func submit(_ changes: [StoreChange]) -> StoreCommit {

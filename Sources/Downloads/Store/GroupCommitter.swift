@@ -10,6 +10,8 @@ final class GroupCommitter: Sendable {
         var largestGroup = 1_024
         /// Outstanding changes, and how long a transaction may take, from which on no new downloads are accepted.
         var congestion: (changes: Int, age: Duration) = (50_000, .seconds(10))
+        /// How long to wait before a group is tried again of which it is not known whether it was written.
+        var retryDelay: Duration = .milliseconds(200)
         /// How long notes of progress gather before they cause a transaction themselves.
         var noteDelay: Duration = .milliseconds(250)
         /// Told on the store's thread how long each transaction took.
@@ -34,26 +36,37 @@ final class GroupCommitter: Sendable {
             changes.contains { change in
                 switch change {
                 case .add, .remember, .probe: true
-                case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch: false
+                case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue,
+                    .leaveQueue, .letGo, .send:
+                    false
                 }
             }
         }
     }
 
-    /// Records that somebody wants to have.
-    private struct Read: Sendable {
+    /// What somebody wants to do with the database other than write changes: to read, for instance.
+    private struct Request: Sendable {
+        /// The downloads whose noted progress belongs to what is read.
         let ids: [DownloadID]
-        let reader: CheckedContinuation<Result<[DownloadRecord], StoreError>, Never>
+        /// How many writes were queued before it: they come first.
+        let after: UInt64
+        /// Nothing is passed in once the store is closed.
+        let body: @Sendable ((any RecordWriter)?) -> Void
     }
 
     /// What the writers and the thread share.
     private struct Backlog {
         var writes: [Write] = []
-        var reads: [Read] = []
+        var requests: [Request] = []
+        /// How many writes were ever queued, and how many of them were taken.
+        var queuedWrites: UInt64 = 0
+        var takenWrites: UInt64 = 0
         /// Changes in `writes`.
         var changeCount = 0
         /// When the transaction that is being written was begun.
         var begun: ContinuousClock.Instant?
+        /// When the last one ended.
+        var lastCommit = ContinuousClock.now
         /// Progress noted after every write of the same download in `writes`.
         var notes: [DownloadID: StoredProgress] = [:]
         /// When the notes cause a transaction; `nil` without notes.
@@ -65,17 +78,20 @@ final class GroupCommitter: Sendable {
 
     /// What the thread does next.
     private enum Job {
+        /// With nothing to write, it shows that this run lives.
         case commit([Write], notes: [StoredProgress])
-        case read([Read], notes: [StoredProgress])
+        case perform(Request, notes: [StoredProgress])
         case close
     }
 
     private let backlog = Monitor(Backlog())
     /// Used by the thread; and by whoever loads, before anything is written.
     private let writer: Locked<any RecordWriter>
+    private let longestSilence: Duration?
     private let options: Options
 
     init(_ writer: sending any RecordWriter, options: Options) {
+        longestSilence = writer.longestSilence
         self.writer = Locked(writer)
         self.options = options
     }
@@ -98,10 +114,13 @@ extension GroupCommitter {
                 case .add(let record), .save(let record): backlog.notes[record.id] = nil
                 case .remove(let id, _): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch: break
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue, .leaveQueue,
+                    .letGo, .send:
+                    break
                 }
             }
             backlog.writes.append(Write(changes: changes, commit: commit))
+            backlog.queuedWrites += 1
             backlog.changeCount += changes.count
             return (true, wake: backlog.writes.count == 1)
         }
@@ -115,13 +134,17 @@ extension GroupCommitter {
         }
     }
 
-    func read(_ ids: [DownloadID], _ reader: CheckedContinuation<Result<[DownloadRecord], StoreError>, Never>) {
+    /// Calls the body on the store's thread, behind the writes that were queued before.
+    /// - Parameters:
+    ///   - ids: the downloads whose noted progress is written first.
+    ///   - body: gets the writer; nothing if the store is closed.
+    func perform(_ ids: [DownloadID] = [], _ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
         let isOpen = backlog.withLock { backlog in
             if backlog.isStopping { return (false, wake: false) }
-            backlog.reads.append(Read(ids: ids, reader: reader))
+            backlog.requests.append(Request(ids: ids, after: backlog.queuedWrites, body: body))
             return (true, wake: true)
         }
-        if !isOpen { reader.resume(returning: .failure(.closed)) }
+        if !isOpen { body(nil) }
     }
 
     func note(_ progress: StoredProgress) {
@@ -154,9 +177,9 @@ extension GroupCommitter {
             case .commit(let writes, let notes):
                 commit(writes, notes: notes)
                 _ = reserveRoom()
-            case .read(let reads, let notes):
-                commit([], notes: notes)
-                for read in reads { read.reader.resume(returning: records(read.ids)) }
+            case .perform(let request, let notes):
+                if !notes.isEmpty { commit([], notes: notes) }
+                writer.withLock { request.body($0) }
             case .close: break work
             }
         }
@@ -172,11 +195,9 @@ extension GroupCommitter {
     private func nextTask() -> Job {
         backlog.wait { backlog in
             backlog.begun = nil
-            if !backlog.reads.isEmpty {
-                defer { backlog.reads = [] }
-                // What has been noted of them belongs to what is read.
-                let notes = backlog.reads.flatMap(\.ids).compactMap { backlog.notes.removeValue(forKey: $0) }
-                return .done(.read(backlog.reads, notes: notes))
+            if let request = backlog.requests.first, request.after <= backlog.takenWrites {
+                backlog.requests.removeFirst()
+                return .done(.perform(request, notes: request.ids.compactMap { backlog.notes.removeValue(forKey: $0) }))
             }
             if !backlog.writes.isEmpty {
                 let writes = takeWrites(&backlog)
@@ -184,16 +205,12 @@ extension GroupCommitter {
                 // Notes are newer than all the writes: they wait for the last of them.
                 return .done(.commit(writes, notes: backlog.writes.isEmpty ? takeNotes(&backlog) : []))
             }
-            guard let due = backlog.notesDue else { return backlog.isStopping ? .done(.close) : .wait(nil) }
+            if backlog.isStopping, backlog.notesDue == nil { return .done(.close) }
+            let silenceEnds = longestSilence.map { backlog.lastCommit + $0 }
+            guard let due = [backlog.notesDue, silenceEnds].compactMap(\.self).min() else { return .wait(nil) }
             let remaining = ContinuousClock.now.duration(to: due)
             if backlog.isStopping || remaining <= .zero { return .done(.commit([], notes: takeNotes(&backlog))) }
             return .wait(remaining)
-        }
-    }
-
-    private func records(_ ids: [DownloadID]) -> Result<[DownloadRecord], StoreError> {
-        writer.withLock { writer in
-            do throws(StoreError) { return .success(try writer.records(ids)) } catch { return .failure(error) }
         }
     }
 
@@ -207,6 +224,7 @@ extension GroupCommitter {
         }
         let writes = Array(backlog.writes.prefix(count))
         backlog.writes.removeFirst(count)
+        backlog.takenWrites += UInt64(count)
         backlog.changeCount -= changes
         return writes
     }
@@ -227,8 +245,12 @@ extension GroupCommitter {
             writes.removeAll(where: \.needsRoom)
         }
         let group = WriteGroup(writes.map(\.changes), notes: notes)
-        if case .success = attempt(group.changes) {
-            for write in writes { write.commit.conclude(.success(())) }
+        let outcome = attempt(group.changes)
+        backlog.withLock { ($0.lastCommit = .now, wake: false) }
+        // Nothing that this run has to say counts any more.
+        let isFenced = if case .failure(.fenced) = outcome { true } else { false }
+        if (try? outcome.get()) != nil || isFenced || writes.count + notes.count == 1 {
+            for write in writes { write.commit.conclude(outcome) }
             return
         }
         // Somebody's changes cannot be written. Each on its own, so that only those fail whose own are to blame.
@@ -240,12 +262,29 @@ extension GroupCommitter {
         writer.withLock { $0.reserveRoom() }
     }
 
+    /// Writes a group, and does not give up before it is known whether it is written.
     private func attempt(_ changes: [StoreChange]) -> Result<Void, StoreError> {
-        if changes.isEmpty { return .success(()) }
-        return writer.withLock { writer in
-            let begun = ContinuousClock.now
-            defer { options.committed(.now - begun) }
-            do throws(StoreError) { return .success(try writer.commit(changes)) } catch { return .failure(error) }
+        if changes.isEmpty, longestSilence == nil { return .success(()) }
+        let begun = ContinuousClock.now
+        defer { options.committed(.now - begun) }
+        while true {
+            do throws(StoreError) {
+                try writer.withLock { writer throws(StoreError) in try writer.commit(changes) }
+                return .success(())
+            } catch {
+                guard case .interrupted = error, pause() else { return .failure(error) }
+            }
+        }
+    }
+
+    /// Waits before the next attempt.
+    /// - Returns: false if there is to be none, as the store is being closed.
+    private func pause() -> Bool {
+        let due = ContinuousClock.now + options.retryDelay
+        return backlog.wait { backlog in
+            if backlog.isStopping { return .done(false) }
+            let remaining = ContinuousClock.now.duration(to: due)
+            return remaining <= .zero ? .done(true) : .wait(remaining)
         }
     }
 }

@@ -17,12 +17,16 @@ protocol RecordStore: Sendable {
     /// Whether what is submitted now would have to wait longer than a client should: the disk hangs, or does not keep up.
     var isCongested: Bool { get }
 
+    /// This one, if other replicas use the same records.
+    var fleet: FleetStore? { get }
+
     /// Writes what is outstanding and closes. Everything after it fails with `StoreError.closed`.
     func close() async
 }
 
 extension RecordStore {
     var isCongested: Bool { false }
+    var fleet: FleetStore? { nil }
 }
 
 /// What a store had kept.
@@ -34,6 +38,8 @@ struct StoredContents: Sendable {
     /// Messages to webhooks that have not been delivered, the oldest first.
     var deliveries: [WebhookDelivery] = []
     var events = StoredEventHistory()
+    /// What a replica of a fleet needs besides.
+    var fleet: FleetContents?
 }
 
 /// One change to what is kept.
@@ -60,6 +66,16 @@ enum StoreChange: Sendable {
     case dropDelivery(DownloadID)
     /// Keeps that a run of the service has begun, which this names.
     case beginEpoch(UInt64)
+    /// Tells the other replicas of a fleet how a download stands. Its record is saved besides, if that has changed.
+    case show(Download)
+    /// A download that this replica owns waits for its turn.
+    case enqueue(DownloadID)
+    /// It waits no longer, or gives its turn back.
+    case leaveQueue(DownloadID)
+    /// Any replica may have it from now on.
+    case letGo(DownloadID)
+    /// A letter to another replica.
+    case send(String, to: Int64)
 }
 
 /// How far a download has come, as far as it is on disk.

@@ -7,7 +7,8 @@ protocol RecordWriter: AnyObject {
     /// The records with these identities; those that there are none of are left out.
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord]
 
-    /// Writes all the changes durably, or none.
+    /// Writes all the changes durably, or none. Without any, it shows the database that this run lives.
+    /// - Throws: `.interrupted` if that cannot be known yet: it is to be called again with the same changes.
     func commit(_ changes: [StoreChange]) throws(StoreError)
 
     /// Sees to it that there is room for changes to the records when there is none for anything else. Called before what needs room is
@@ -15,6 +16,16 @@ protocol RecordWriter: AnyObject {
     /// - Returns: whether there is; true if it cannot be known.
     func reserveRoom() -> Bool
 
+    /// How long may pass without a commit; `nil`: for ever.
+    var longestSilence: Duration? { get }
+
+    /// This one, if the database is a fleet's.
+    var shared: PostgresRecordWriter? { get }
+
     /// Closes the database, and lets go of all that was held for it. Nothing is called afterwards.
     func close()
+}
+
+extension RecordWriter {
+    var shared: PostgresRecordWriter? { nil }
 }

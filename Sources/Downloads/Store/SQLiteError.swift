@@ -1,4 +1,5 @@
 import CSQLite
+internal import Postgres
 
 /// A result code of SQLite's, with its message.
 struct SQLiteError: Error, Sendable, Equatable {
@@ -18,13 +19,13 @@ struct SQLiteError: Error, Sendable, Equatable {
         case PAWL_SQLITE_IOERR, PAWL_SQLITE_READONLY, PAWL_SQLITE_CANTOPEN, PAWL_SQLITE_PERM, PAWL_SQLITE_AUTH,
             PAWL_SQLITE_NOMEM, PAWL_SQLITE_BUSY, PAWL_SQLITE_LOCKED:
             .inputOutput("\(message) (SQLite \(code))")
-        default: .refused(code: code, message: message)
+        default: .refused("SQLite error \(code): \(message)")
         }
     }
 }
 
 extension StoreError {
-    /// Runs the body, and throws what SQLite has to say as an error of the store.
+    /// Runs the body, and throws what the database has to say as an error of the store.
     static func translating<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
         do {
             return try body()
@@ -32,6 +33,8 @@ extension StoreError {
             throw error
         } catch let error as SQLiteError {
             throw error.storeError
+        } catch let error as PostgresError {
+            throw StoreError(error)
         } catch {
             throw .inputOutput("\(error)")
         }

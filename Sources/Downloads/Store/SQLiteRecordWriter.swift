@@ -44,6 +44,8 @@ final class SQLiteRecordWriter: RecordWriter {
         }
     }
 
+    var longestSilence: Duration? { nil }
+
     func reserveRoom() -> Bool {
         reserve?.refill() ?? true
     }

@@ -14,8 +14,13 @@ enum StoreError: Error, Sendable, Equatable {
     case full
     /// Reading or writing failed.
     case inputOutput(String)
-    /// SQLite refuses, which is a defect of ours; its result code and message.
-    case refused(code: Int32, message: String)
+    /// The database refuses, which is a defect of ours; its code and message.
+    case refused(String)
+    /// The database went away. Whether the changes were made is not known: they are to be submitted again, exactly as they were, until
+    /// it is.
+    case interrupted(String)
+    /// This run has lost its lease: others may have taken over what it had.
+    case fenced
     /// The store has been closed.
     case closed
 }
@@ -32,7 +37,9 @@ extension StoreError: CustomStringConvertible {
         case .damaged(let message): "the record file is damaged: \(message)"
         case .full: "no space left for records"
         case .inputOutput(let message): "records cannot be written: \(message)"
-        case .refused(let code, let message): "SQLite error \(code): \(message)"
+        case .refused(let message): message
+        case .interrupted(let reason): "the database cannot be reached: \(reason)"
+        case .fenced: "this replica has lost its lease: others have taken over"
         case .closed: "the store is closed"
         }
     }

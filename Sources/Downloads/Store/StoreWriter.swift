@@ -89,6 +89,8 @@ final class StoreWriter {
         case .dropDelivery(let id):
             try dropDelivery.bind(1, id.description)
             try dropDelivery.run()
+        // Who has a database to itself tells nobody, and owns everything.
+        case .show, .enqueue, .leaveQueue, .letGo, .send: break
         case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
         }
     }

@@ -22,7 +22,8 @@ struct WriteGroup: Sendable {
                 case .progress(let progress):
                     guard !replaced.contains(progress.id) else { continue }
                     if advanced.insert(progress.id).inserted { changes.append(change) }
-                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch:
+                case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue, .leaveQueue,
+                    .letGo, .send:
                     changes.append(change)
                 }
             }

@@ -252,7 +252,7 @@ struct MachineModel {
         }
         asked[lastWaiter] = name
         let isExpected = random.number(below: 12) != 0
-        try send(.command(DownloadMachine.Command(waiter: lastWaiter, request: request, isExpected: { isExpected })))
+        try send(.command(DownloadMachine.Command(waiter: lastWaiter, request: request, isExpected: { _ in isExpected })))
     }
 
     private mutating func giveTurn() throws {

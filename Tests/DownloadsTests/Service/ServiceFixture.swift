@@ -176,7 +176,7 @@ final class ServiceFixture: Sendable {
 }
 
 /// Posts a download's id and its state.
-private struct PlainWebhookSender: WebhookSender {
+struct PlainWebhookSender: WebhookSender {
     let client: HTTPClient
 
     func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int {

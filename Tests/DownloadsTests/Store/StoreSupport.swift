@@ -45,6 +45,7 @@ final class RoomyWriter: RecordWriter {
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] { try writer.records(ids) }
     func commit(_ changes: [StoreChange]) throws(StoreError) { try writer.commit(changes) }
     func reserveRoom() -> Bool { hasRoom.withLock { $0 } }
+    var longestSilence: Duration? { writer.longestSilence }
     func close() { writer.close() }
 }
 

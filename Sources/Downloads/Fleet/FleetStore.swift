@@ -1,0 +1,156 @@
+internal import Postgres
+internal import Synchronization
+internal import System
+
+/// The records of a fleet, as one of its replicas has them: a store like any other, and what replicas ask of each other besides.
+///
+/// A thread of its own listens to the database; what has to be asked because of that goes through the store's thread, in order with
+/// everything else.
+final class FleetStore: RecordStore {
+    /// This process's life.
+    let run: Int64
+    /// The counters of transfers, this replica's own and what others tell of theirs.
+    let transfers = FleetTransfers()
+    let store: GroupCommitStore
+    private let listener: PostgresListener
+    private let follower: Follower
+    private let pullIsQueued = Atomic<Bool>(false)
+
+    /// What the service wants to be told, from any thread.
+    struct Callbacks: Sendable {
+        /// Changes, in their order, before whoever made them is answered.
+        var changed: @Sendable ([FleetChange]) -> Void
+        /// A letter has come, from that run.
+        var received: @Sendable (FleetLetter, Int64) -> Void
+        /// This replica has lost its lease.
+        var fenced: @Sendable () -> Void
+        /// Settings have been changed by another replica.
+        var settingsChanged: @Sendable () -> Void
+    }
+
+    /// Calls whoever has been named since.
+    private final class Follower: Sendable {
+        let callbacks = Locked<Callbacks?>(nil)
+
+        func tell(_ body: (Callbacks) -> Void) {
+            if let callbacks = callbacks.withLock({ $0 }) { body(callbacks) }
+        }
+    }
+
+    /// Connects twice, for the records and to listen, and registers this run.
+    /// - Throws: `StoreError.unavailable`, `.newerSchema`, `.foreign`, and what PostgreSQL has to say.
+    init(
+        _ options: PostgresRecordWriter.Options, committer: GroupCommitter.Options = GroupCommitter.Options()
+    ) throws(StoreError) {
+        let follower = Follower()
+        let writer = try PostgresRecordWriter(options)
+        run = writer.run
+        writer.follower = { changes in follower.tell { $0.changed(changes) } }
+        writer.fenced = { follower.tell { $0.fenced() } }
+        listener = try PostgresListener(options.database, run: run, within: options.limit)
+        store = try GroupCommitStore(writer, options: committer)
+        self.follower = follower
+    }
+
+    func load() throws(StoreError) -> StoredContents { try store.load() }
+
+    /// Begins to tell of what happens.
+    func start(_ callbacks: Callbacks) throws(StoreError) {
+        follower.callbacks.withLock { $0 = callbacks }
+        do throws(SystemError) {
+            try listener.start { [weak self] in self?.receive($0) }
+        } catch {
+            throw .unavailable(path: "the store", reason: "no thread can be started: \(error)")
+        }
+    }
+
+    func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] { try await store.records(ids) }
+
+    func submit(_ changes: [StoreChange]) -> StoreCommit { store.submit(changes) }
+
+    func note(_ progress: StoredProgress) { store.note(progress) }
+
+    var isCongested: Bool { store.isCongested }
+
+    var fleet: FleetStore? { self }
+
+    func close() async {
+        listener.stop()
+        await store.close()
+        follower.callbacks.withLock { $0 = nil }
+    }
+}
+
+// MARK: - Ownership
+
+extension FleetStore {
+    /// Takes the ownership of downloads, as far as no other run has it.
+    func take(_ ids: [DownloadID]) async throws(StoreError) -> FleetTaking {
+        try await perform { writer throws(StoreError) in try writer.take(ids) }
+    }
+
+    /// Takes the next downloads of the line that may start, with their turns.
+    func claim(free: Int, hostLimit: Int) async throws(StoreError) -> [DownloadRecord] {
+        try await perform { writer throws(StoreError) in try writer.claim(free: free, hostLimit: hostLimit) }
+    }
+
+    /// Those that this run has a turn of, for whoever does not know what became of a claim.
+    func claimed() async throws(StoreError) -> [DownloadRecord] {
+        try await perform { writer throws(StoreError) in try writer.claimed() }
+    }
+
+    /// The settings as the fleet has them.
+    func settings() async throws(StoreError) -> [String: String] {
+        try await perform { writer throws(StoreError) in try writer.settings() }
+    }
+
+    /// Frees what has no bytes here, or everything: other replicas go on with it. To be called when nothing runs any more.
+    func retire(leaving: Bool) async throws(StoreError) {
+        try await perform { writer throws(StoreError) in try writer.retire(leaving: leaving) }
+    }
+
+    private func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await store.perform { writer throws(StoreError) in
+            guard let writer = writer.shared else { throw .closed }
+            return try body(writer)
+        }
+    }
+}
+
+// MARK: - What comes from others
+
+extension FleetStore {
+    private func receive(_ event: PostgresListener.Event) {
+        switch event {
+        case .changed: pull()
+        case .progress(let message): transfers.receive(message)
+        case .mail: takeLetters()
+        case .settings: follower.tell { $0.settingsChanged() }
+        case .tick:
+            pull()
+            takeLetters()
+            let progress = transfers.messages()
+            store.begin { $0.shared?.upkeep(telling: progress) }
+        }
+    }
+
+    private func takeLetters() {
+        let follower = follower
+        store.begin { writer in
+            for (sender, text) in (try? writer.shared?.letters()) ?? [] {
+                follower.tell { $0.received(FleetLetter(text), sender) }
+            }
+        }
+    }
+
+    /// Brings what others have changed. What fails now is tried again with the next tick.
+    private func pull() {
+        guard !pullIsQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        store.begin { [weak self] writer in
+            self?.pullIsQueued.store(false, ordering: .releasing)
+            try? writer.shared?.follow()
+        }
+    }
+}

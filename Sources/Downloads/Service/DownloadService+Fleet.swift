@@ -1,0 +1,277 @@
+internal import HTTPClient
+internal import HTTPCore
+internal import System
+
+/// What a replica of a fleet does besides: it has machines only for the downloads that it owns, asks the database for turns, and has
+/// everything shown in the order in which the database has committed it.
+extension DownloadService {
+    /// What the fleet has to say.
+    enum FleetEvent: Sendable {
+        /// Downloads have changed, perhaps others'.
+        case changed
+        case settingsChanged
+        /// Others may have taken over what this replica had.
+        case fenced
+        case letter(FleetLetter, from: Int64)
+        /// The result of asking for turns.
+        case turns(Result<[DownloadRecord], StoreError>, wanted: Int)
+    }
+
+    func receive(_ event: FleetEvent) {
+        switch event {
+        case .changed: mayHaveTurns = true
+        case .settingsChanged: Task { await self.readSettings() }
+        case .fenced: wasFenced()
+        case .turns(let result, let wanted): received(turns: result, wanted)
+        case .letter(let letter, let sender):
+            for answer in letter.answers { received(answer) }
+            if !letter.asks.isEmpty { Task { await self.serve(letter.asks, for: sender) } }
+        }
+    }
+
+    /// Has the replicas show a download like this, once that is durable.
+    func tell(_ download: Download, _ entry: Entry) {
+        // The end of a transfer is told with the record of it.
+        if entry.toldRevision == download.revision { return }
+        entry.toldRevision = download.revision
+        fleet?.transfers.set(entry.machine.isPlacing ? entry.work?.attempt?.counters : nil, of: download.id)
+        submit([.show(download)])
+    }
+
+    // MARK: - Turns
+
+    /// Waits in the line that all replicas share.
+    func joinLine(_ entry: Entry) -> Course {
+        entry.isInLine = true
+        submit([.enqueue(entry.machine.id)])
+        mayHaveTurns = true
+        return .goesOn
+    }
+
+    /// Waits no more, or gives the turn back.
+    func leaveLine(_ entry: Entry) {
+        guard entry.isInLine || entry.hasTurn else { return }
+        (entry.isInLine, entry.hasTurn) = (false, false)
+        submit([.leaveQueue(entry.machine.id)])
+        mayHaveTurns = true
+    }
+
+    /// There may be turns to be had.
+    func seekTurns() {
+        mayHaveTurns = true
+        schedule()
+    }
+
+    /// Asks for as many turns as this replica may have.
+    func askForTurns() {
+        guard let fleet, mayHaveTurns, !isSeekingTurns, gate == nil, finishingCount < Self.mostFinishing else { return }
+        let free = queue.limits.maxConcurrent - queue.runningCount - queue.waitingCount
+        guard free > 0 else { return }
+        (mayHaveTurns, isSeekingTurns) = (false, true)
+        let hostLimit = configuration.maxPerHost
+        Task { [inbox] in
+            let result: Result<[DownloadRecord], StoreError>
+            do throws(StoreError) {
+                result = .success(try await fleet.claim(free: free, hostLimit: hostLimit))
+            } catch {
+                result = .failure(error)
+            }
+            inbox.yield(.fleet(.turns(result, wanted: free)))
+        }
+    }
+
+    private func received(turns result: Result<[DownloadRecord], StoreError>, _ wanted: Int) {
+        isSeekingTurns = false
+        switch result {
+        case .success(let records):
+            for record in records { give(record) }
+            if records.count == wanted { mayHaveTurns = true }
+        case .failure(.interrupted):
+            // It may have been granted all the same.
+            isSeekingTurns = true
+            Task { [fleet, inbox] in
+                try? await Task.sleep(for: .milliseconds(500))
+                let result: Result<[DownloadRecord], StoreError>
+                do throws(StoreError) {
+                    result = .success(try await fleet?.claimed() ?? [])
+                } catch {
+                    result = .failure(error)
+                }
+                inbox.yield(.fleet(.turns(result, wanted: 0)))
+            }
+        case .failure(let error):
+            if error != .closed, error != .fenced { log(.warning("cannot ask for turns: \(error)")) }
+        }
+    }
+
+    /// A download has a turn here.
+    private func give(_ record: DownloadRecord) {
+        let id = record.id
+        if let entry = entries[id] {
+            guard !entry.hasTurn else { return }
+            // Meanwhile it was paused, or has ended.
+            guard entry.isInLine, !isShuttingDown else { return submit([.leaveQueue(id)]) }
+            (entry.isInLine, entry.hasTurn) = (false, true)
+            queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
+            return
+        }
+        guard !isShuttingDown, let url = HTTPURL(record.download.url) else { return submit([.leaveQueue(id), .letGo(id)]) }
+        let entry = Entry(DownloadMachine(record, url: url, written: Coverage(record.segments)))
+        entry.hasTurn = true
+        entries[id] = entry
+        send(.admitted, to: entry)
+    }
+
+    // MARK: - Ownership
+
+    /// Whether any replica could go on with a download as well as this one: nothing is under way for it, and it has no bytes here.
+    func canLetGo(_ entry: Entry) -> Bool {
+        guard entry.machine.rests, !entry.hasTurn else { return false }
+        let record = entry.machine.record
+        return record.segments.isEmpty && entry.machine.written.ranges.isEmpty
+    }
+
+    /// Gives up the ownership of a download that has no machine any more.
+    func letGo(_ entry: Entry) {
+        let record = entry.machine.record
+        fleet?.transfers.set(nil, of: record.id)
+        guard entry.machine.phase != .removed, record.segments.isEmpty else { return }
+        submit([.letGo(record.id)])
+    }
+
+    /// Lets others go on with what has no bytes here, at the end of a service.
+    func leaveFleet() async {
+        guard let fleet else { return }
+        do throws(StoreError) {
+            try await fleet.retire(leaving: false)
+        } catch {
+            if error != .fenced { log(.warning("others wait for this replica's lease to end: \(error)")) }
+        }
+    }
+
+    /// This replica's downloads may be others' by now: nothing of what it does counts any more.
+    private func wasFenced() {
+        guard !isFenced else { return }
+        isFenced = true
+        for entry in entries.values { entry.work?.attempt?.cancel() }
+        log(.fenced)
+    }
+
+    // MARK: - Commands for downloads that others own
+
+    /// What another replica was asked for.
+    struct Asked {
+        let id: DownloadID
+        let request: DownloadMachine.Command.Request
+        let isExpected: (@Sendable (Download) -> Bool)?
+        /// How often somebody was asked who did not own it any more.
+        var misses = 0
+    }
+
+    private static let mostMisses = 5
+
+    /// Has the owner of a download carry a command out.
+    func pass(
+        _ request: DownloadMachine.Command.Request, of id: DownloadID, to asker: Asker,
+        if isExpected: (@Sendable (Download) -> Bool)?
+    ) {
+        guard fleet != nil, let owner = owners[id] else { return asker.receive(.failure(.notFound)) }
+        let waiter = wait(with: asker)
+        asked[waiter] = Asked(id: id, request: request, isExpected: isExpected)
+        post(waiter, to: owner)
+    }
+
+    private func post(_ waiter: DownloadMachine.Waiter, to owner: Int64) {
+        guard let question = asked[waiter] else { return }
+        guard let download = index.download(question.id) else { return answer(waiter, .failure(.notFound)) }
+        guard question.isExpected?(download) ?? true else { return answer(waiter, .failure(.preconditionFailed)) }
+        let revision = question.isExpected.map { _ in download.revision }
+        letters[owner, default: FleetLetter()].asks.append(
+            FleetLetter.Ask(number: waiter, id: question.id, request: question.request, revision: revision))
+    }
+
+    /// Sends what has been asked since: one letter for each owner.
+    func sendLetters() {
+        if letters.isEmpty { return }
+        for (run, letter) in letters { submit([.send(letter.text, to: run)]) }
+        letters = [:]
+    }
+
+    private func received(_ answer: FleetLetter.Answer) {
+        let waiter = answer.number
+        if let result = answer.result { return self.answer(waiter, result) }
+        guard var question = asked[waiter], question.misses < Self.mostMisses else {
+            return self.answer(waiter, .failure(.overloaded))
+        }
+        question.misses += 1
+        asked[waiter] = question
+        Task { await self.askAgain(waiter) }
+    }
+
+    /// Whoever was asked has let go of the download meanwhile.
+    private func askAgain(_ waiter: DownloadMachine.Waiter) async {
+        guard let question = asked[waiter] else { return }
+        owners[question.id] = nil
+        do throws(DownloadError) { try await pin([question.id]) } catch { return answer(waiter, .failure(error)) }
+        defer { unpin([question.id]) }
+        if let entry = entries[question.id] {
+            send(.command(command(question.request, of: question.id, waiter, if: question.isExpected)), to: entry)
+            schedule()
+        } else if let owner = owners[question.id] {
+            post(waiter, to: owner)
+            sendLetters()
+        } else {
+            answer(waiter, .failure(.notFound))
+        }
+    }
+
+    /// Carries out what another replica asks for.
+    private func serve(_ asks: [FleetLetter.Ask], for sender: Int64) async {
+        for ask in asks { owners[ask.id] = nil }
+        var refusal: DownloadError?
+        let ids = asks.map(\.id)
+        do throws(DownloadError) { try await pin(ids) } catch { refusal = error }
+        defer { if refusal == nil { unpin(ids) } }
+        group = WriteBatch()
+        var others = FleetLetter()
+        for ask in asks {
+            if let entry = entries[ask.id] {
+                let waiter = wait(with: .letter(from: sender, ask.number, store))
+                let isExpected = ask.revision.map { revision in
+                    { @Sendable (download: Download) in download.revision == revision }
+                }
+                send(.command(command(ask.request, of: ask.id, waiter, if: isExpected)), to: entry)
+            } else {
+                let result: Result<Download, DownloadError>? =
+                    if let refusal { .failure(refusal) } else { owners[ask.id] == nil ? .failure(.notFound) : nil }
+                others.answers.append(FleetLetter.Answer(number: ask.number, result: result))
+            }
+        }
+        if !others.isEmpty { submit([.send(others.text, to: sender)]) }
+        submitGroup()
+        schedule()
+    }
+
+    /// Has others arrive anew in the line to make room. Those that another replica has stay where they are.
+    func reseat(_ others: [QueueSeat.Other]) -> Course {
+        let strangers = others.filter { entries[$0.id] == nil }
+        for other in others where entries[other.id] != nil { backlog.append((other.id, .reseated(other.arrival))) }
+        if strangers.isEmpty { return .goesOn }
+        Task {
+            let ids = strangers.map(\.id)
+            guard (try? await self.pin(ids)) != nil else { return }
+            for other in strangers { self.send(.reseated(other.arrival), to: other.id) }
+            self.unpin(ids)
+        }
+        return .goesOn
+    }
+
+    // MARK: - Settings
+
+    private func readSettings() async {
+        guard let fleet, let kept = try? await fleet.settings() else { return }
+        configuration.settings =
+            configuration.settings.merged(withKept: kept, explicit: [], isScheduleExplicit: false).settings
+        applySettings()
+    }
+}

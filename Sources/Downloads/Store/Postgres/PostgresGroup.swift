@@ -1,0 +1,177 @@
+internal import HTTPCore
+internal import Postgres
+
+/// The statements for a group of changes.
+struct PostgresGroup {
+    private(set) var commands: [PostgresCommand] = []
+    /// What everybody is told; without a body, that a download was removed.
+    private(set) var told: [(id: DownloadID, body: String?)] = []
+    private let run: Int64
+
+    /// What tells everybody: the last command of the transaction, if there is anything to tell. It returns the number before the first.
+    var telling: [PostgresCommand] {
+        if told.isEmpty { return [] }
+        let values: [PostgresValue] = [
+            .integer(run), .text(Self.array(told.map(\.id.description))), .text(Self.array(told.map(\.body))),
+        ]
+        return [PostgresCommand(Statements.tell, values)]
+    }
+
+    /// - Parameter run: who makes the changes.
+    init(run: Int64) {
+        self.run = run
+    }
+
+    /// Adds a change.
+    mutating func add(_ change: StoreChange) {
+        switch change {
+        case .add(let record):
+            put(Statements.add) { row in
+                Self.encode(record, to: &row)
+                row.put(record.download.state == .queued ? "true" : "false")
+            }
+            told.append((record.id, FleetChange.encode(record.download)))
+        case .save(let record):
+            put(Statements.save) { [run] row in
+                Self.encode(record, to: &row)
+                row.put(run)
+            }
+        case .progress(let progress):
+            put(Statements.progress) { row in
+                row.put(progress.id.description)
+                row.put(progress.bytesReceived)
+                row.put(DownloadRow.encode(progress.segments))
+            }
+        case .remove(let id, _):
+            put(Statements.remove) { $0.put(id.description) }
+            told.append((id, nil))
+        case .show(let download): told.append((download.id, FleetChange.encode(download)))
+        case .enqueue(let id): put(Statements.enqueue) { [run] in Self.encode(id, run, to: &$0) }
+        case .leaveQueue(let id): put(Statements.leaveQueue) { [run] in Self.encode(id, run, to: &$0) }
+        case .send(let text, let recipient):
+            put(Statements.send) { [run] row in
+                row.put(recipient)
+                row.put(run)
+                row.put(text)
+            }
+            put(Statements.ring) { $0.put("pawl_run_\(recipient)") }
+        case .letGo(let id): put(Statements.letGo) { [run] in Self.encode(id, run, to: &$0) }
+        case .set(let name, let value?):
+            put(Statements.set) { row in
+                row.put(name)
+                row.put(value)
+            }
+            tellSettings()
+        case .set(let name, nil):
+            put(Statements.unset) { $0.put(name) }
+            tellSettings()
+        // The fence is a write.
+        case .probe: break
+        case .remember(let record): put(Statements.remember) { IdempotencyRow.encode(record, to: &$0) }
+        case .forget(let key): put(Statements.forget) { $0.put(key) }
+        case .keepDelivery(let delivery):
+            put(Statements.keepDelivery) { [run] row in
+                DeliveryRow.encode(delivery, to: &row)
+                row.put(run)
+            }
+        case .dropDelivery(let id): put(Statements.dropDelivery) { $0.put(id.description) }
+        // Events are named by the fleet.
+        case .beginEpoch: break
+        }
+    }
+
+    private mutating func tellSettings() {
+        put(Statements.tellSettings) { _ in }
+    }
+
+    private static func encode(_ record: DownloadRecord, to row: inout PostgresRowEncoder) {
+        DownloadRow.encode(record, to: &row)
+        row.put(HTTPURL(record.download.url).map { "\($0.host):\($0.port)" } ?? "")
+    }
+
+    private static func encode(_ id: DownloadID, _ run: Int64, to row: inout PostgresRowEncoder) {
+        row.put(id.description)
+        row.put(run)
+    }
+
+    /// A `text[]` as PostgreSQL reads it.
+    static func array(_ texts: [String?]) -> String {
+        var written = "{"
+        for (place, text) in texts.enumerated() {
+            if place > 0 { written += "," }
+            guard let text else {
+                written += "NULL"
+                continue
+            }
+            written += "\""
+            for character in text.unicodeScalars {
+                if character == "\"" || character == "\\" { written += "\\" }
+                written.unicodeScalars.append(character)
+            }
+            written += "\""
+        }
+        return written + "}"
+    }
+
+    private mutating func put(_ statement: PostgresStatement, _ encode: (inout PostgresRowEncoder) -> Void) {
+        var row = PostgresRowEncoder()
+        encode(&row)
+        commands.append(PostgresCommand(statement, row.values))
+    }
+
+    private enum Statements {
+        private static let columns = DownloadRow.columns.joined(separator: ", ")
+        private static let parameters = (1...DownloadRow.columns.count).map { "$\($0)" }.joined(separator: ", ")
+        private static let host = "$\(DownloadRow.columns.count + 1)"
+        private static let last = "$\(DownloadRow.columns.count + 2)"
+
+        static let add = PostgresStatement(
+            "add",
+            "INSERT INTO pawl.downloads (\(columns), host, waiting) VALUES (\(parameters), \(host), \(last)::boolean)")
+        static let save = PostgresStatement(
+            "save",
+            """
+            INSERT INTO pawl.downloads AS kept (\(columns), host, owner) VALUES (\(parameters), \(host), \(last)::bigint)
+                ON CONFLICT (id) DO UPDATE SET \(DownloadRow.columns.dropFirst().map { "\($0) = EXCLUDED.\($0)" }.joined(separator: ", ")),
+                    host = EXCLUDED.host, owner =
+                    CASE WHEN coalesce(kept.owner, EXCLUDED.owner) = EXCLUDED.owner THEN EXCLUDED.owner
+                        ELSE pawl.refuse(kept.id) END
+            """)
+        private static let mine = "CASE WHEN owner = $2::bigint THEN owner ELSE pawl.refuse(id) END"
+        static let enqueue = PostgresStatement(
+            "enqueue", "UPDATE pawl.downloads SET waiting = true, owner = \(mine) WHERE id = $1")
+        static let leaveQueue = PostgresStatement(
+            "leave_queue", "UPDATE pawl.downloads SET waiting = false, slot = NULL, owner = \(mine) WHERE id = $1")
+        static let letGo = PostgresStatement(
+            "let_go",
+            "UPDATE pawl.downloads SET owner = NULL, slot = NULL WHERE id = $1 AND owner = $2::bigint")
+        static let send = PostgresStatement(
+            "send", "INSERT INTO pawl.mail (recipient, sender, body) VALUES ($1::bigint, $2::bigint, $3)")
+        static let ring = PostgresStatement("ring", "SELECT pg_notify($1, 'mail')")
+        static let tell = PostgresStatement("tell", "SELECT pawl.tell($1::bigint, $2::text[], $3::text[])")
+        static let progress = PostgresStatement(
+            "progress", "UPDATE pawl.downloads SET bytes_received = $2::bigint, synced_segments = $3 WHERE id = $1")
+        static let remove = PostgresStatement("remove", "DELETE FROM pawl.downloads WHERE id = $1")
+        static let set = PostgresStatement(
+            "set",
+            "INSERT INTO pawl.settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value")
+        static let unset = PostgresStatement("unset", "DELETE FROM pawl.settings WHERE name = $1")
+        static let tellSettings = PostgresStatement("tell_settings", "SELECT pg_notify('pawl_settings', '')")
+        static let remember = PostgresStatement(
+            "remember",
+            """
+            INSERT INTO pawl.idempotency_keys (key, request_digest, outcomes, created_at) VALUES ($1, $2, $3, $4::bigint)
+                ON CONFLICT (key) DO UPDATE SET request_digest = EXCLUDED.request_digest, outcomes = EXCLUDED.outcomes,
+                    created_at = EXCLUDED.created_at
+            """)
+        static let forget = PostgresStatement("forget", "DELETE FROM pawl.idempotency_keys WHERE key = $1")
+        static let keepDelivery = PostgresStatement(
+            "keep_delivery",
+            """
+            INSERT INTO pawl.webhook_deliveries (id, download_id, url, download, attempts, due_at, owner)
+                VALUES ($1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint)
+                ON CONFLICT (id) DO UPDATE SET attempts = EXCLUDED.attempts, due_at = EXCLUDED.due_at
+            """)
+        static let dropDelivery = PostgresStatement("drop_delivery", "DELETE FROM pawl.webhook_deliveries WHERE id = $1")
+    }
+}

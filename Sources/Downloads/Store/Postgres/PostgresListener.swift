@@ -1,0 +1,121 @@
+internal import Postgres
+internal import System
+
+/// Listens to what other replicas tell, on a connection and a thread of its own. What it hears is a hint: it also ticks once a second.
+final class PostgresListener: Sendable {
+    enum Event: Sendable {
+        /// Downloads have changed.
+        case changed
+        /// How far transfers of another replica are.
+        case progress(String)
+        /// Settings have been changed.
+        case settings
+        /// There are letters.
+        case mail
+        /// A second has passed.
+        case tick
+    }
+
+    private static let interval: Duration = .seconds(1)
+    private static let longestPause: Duration = .seconds(2)
+
+    private let database: String
+    private let run: Int64
+    private let limit: Duration
+    private let connection: Locked<PostgresConnection?>
+    private let isStopping = Monitor(false)
+
+    /// Connects, and sends itself a note: behind a pooler that gives each transaction another session, listening fails silently.
+    init(_ database: String, run: Int64, within limit: Duration) throws(StoreError) {
+        self.database = database
+        self.run = run
+        self.limit = limit
+        let made = try Self.connect(database, run, limit)
+        let deadline = ContinuousClock.now + .seconds(5)
+        let isHeard = try StoreError.translating {
+            try made.execute("NOTIFY pawl_run_\(run), 'here'", within: limit)
+            while ContinuousClock.now < deadline {
+                if try made.notifications(within: .seconds(1), interruptedBy: nil).contains(where: { $0.payload == "here" }) {
+                    return true
+                }
+            }
+            return false
+        }
+        guard isHeard else {
+            made.close()
+            let reason = "what is told with NOTIFY does not arrive: a pooler in transaction mode cannot be used"
+            throw .unavailable(path: "the database", reason: reason)
+        }
+        connection = Locked(made)
+    }
+
+    /// Starts the thread.
+    /// - Parameter receive: called on that thread; must not block.
+    func start(_ receive: @escaping @Sendable (Event) -> Void) throws(SystemError) {
+        try Thread.start(name: "pawl listener") { self.listen(receive) }
+    }
+
+    /// Ends the thread, within a second.
+    func stop() {
+        isStopping.withLock { isStopping in
+            isStopping = true
+            return ((), wake: true)
+        }
+    }
+
+    private func listen(_ receive: (Event) -> Void) {
+        var lastTick = ContinuousClock.now
+        while !isStopping.withLock({ ($0, wake: false) }) {
+            do {
+                try connection.withLock { connection in
+                    if connection == nil { connection = try Self.connect(database, run, limit) }
+                    for notification in try connection?.notifications(within: Self.interval, interruptedBy: nil) ?? [] {
+                        Self.event(notification, run).map(receive)
+                    }
+                }
+            } catch {
+                connection.withLock { connection in
+                    connection?.close()
+                    connection = nil
+                }
+                pause()
+            }
+            let now = ContinuousClock.now
+            if now - lastTick >= Self.interval {
+                lastTick = now
+                receive(.tick)
+            }
+        }
+        connection.withLock { connection in
+            connection?.close()
+            connection = nil
+        }
+    }
+
+    private func pause() {
+        let due = ContinuousClock.now + Self.interval
+        isStopping.wait { isStopping in
+            let remaining = ContinuousClock.now.duration(to: due)
+            return isStopping || remaining <= .zero ? .done(()) : .wait(remaining)
+        }
+    }
+
+    private static func event(_ notification: PostgresNotification, _ run: Int64) -> Event? {
+        switch notification.channel {
+        case "pawl_changes": .changed
+        case "pawl_progress": .progress(notification.payload)
+        case "pawl_settings": .settings
+        case "pawl_run_\(run)": .mail
+        default: nil
+        }
+    }
+
+    private static func connect(_ database: String, _ run: Int64, _ limit: Duration) throws(StoreError) -> PostgresConnection {
+        try StoreError.translating {
+            let connection = try PostgresConnection(database, application: "pawl listener", within: limit)
+            try connection.execute(
+                "LISTEN pawl_changes; LISTEN pawl_progress; LISTEN pawl_settings; LISTEN pawl_run_\(run)", within: limit)
+            return connection
+        }
+    }
+}

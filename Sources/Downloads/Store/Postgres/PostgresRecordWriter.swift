@@ -1,0 +1,437 @@
+internal import HTTPCore
+internal import Postgres
+
+/// Keeps records in PostgreSQL, beside other replicas of a fleet. A group of changes is one pipeline up to one Sync, and so one
+/// transaction. It begins with the fence: a run that was declared dead changes nothing any more.
+///
+/// When the connection breaks before a commit is answered, the number of the last group in `pawl.replicas` tells whether it happened:
+/// nothing is guessed, and nothing is written twice.
+///
+/// Everybody is told of changes in the order of their commits. A commit has succeeded once the follower has got it, and all that other
+/// replicas have committed before: whoever is answered then finds it here.
+final class PostgresRecordWriter: RecordWriter {
+    /// How to work.
+    struct Options: Sendable {
+        /// Where the database is, as libpq takes it.
+        var database: String
+        /// Names the data directory.
+        var node: String
+        /// For how long a run that is not heard of lives.
+        var lease: Duration = .seconds(15)
+        /// Longest wait for a connection, and for a transaction.
+        var limit: Duration = .seconds(10)
+    }
+
+    /// This process's life: a random number.
+    let run: Int64
+    /// Gets the changes in their order, those of other replicas and one's own. Set before anything is written.
+    var follower: (([FleetChange]) -> Void)?
+    /// Called when this run has lost its lease, perhaps more than once.
+    var fenced: (() -> Void)?
+
+    private let options: Options
+    private var connection: PostgresConnection?
+    /// The number of the last group that is known to be committed.
+    private var lastGroup: Int64 = 0
+    /// What the group after it was, if it may have been committed.
+    private var doubt: Doubt?
+    private var isClosed = false
+    /// The last change that the follower has got.
+    private var followed: UInt64 = 0
+    /// Since when this run has renewed its lease without a break.
+    private var renewedSince: ContinuousClock.Instant?
+    private var renewedLast = ContinuousClock.now
+    private var upkeeps = 0
+
+    private enum Doubt {
+        /// Changes, which are submitted again.
+        case changes
+        case other
+    }
+
+    /// Connects, brings the tables to this release's shape, and registers the run. What an earlier run on the same data directory had
+    /// is its own from then on.
+    /// - Throws: `StoreError.newerSchema`, `.foreign`, `.unavailable`, and what PostgreSQL has to say.
+    init(_ options: Options) throws(StoreError) {
+        self.options = options
+        var random = SystemRandom()
+        run = Int64.random(in: 1...Int64.max, using: &random)
+        let connection = try Self.connect(options)
+        try PostgresSchema.prepare(connection, within: options.limit)
+        let values: [PostgresValue] = [
+            .integer(run), .text(options.node), .text("\(PostgresSchema.version)"), .integer(Int64(connection.processID)),
+        ]
+        _ = try StoreError.translating {
+            try connection.run([PostgresCommand(Statements.enrol, values)], within: options.limit)
+        }
+        self.connection = connection
+    }
+
+    /// Much less than a lease lasts.
+    var longestSilence: Duration? { min(.seconds(2), options.lease / 5) }
+
+    func reserveRoom() -> Bool { true }
+
+    var shared: PostgresRecordWriter? { self }
+
+    func close() {
+        isClosed = true
+        connection?.close()
+        connection = nil
+    }
+}
+
+// MARK: - Writing
+
+extension PostgresRecordWriter {
+    func commit(_ changes: [StoreChange]) throws(StoreError) {
+        let isRepeated = if case .changes? = doubt { true } else { false }
+        if try settleDoubt(), isRepeated { return try follow() }
+        var group = PostgresGroup(run: run)
+        for change in changes { group.add(change) }
+        let results = try transact(group.commands + group.telling, .changes)
+        guard !group.told.isEmpty else { return }
+        // Nearly always nobody else has changed anything in between.
+        guard let base = results.last?.rows.first?.integer(0), base == Int64(followed) else { return try follow() }
+        try deliver(group.told.enumerated().map { (followed + UInt64($0.offset) + 1, $0.element.id, $0.element.body) })
+    }
+
+    /// Runs commands as one transaction that begins with the fence.
+    private func transact(_ commands: [PostgresCommand], _ kind: Doubt = .other) throws(StoreError) -> [PostgresResult] {
+        _ = try settleDoubt()
+        let connection = try connected()
+        let number = lastGroup + 1
+        do throws(PostgresError) {
+            let fence = PostgresCommand(Statements.fence, [.integer(run), .integer(number)])
+            let results = try connection.run([fence] + commands, within: options.limit)
+            lastGroup = number
+            noteRenewal()
+            return Array(results.dropFirst())
+        } catch {
+            let meaning = StoreError(error)
+            if case .interrupted = meaning {
+                doubt = kind
+                disconnect()
+            }
+            if case .fenced = meaning { fenced?() }
+            throw meaning
+        }
+    }
+
+    /// Finds out whether the group that is in doubt was committed.
+    /// - Returns: whether there was one, and it was.
+    private func settleDoubt() throws(StoreError) -> Bool {
+        guard doubt != nil else { return false }
+        let kept = try ask([PostgresCommand(Statements.lastGroup, [.integer(run)])]).first?.rows.first?.integer(0)
+        guard let kept, kept == lastGroup || kept == lastGroup + 1 else {
+            fenced?()
+            throw .fenced
+        }
+        let isCommitted = kept > lastGroup
+        lastGroup = kept
+        doubt = nil
+        return isCommitted
+    }
+
+    private func noteRenewal() {
+        let now = ContinuousClock.now
+        if renewedSince == nil || now - renewedLast > options.lease / 2 { renewedSince = now }
+        renewedLast = now
+    }
+}
+
+// MARK: - Ownership
+
+extension PostgresRecordWriter {
+    /// Takes the ownership of downloads, as far as no other run has it.
+    func take(_ ids: [DownloadID]) throws(StoreError) -> FleetTaking {
+        if ids.isEmpty { return FleetTaking() }
+        let values: [PostgresValue] = [.integer(run), .text(PostgresGroup.array(ids.map(\.description)))]
+        let results = try transact([PostgresCommand(Statements.take, values), PostgresCommand(Statements.owners, values)])
+        var taking = FleetTaking()
+        guard results.count == 2 else { return taking }
+        taking.records = try read(results[0])
+        for row in results[1].rows {
+            if let id = row.text(0).flatMap(DownloadID.init), let owner = row.integer(1) { taking.owners[id] = owner }
+        }
+        return taking
+    }
+
+    /// Takes the next downloads of the line that may start, with their turns.
+    /// - Parameters:
+    ///   - free: how many at most.
+    ///   - hostLimit: how many may transfer from one host, over all replicas.
+    func claim(free: Int, hostLimit: Int) throws(StoreError) -> [DownloadRecord] {
+        let values: [PostgresValue] = [.integer(run), .integer(Int64(free)), .integer(Int64(hostLimit))]
+        let results = try transact([PostgresCommand(Statements.claim, values)])
+        return try results.first.map { result throws(StoreError) in try read(result) } ?? []
+    }
+
+    /// Those that this run has a turn of, for whoever does not know what became of a claim.
+    func claimed() throws(StoreError) -> [DownloadRecord] {
+        _ = try settleDoubt()
+        let results = try ask([PostgresCommand(Statements.claimed, [.integer(run)])])
+        return try results.first.map { result throws(StoreError) in try read(result) } ?? []
+    }
+
+    /// Declares those runs dead that have not been heard of for as long as a lease lasts, and frees what they had.
+    ///
+    /// Not before this one has renewed its own without a break for that long: the first to return after an outage of the database must
+    /// not declare all others dead.
+    /// - Returns: how many runs there were.
+    @discardableResult
+    func reap() throws(StoreError) -> Int {
+        guard let renewedSince, ContinuousClock.now - renewedSince > options.lease else { return 0 }
+        let lease = PostgresValue.text("\(Int64(options.lease / .milliseconds(1))) milliseconds")
+        guard try ask([PostgresCommand(Statements.dead, [lease])]).first?.rows.isEmpty == false,
+            let result = try transact([PostgresCommand(Statements.reap, [.integer(run), lease])]).first
+        else { return 0 }
+        // A session of a process that was stopped, or behind a link that swallows, would hold its place for ever.
+        let backends = result.rows.compactMap { $0.integer(1) }
+        _ = try? ask(backends.map { PostgresCommand(Statements.terminate, [.integer($0)]) })
+        try follow()
+        return result.rows.count
+    }
+
+    /// Takes the letters for this run, oldest first, after all that was committed before them was followed. One that is lost on the way
+    /// is asked for again by whoever waits.
+    func letters() throws(StoreError) -> [(sender: Int64, text: String)] {
+        guard let rows = try ask([PostgresCommand(Statements.letters, [.integer(run)])]).first?.rows, !rows.isEmpty else {
+            return []
+        }
+        try follow()
+        let letters = rows.compactMap { row in
+            row.integer(0).flatMap { number in row.integer(1).flatMap { sender in row.text(2).map { (number, sender, $0) } } }
+        }
+        return letters.sorted { $0.0 < $1.0 }.map { ($0.1, $0.2) }
+    }
+
+    /// What has to be done every second.
+    /// - Parameter progress: messages for the other replicas.
+    func upkeep(telling progress: [String]) {
+        do throws(StoreError) {
+            _ = try ask(progress.map { PostgresCommand(Statements.tellProgress, [.text($0)]) })
+            try reap()
+            upkeeps += 1
+            if upkeeps % 60 == 0 { _ = try ask([PostgresCommand(Statements.trim, [])]) }
+        } catch {
+            // Tried again in a second.
+        }
+    }
+
+    /// Frees what has no bytes here, or everything. Nothing is written by this run afterwards.
+    func retire(leaving: Bool) throws(StoreError) {
+        _ = try transact([PostgresCommand(Statements.retire, [.integer(run), .boolean(leaving)])])
+    }
+}
+
+// MARK: - Changes
+
+extension PostgresRecordWriter {
+    /// Brings the follower all that was committed.
+    func follow() throws(StoreError) {
+        while true {
+            let values: [PostgresValue] = [.integer(Int64(followed)), .integer(Self.pageSize)]
+            guard let rows = try ask([PostgresCommand(Statements.changes, values)]).first?.rows, !rows.isEmpty else { return }
+            // What is missing is older than changes are kept: this replica was away for too long.
+            guard rows.first?.integer(0) == Int64(followed) + 1 else {
+                fenced?()
+                throw .fenced
+            }
+            try deliver(
+                rows.map { row throws(StoreError) in
+                    guard let number = row.integer(0), let id = row.text(1).flatMap(DownloadID.init) else {
+                        throw .damaged("a change cannot be read")
+                    }
+                    return (UInt64(clamping: number), id, row.text(2))
+                })
+            if rows.count < Self.pageSize { return }
+        }
+    }
+
+    private static let pageSize: Int64 = 1_000
+
+    private func deliver(_ told: [(number: UInt64, id: DownloadID, body: String?)]) throws(StoreError) {
+        var changes: [FleetChange] = []
+        changes.reserveCapacity(told.count)
+        for (number, id, body) in told {
+            let download = try body.map { body throws(StoreError) in try FleetChange.decode(body) }
+            changes.append(FleetChange(sequence: number, id: id, download: download))
+        }
+        followed = changes.last?.sequence ?? followed
+        follower?(changes)
+    }
+}
+
+// MARK: - Connections
+
+extension PostgresRecordWriter {
+    private static func connect(_ options: Options) throws(StoreError) -> PostgresConnection {
+        try StoreError.translating {
+            let connection = try PostgresConnection(options.database, application: "pawl", within: options.limit)
+            try connection.execute(
+                """
+                SET synchronous_commit = on;
+                SET statement_timeout = '10s';
+                SET lock_timeout = '5s';
+                SET idle_in_transaction_session_timeout = '5s'
+                """, within: options.limit)
+            return connection
+        }
+    }
+
+    /// The connection, made anew if the last one broke.
+    private func connected() throws(StoreError) -> PostgresConnection {
+        if isClosed { throw .closed }
+        if let connection, !connection.isBroken { return connection }
+        disconnect()
+        let made = try Self.connect(options)
+        connection = made
+        return made
+    }
+
+    private func disconnect() {
+        connection?.close()
+        connection = nil
+    }
+
+    /// Runs commands that change nothing that matters if they are run twice.
+    private func ask(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
+        if commands.isEmpty { return [] }
+        let connection = try connected()
+        do throws(PostgresError) { return try connection.run(commands, within: options.limit) } catch { throw StoreError(error) }
+    }
+}
+
+// MARK: - Reading
+
+extension PostgresRecordWriter {
+    func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
+        var records: [DownloadRecord] = []
+        for result in try ask(ids.map { PostgresCommand(Statements.find, [.text($0.description)]) }) {
+            records += try read(result)
+        }
+        return records
+    }
+
+    private func read(_ result: PostgresResult) throws(StoreError) -> [DownloadRecord] {
+        var reader = DownloadRow.Reader()
+        return try result.rows.map { row throws(StoreError) in try reader.record(from: PostgresRowDecoder(row: row)) }
+    }
+
+    func settings() throws(StoreError) -> [String: String] {
+        var settings: [String: String] = [:]
+        for result in try ask([PostgresCommand(Statements.settings, [])]) {
+            for row in result.rows { if let name = row.text(0), let value = row.text(1) { settings[name] = value } }
+        }
+        return settings
+    }
+
+    /// Reads everything as of one moment.
+    func load() throws(StoreError) -> StoredContents {
+        let connection = try connected()
+        var contents = StoredContents()
+        var fleet = FleetContents()
+        var reader = DownloadRow.Reader()
+        func each(_ statement: PostgresStatement, _ row: (PostgresRowDecoder) throws -> Void) throws {
+            try connection.query(PostgresCommand(statement, []), within: options.limit) { try row(PostgresRowDecoder(row: $0)) }
+        }
+        try StoreError.translating {
+            try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", within: options.limit)
+            defer { try? connection.execute("COMMIT", within: options.limit) }
+            let owner = Int32(DownloadRow.columns.count)
+            try each(Statements.load) { row in
+                let record = try reader.record(from: row)
+                if row.integer(owner) == run { fleet.owned.insert(record.id) }
+                contents.records.append(record)
+            }
+            try each(Statements.settings) { row in
+                if let name = row.text(0), let value = row.text(1) { contents.settings[name] = value }
+            }
+            try each(Statements.keys) { row in
+                contents.idempotencyRecords.append(try IdempotencyRow.record(from: row) { _ throws(StoreError) in nil })
+            }
+            try each(Statements.deliveries(of: run)) { contents.deliveries.append(try DeliveryRow.delivery(from: $0)) }
+            try each(Statements.epoch) { fleet.epoch = UInt64($0.text(0) ?? "") ?? 0 }
+            try each(Statements.clock) { fleet.base = UInt64(clamping: $0.integer(0)) }
+            try each(Statements.recent) { row in
+                guard let id = row.text(1).flatMap(DownloadID.init) else { throw StoreError.damaged("a change cannot be read") }
+                let download = try row.text(2).map { body in try FleetChange.decode(body) }
+                fleet.recent.append(FleetChange(sequence: UInt64(clamping: row.integer(0)), id: id, download: download))
+            }
+        }
+        fleet.recent.reverse()
+        followed = fleet.base
+        fleet.base -= UInt64(fleet.recent.count)
+        contents.fleet = fleet
+        return contents
+    }
+}
+
+extension PostgresRecordWriter {
+    fileprivate enum Statements {
+        static let enrol = PostgresStatement("enrol", "SELECT pawl.enrol($1::bigint, $2, $3, $4::integer)")
+        static let fence = PostgresStatement("fence", "SELECT pawl.fence($1::bigint, $2::bigint)")
+        static let lastGroup = PostgresStatement("last_group", "SELECT last_group FROM pawl.replicas WHERE run = $1::bigint")
+        static let reap = PostgresStatement("reap", "SELECT run, backend, freed FROM pawl.reap($1::bigint, $2::interval)")
+        static let letters = PostgresStatement(
+            "letters", "DELETE FROM pawl.mail WHERE recipient = $1::bigint RETURNING number, sender, body")
+        static let dead = PostgresStatement(
+            "dead", "SELECT FROM pawl.replicas WHERE heartbeat < clock_timestamp() - $1::interval LIMIT 1")
+        static let retire = PostgresStatement("retire", "SELECT pawl.retire($1::bigint, $2::boolean)")
+        static let tellProgress = PostgresStatement("tell_progress", "SELECT pg_notify('pawl_progress', $1)")
+        static let terminate = PostgresStatement("terminate", "SELECT pg_terminate_backend($1::integer)")
+
+        private static let columns = DownloadRow.columns.joined(separator: ", ")
+        static let find = PostgresStatement("find", "SELECT \(columns) FROM pawl.downloads WHERE id = $1")
+        static let load = PostgresStatement("load", "SELECT \(columns), owner FROM pawl.downloads ORDER BY id")
+        static let take = PostgresStatement(
+            "take",
+            """
+            UPDATE pawl.downloads SET owner = $1::bigint
+                WHERE id = ANY ($2::text[]) AND (owner IS NULL OR owner = $1::bigint) RETURNING \(columns)
+            """)
+        static let owners = PostgresStatement(
+            "owners", "SELECT id, owner FROM pawl.downloads WHERE id = ANY ($2::text[]) AND owner <> $1::bigint")
+        static let claim = PostgresStatement(
+            "claim", "SELECT \(columns) FROM pawl.claim($1::bigint, $2::integer, $3::integer)")
+        static let claimed = PostgresStatement("claimed", "SELECT \(columns) FROM pawl.downloads WHERE slot = $1::bigint")
+
+        static let settings = PostgresStatement("settings", "SELECT name, value FROM pawl.settings")
+        static let keys = PostgresStatement(
+            "keys", "SELECT key, request_digest, outcomes, created_at FROM pawl.idempotency_keys ORDER BY created_at, key")
+        static func deliveries(of run: Int64) -> PostgresStatement {
+            PostgresStatement(
+                "deliveries",
+                "SELECT id, url, download, attempts, due_at FROM pawl.webhook_deliveries WHERE owner = \(run) ORDER BY id")
+        }
+        static let epoch = PostgresStatement("epoch", "SELECT value FROM pawl.meta WHERE name = 'epoch'")
+        static let clock = PostgresStatement("clock", "SELECT seq FROM pawl.clock")
+        static let recent = PostgresStatement(
+            "recent", "SELECT seq, id, body FROM pawl.changes ORDER BY seq DESC LIMIT \(EventHistory.defaultCapacity)")
+        static let changes = PostgresStatement(
+            "changes", "SELECT seq, id, body FROM pawl.changes WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint")
+        static let trim = PostgresStatement(
+            "trim", "DELETE FROM pawl.changes WHERE at < clock_timestamp() - interval '10 minutes'")
+    }
+}
+
+extension StoreError {
+    /// What an error of PostgreSQL's means to the store. The classes of states are those of
+    /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
+    init(_ error: PostgresError) {
+        switch error {
+        case .library(let message), .invalid(let message): self = .unavailable(path: "the database", reason: message)
+        case .unavailable(let message): self = .interrupted(message)
+        case .timedOut: self = .interrupted("it does not answer in time")
+        case .server("PW001", _): self = .fenced
+        case .server("53100", _): self = .full
+        // Of the connection, for want of resources, by an operator, for a conflict with others, or on a server that only reads: another
+        // attempt may succeed.
+        case .server(let state, let message)
+        where ["08", "40", "53", "57"].contains(state.prefix(2)) || ["25006", "55P03"].contains(state):
+            self = .interrupted(message)
+        case .server(let state, let message): self = .refused("PostgreSQL error \(state): \(message)")
+        }
+    }
+}

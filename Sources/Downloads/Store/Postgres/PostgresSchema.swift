@@ -1,0 +1,350 @@
+internal import Postgres
+
+/// The tables of a fleet, all in the schema `pawl`, and how an older database comes to this release's shape.
+///
+/// Replicas of two releases run side by side during an upgrade: a migration only adds, and statements name their columns. What an older
+/// release needs goes a release later than the last one that used it; `oldest` in `pawl.meta` is raised then.
+enum PostgresSchema {
+    /// The version this release writes.
+    static var version: Int { migrations.count }
+
+    /// The oldest version whose release may run beside this one.
+    static let oldestBeside = 1
+
+    /// The oldest PostgreSQL, as it counts its versions.
+    static let oldestServer = 130_000
+
+    /// "Pawl" in ASCII, and a count: which advisory locks are taken.
+    static let migrationLock: Int64 = 0x5061_776C_01
+    private static let claimLock: Int64 = 0x5061_776C_02
+
+    /// The columns of a record as changes tell them.
+    private static let told = DownloadRow.columns.map { $0 == "sha256" ? "encode(d.sha256, 'hex')" : "d.\($0)" }
+
+    /// Brings the database to this release's shape. Many replicas may do so at once.
+    ///
+    /// - Throws: `StoreError.newerSchema`, `.foreign`, `.unavailable`, and what PostgreSQL has to say.
+    static func prepare(
+        _ connection: PostgresConnection, within limit: Duration, migrations: [String] = migrations
+    ) throws(StoreError) {
+        guard connection.serverVersion >= oldestServer else {
+            let found = "\(connection.serverVersion / 10_000)"
+            throw .unavailable(path: "the database", reason: "PostgreSQL \(found) is too old: 13 or newer is needed")
+        }
+        try StoreError.translating {
+            try connection.execute("SELECT pg_advisory_lock(\(migrationLock))", within: limit)
+            let found = try kept(connection, within: limit)
+            guard found.oldest <= migrations.count else {
+                throw StoreError.newerSchema(path: "the database", found: found.version, supported: migrations.count)
+            }
+            for version in found.version..<max(found.version, migrations.count) {
+                // One string is one transaction.
+                let note = """
+                    ;
+                    INSERT INTO pawl.meta (name, value) VALUES ('version', '\(version + 1)'), ('oldest', '\(oldestBeside)')
+                        ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value
+                    """
+                try connection.execute(migrations[version] + note, within: limit)
+            }
+            try connection.execute("SELECT pg_advisory_unlock(\(migrationLock))", within: limit)
+        }
+    }
+
+    /// Which version the database has, and the oldest that may use it; 0 for an empty one.
+    private static func kept(_ connection: PostgresConnection, within limit: Duration) throws -> (version: Int, oldest: Int) {
+        let tables = PostgresStatement(
+            "tables", "SELECT to_regnamespace('pawl') IS NOT NULL, to_regclass('pawl.meta') IS NOT NULL")
+        let numbers = PostgresStatement(
+            "numbers",
+            "SELECT max(value) FILTER (WHERE name = 'version'), max(value) FILTER (WHERE name = 'oldest') FROM pawl.meta")
+        guard let row = try connection.run([PostgresCommand(tables, [])], within: limit).first?.rows.first,
+            row.boolean(0) == true
+        else { return (0, 0) }
+        guard row.boolean(1) == true else { throw StoreError.foreign(path: "the schema 'pawl' of the database") }
+        let kept = try connection.run([PostgresCommand(numbers, [])], within: limit).first?.rows.first
+        guard let version = kept?.text(0).flatMap({ Int($0) }), let oldest = kept?.text(1).flatMap({ Int($0) }) else {
+            throw StoreError.damaged("pawl.meta does not tell the version")
+        }
+        return (version, oldest)
+    }
+
+    /// The statements of each migration.
+    static let migrations = [
+        // Identifiers are compared byte by byte, so that they sort by creation; lists and objects are JSON text; times are Unix
+        // milliseconds, as in SQLite.
+        """
+        CREATE SCHEMA pawl;
+        CREATE TABLE pawl.meta (name text PRIMARY KEY, value text NOT NULL);
+        -- Names all events of this fleet.
+        INSERT INTO pawl.meta VALUES ('epoch', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text);
+
+        -- The runs that live: one process's life each. `node` names a data directory, `last_group` its last group of changes.
+        CREATE TABLE pawl.replicas (
+            run bigint PRIMARY KEY,
+            node text NOT NULL,
+            heartbeat timestamptz NOT NULL,
+            last_group bigint NOT NULL,
+            release text NOT NULL,
+            backend integer NOT NULL
+        );
+
+        -- `owner` is the run that alone may write the record; null: whoever takes it. `waiting`: it asks for a turn; `slot`: the run
+        -- that it has got one of.
+        CREATE TABLE pawl.downloads (
+            id text COLLATE "C" PRIMARY KEY,
+            url text NOT NULL,
+            state text NOT NULL,
+            filename text,
+            media_type text,
+            bytes_received bigint NOT NULL,
+            bytes_total bigint,
+            resumable bigint,
+            file_missing bigint NOT NULL,
+            connections bigint NOT NULL,
+            attempts bigint NOT NULL,
+            error_code text,
+            error_message text,
+            error_retryable bigint,
+            error_status bigint,
+            checksum text,
+            sha256 bytea,
+            priority bigint NOT NULL,
+            labels text,
+            speed_limit bigint NOT NULL,
+            track text,
+            track_name text,
+            created_at bigint NOT NULL,
+            started_at bigint,
+            updated_at bigint NOT NULL,
+            completed_at bigint,
+            revision bigint NOT NULL,
+            requested_filename text,
+            requested_media_type text,
+            requested_connections bigint,
+            headers text,
+            mirrors text,
+            webhook text,
+            entity_known bigint NOT NULL,
+            entity_etag text,
+            entity_last_modified text,
+            entity_date text,
+            entity_total bigint,
+            entity_coding text,
+            synced_segments text,
+            entity_source text,
+            entity_digest text,
+            file_identity text,
+            event_epoch bigint,
+            event_sequence bigint,
+            retry_at bigint,
+            folder text,
+            arrival text COLLATE "C",
+            gid bigint,
+            owner bigint,
+            host text NOT NULL,
+            waiting boolean NOT NULL DEFAULT false,
+            slot bigint
+        );
+        CREATE INDEX downloads_owner ON pawl.downloads (owner) WHERE owner IS NOT NULL;
+        CREATE INDEX downloads_line ON pawl.downloads (priority DESC, (coalesce(arrival, id)))
+            WHERE waiting AND slot IS NULL;
+        CREATE INDEX downloads_line_of_host ON pawl.downloads (host, priority DESC, (coalesce(arrival, id)))
+            WHERE waiting AND slot IS NULL;
+        CREATE INDEX downloads_slot ON pawl.downloads (host) WHERE slot IS NOT NULL;
+
+        CREATE TABLE pawl.settings (name text PRIMARY KEY, value text NOT NULL);
+        CREATE TABLE pawl.idempotency_keys (
+            key text PRIMARY KEY,
+            request_digest bytea NOT NULL,
+            outcomes text NOT NULL,
+            created_at bigint NOT NULL
+        );
+        CREATE TABLE pawl.webhook_deliveries (
+            id text COLLATE "C" PRIMARY KEY,
+            download_id text NOT NULL,
+            url text NOT NULL,
+            download bytea NOT NULL,
+            attempts bigint NOT NULL,
+            due_at bigint NOT NULL,
+            owner bigint
+        );
+
+        -- What happened, in the order of commits and without gaps: `clock` is counted up by the transaction itself. `body` is null for a
+        -- removal. What is older than ten minutes goes.
+        CREATE TABLE pawl.clock (seq bigint NOT NULL);
+        INSERT INTO pawl.clock VALUES (0);
+        CREATE TABLE pawl.changes (
+            seq bigint PRIMARY KEY,
+            run bigint NOT NULL,
+            id text COLLATE "C" NOT NULL,
+            body text,
+            at timestamptz NOT NULL DEFAULT clock_timestamp()
+        );
+
+        -- Letters between runs: commands for downloads that another one owns, and the answers. Who loses one asks again.
+        CREATE UNLOGGED TABLE pawl.mail (
+            number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            recipient bigint NOT NULL,
+            sender bigint NOT NULL,
+            body text NOT NULL,
+            at timestamptz NOT NULL DEFAULT clock_timestamp()
+        );
+        CREATE INDEX mail_recipient ON pawl.mail (recipient);
+
+        -- Objects that no record names any more.
+        CREATE TABLE pawl.garbage (key text PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp());
+
+        CREATE FUNCTION pawl.fence(me bigint, number bigint) RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            UPDATE pawl.replicas SET heartbeat = clock_timestamp(), last_group = number
+                WHERE run = me AND last_group = number - 1;
+            IF NOT FOUND THEN
+                RAISE EXCEPTION 'run % has lost its lease', me USING ERRCODE = 'PW001';
+            END IF;
+        END $$;
+
+        -- In the place of an owner, where another one has the record.
+        CREATE FUNCTION pawl.refuse(id text) RETURNS bigint LANGUAGE plpgsql AS $$
+        BEGIN
+            RAISE EXCEPTION 'download % belongs to another run', id USING ERRCODE = 'PW002';
+        END $$;
+
+        -- A record as `pawl.changes` tells it: the columns that a release reads, in its order, as a JSON array.
+        CREATE FUNCTION pawl.body(d pawl.downloads) RETURNS text LANGUAGE sql STABLE AS $$
+            SELECT json_build_array(\(told.joined(separator: ", ")))::text
+        $$;
+
+        -- Counts the clock up and tells everybody; the last statement of a transaction, which holds up others from here to its end.
+        -- Returns the number before the first change.
+        CREATE FUNCTION pawl.tell(me bigint, ids text[], bodies text[]) RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            count integer := cardinality(ids);
+            base bigint;
+        BEGIN
+            UPDATE pawl.clock SET seq = seq + count RETURNING seq - count INTO base;
+            INSERT INTO pawl.changes (seq, run, id, body)
+                SELECT base + n, me, id, body FROM unnest(ids, bodies) WITH ORDINALITY AS told (id, body, n);
+            PERFORM pg_notify('pawl_changes', (base + count)::text);
+            RETURN base;
+        END $$;
+
+        -- Gives turns to those of the line that may start: at most `free`, and of each host so many that it has no more than `host_limit`.
+        -- One replica at a time.
+        CREATE FUNCTION pawl.claim(me bigint, free integer, host_limit integer) RETURNS SETOF pawl.downloads LANGUAGE plpgsql AS $$
+        DECLARE
+            front CONSTANT integer := 64;
+            candidate record;
+            used jsonb;
+            count integer;
+            chosen text[] := '{}';
+            seen integer := 0;
+        BEGIN
+            PERFORM pg_advisory_xact_lock(\(claimLock));
+            SELECT coalesce(jsonb_object_agg(host, slots), '{}') INTO used
+                FROM (SELECT host, count(*) AS slots FROM pawl.downloads WHERE slot IS NOT NULL GROUP BY host) AS taken;
+            FOR candidate IN
+                SELECT id, host FROM pawl.downloads WHERE waiting AND slot IS NULL AND (owner IS NULL OR owner = me)
+                    ORDER BY priority DESC, coalesce(arrival, id) LIMIT front
+            LOOP
+                EXIT WHEN cardinality(chosen) >= free;
+                seen := seen + 1;
+                count := coalesce((used ->> candidate.host)::integer, 0);
+                CONTINUE WHEN count >= host_limit;
+                used := used || jsonb_build_object(candidate.host, count + 1);
+                chosen := chosen || candidate.id;
+            END LOOP;
+            IF seen >= front AND cardinality(chosen) < free THEN
+                -- The front of the line waits for a few hosts: the others, host by host.
+                FOR candidate IN
+                    WITH RECURSIVE hosts (host) AS (
+                        (SELECT host FROM pawl.downloads WHERE waiting AND slot IS NULL ORDER BY host LIMIT 1)
+                        UNION ALL
+                        SELECT (
+                            SELECT d.host FROM pawl.downloads AS d
+                                WHERE d.waiting AND d.slot IS NULL AND d.host > hosts.host ORDER BY d.host LIMIT 1
+                        ) FROM hosts WHERE hosts.host IS NOT NULL
+                    ), open (host, room) AS (
+                        SELECT host, host_limit - coalesce((used ->> host)::integer, 0) FROM hosts
+                            WHERE host IS NOT NULL LIMIT 1000
+                    )
+                    SELECT best.id FROM open CROSS JOIN LATERAL (
+                        SELECT id, priority, coalesce(arrival, id) AS place FROM pawl.downloads AS d
+                            WHERE d.waiting AND d.slot IS NULL AND d.host = open.host AND (d.owner IS NULL OR d.owner = me)
+                                AND d.id <> ALL (chosen)
+                            ORDER BY d.priority DESC, coalesce(d.arrival, d.id) LIMIT open.room
+                    ) AS best WHERE open.room > 0 ORDER BY best.priority DESC, best.place LIMIT free - cardinality(chosen)
+                LOOP
+                    chosen := chosen || candidate.id;
+                END LOOP;
+            END IF;
+            RETURN QUERY UPDATE pawl.downloads SET owner = me, slot = me
+                WHERE id = ANY (chosen) AND (owner IS NULL OR owner = me) AND waiting AND slot IS NULL RETURNING *;
+        END $$;
+
+        -- Frees what runs had: their bytes are out of reach, so their transfers start over. `everything`: those with bytes, too.
+        CREATE FUNCTION pawl.free(me bigint, runs bigint[], everything boolean) RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            ids text[];
+            bodies text[];
+        BEGIN
+            WITH freed AS (
+                UPDATE pawl.downloads AS d SET
+                    owner = NULL, slot = NULL, waiting = state IN ('queued', 'downloading', 'retrying'),
+                    state = CASE WHEN state IN ('downloading', 'retrying') THEN 'queued' ELSE state END,
+                    bytes_received = CASE WHEN state = 'completed' THEN bytes_received ELSE 0 END,
+                    synced_segments = NULL, entity_known = 0, retry_at = NULL,
+                    revision = revision + 1, updated_at = floor(extract(epoch FROM clock_timestamp()) * 1000)
+                WHERE owner = ANY (runs) AND (everything OR synced_segments IS NULL)
+                RETURNING d.id, pawl.body(d) AS body)
+            SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(body), '{}') INTO ids, bodies FROM freed;
+            UPDATE pawl.webhook_deliveries SET owner = NULL WHERE owner = ANY (runs);
+            DELETE FROM pawl.mail WHERE recipient = ANY (runs);
+            IF cardinality(ids) > 0 THEN
+                PERFORM pawl.tell(me, ids, bodies);
+            END IF;
+            RETURN cardinality(ids);
+        END $$;
+
+        -- A run ends. What it keeps bytes of stays its own until its lease ends, or it begins anew on the same data directory.
+        CREATE FUNCTION pawl.retire(me bigint, leaving boolean) RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            PERFORM pawl.free(me, ARRAY[me], leaving);
+            IF leaving OR NOT EXISTS (SELECT FROM pawl.downloads WHERE owner = me) THEN
+                DELETE FROM pawl.replicas WHERE run = me;
+            END IF;
+        END $$;
+
+        -- Declares those dead that have not been heard of for so long, and frees what they had. A write that is under way is waited for:
+        -- then it counts, and its run lives.
+        CREATE FUNCTION pawl.reap(me bigint, lease interval) RETURNS TABLE (run bigint, backend integer, freed bigint)
+            LANGUAGE plpgsql AS $$
+        #variable_conflict use_column
+        DECLARE
+            runs bigint[];
+            backends integer[];
+        BEGIN
+            WITH dead AS (
+                DELETE FROM pawl.replicas WHERE heartbeat < clock_timestamp() - lease AND run <> me RETURNING run, backend)
+            SELECT coalesce(array_agg(run), '{}'), coalesce(array_agg(backend), '{}') INTO runs, backends FROM dead;
+            IF cardinality(runs) > 0 THEN
+                RETURN QUERY SELECT r, b, pawl.free(me, ARRAY[r], true) FROM unnest(runs, backends) AS gone (r, b);
+            END IF;
+        END $$;
+
+        -- Begins a run. What an earlier one on the same data directory had is its own from now on, with the bytes.
+        CREATE FUNCTION pawl.enrol(me bigint, place text, version text, session integer) RETURNS SETOF bigint
+            LANGUAGE plpgsql AS $$
+        DECLARE
+            before bigint[];
+        BEGIN
+            WITH gone AS (DELETE FROM pawl.replicas WHERE node = place RETURNING run)
+            SELECT coalesce(array_agg(run), '{}') INTO before FROM gone;
+            INSERT INTO pawl.replicas (run, node, heartbeat, last_group, release, backend)
+                VALUES (me, place, clock_timestamp(), 0, version, session);
+            UPDATE pawl.downloads SET owner = me, slot = NULL, waiting = false WHERE owner = ANY (before);
+            UPDATE pawl.webhook_deliveries SET owner = me WHERE owner = ANY (before);
+            RETURN QUERY SELECT unnest(before);
+        END $$;
+        """
+    ]
+}

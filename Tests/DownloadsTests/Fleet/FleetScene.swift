@@ -1,0 +1,117 @@
+import DemoUpstream
+import Foundation
+import HTTPClient
+import HTTPCore
+import System
+import TestSupport
+
+@testable import Downloads
+
+/// A database of a test's own, an origin, and replicas on them.
+final class FleetScene: Sendable {
+    let database: TestDatabase
+    let upstream: DemoUpstream
+    let base: String
+    let client: HTTPClient
+
+    init() throws {
+        database = try PrivatePostgres.database()
+        upstream = DemoUpstream(configuration: .init(port: 0, pace: 0))
+        base = try upstream.start()
+        client = try HTTPClient(configuration: ClientConfiguration())
+    }
+
+    /// Starts a replica.
+    /// - Parameter directory: an earlier one's, which has ended.
+    func replica(
+        in directory: TemporaryDirectory? = nil, starting: Bool = true,
+        configure: (inout DownloadsConfiguration) -> Void = { _ in }
+    ) async throws -> Replica {
+        let directory = try directory ?? TemporaryDirectory()
+        var configuration = DownloadsConfiguration(
+            dataDirectory: directory.path + "/data", destinationGuard: DestinationGuard(allowsPrivate: true, allowed: []))
+        configuration.database = database.conninfo
+        configuration.lease = .seconds(3)
+        configuration.retryDelay = (.milliseconds(1), .milliseconds(20))
+        configuration.pulse = .milliseconds(20)
+        configuration.checkpointInterval = .milliseconds(20)
+        configure(&configuration)
+        let log = Locked<[String]>([])
+        let service = try await DownloadService(
+            configuration: configuration, client: client, webhooks: PlainWebhookSender(client: client),
+            log: { event in
+                if case .warning(let text) = event { log.withLock { $0.append(text) } }
+            })
+        if starting { await service.start() }
+        return Replica(directory: directory, service: service, warnings: log)
+    }
+
+    /// A synthetic entity of the origin.
+    func new(_ query: String) throws -> NewDownload {
+        guard let url = HTTPURL(base + "/entity?" + query) else { throw ServiceFixture.Missing(what: "a URL for \(query)") }
+        return NewDownload(url: url)
+    }
+
+    /// One that takes ten seconds, unless its limit is lifted.
+    func slow(seed: Int) throws -> NewDownload {
+        var new = try new("size=2000000&seed=\(seed)")
+        new.speedLimit = 200_000
+        return new
+    }
+
+    /// The runs that own downloads.
+    func owners(of ids: [DownloadID], _ replica: Replica) async throws -> [DownloadID: Int64] {
+        let taking = try await replica.service.fleet?.take(ids)
+        let own = await replica.service.fleet?.run ?? 0
+        return Dictionary(uniqueKeysWithValues: (taking?.records ?? []).map { ($0.id, own) }).merging(taking?.owners ?? [:]) {
+            $1
+        }
+    }
+}
+
+/// One replica of a fleet.
+struct Replica: Sendable {
+    let directory: TemporaryDirectory
+    let service: DownloadService
+    let warnings: Locked<[String]>
+
+    /// Waits until the replica shows the download so; the suite's time limit bounds the wait.
+    func follow(_ id: DownloadID, until condition: @Sendable (Download) -> Bool) async throws -> Download {
+        let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let subscription = service.events.subscribe(scope: nil, after: nil, interval: .milliseconds(5)) { waker.yield() }
+        defer { subscription.cancel() }
+        while true {
+            while subscription.next(now: .now) != nil {}
+            if let download = service.index.download(id), condition(download) { return download }
+            // Progress wakes nobody.
+            let due = subscription.nextDue(now: .now)
+            let progress = Task {
+                if let due { try await Task.sleep(until: due, clock: .continuous) } else { return }
+                waker.yield()
+            }
+            for await _ in wakes { break }
+            progress.cancel()
+        }
+    }
+
+    /// The next change of a download that the replica tells of and that is so.
+    func next(of id: DownloadID, where condition: @Sendable (Download) -> Bool) async throws -> Download {
+        let (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let subscription = service.events.subscribe(scope: id, after: nil, interval: .milliseconds(5)) { waker.yield() }
+        defer { subscription.cancel() }
+        while true {
+            while let event = subscription.next(now: .now) {
+                if case .download(_, let download) = event, condition(download) { return download }
+            }
+            for await _ in wakes { break }
+        }
+    }
+
+    /// Lets nothing reach the database any more, nor come from there, until the returned function is called.
+    func freeze() async throws -> @Sendable () -> Void {
+        guard let fleet = await service.fleet else { throw ServiceFixture.Missing(what: "a fleet") }
+        let isFrozen = Monitor(true)
+        fleet.store.begin { _ in isFrozen.wait { $0 ? .wait(nil) : .done(()) } }
+        return { isFrozen.withLock { ($0 = false, wake: true) } }
+    }
+}

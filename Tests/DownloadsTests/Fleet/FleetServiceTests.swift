@@ -1,0 +1,135 @@
+import DemoUpstream
+import Foundation
+import HTTPCore
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite("A fleet of replicas", .timeLimit(.minutes(3)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
+struct FleetServiceTests {
+    @Test("one replica downloads, and keeps what it did in the database")
+    func oneReplica() async throws {
+        let scene = try FleetScene()
+        let replica = try await scene.replica()
+        let added = try await replica.service.add(try scene.new("size=100000&seed=1")).download
+        #expect(replica.service.index.download(added.id) != nil)
+        let done = try await replica.follow(added.id) { !$0.state.isLive }
+        #expect(done.state == .completed)
+        await replica.service.shutdown()
+        #expect(replica.warnings.withLock { $0 } == [])
+        let again = try await scene.replica(in: replica.directory)
+        #expect(again.service.index.download(added.id)?.state == .completed)
+        await again.service.shutdown()
+    }
+
+    @Test("what one replica takes, all show, and a free one transfers")
+    func allShow() async throws {
+        let scene = try FleetScene()
+        let (first, second) = try await (
+            scene.replica { $0.maxConcurrent = 1 }, scene.replica { $0.maxConcurrent = 1 }
+        )
+        var ids: [DownloadID] = []
+        for number in 0..<20 {
+            ids.append(try await first.service.add(try scene.new("size=20000&seed=\(number)")).download.id)
+        }
+        for id in ids {
+            #expect(try await first.follow(id) { !$0.state.isLive }.state == .completed)
+            #expect(try await second.follow(id) { !$0.state.isLive }.state == .completed)
+        }
+        await first.service.shutdown()
+        await second.service.shutdown()
+        #expect(first.warnings.withLock { $0 } + second.warnings.withLock { $0 } == [])
+    }
+
+    @Test("a command is carried out by whichever replica has the download")
+    func commandsForOthers() async throws {
+        let scene = try FleetScene()
+        let (first, second) = try await (scene.replica(), scene.replica { $0.maxConcurrent = 1 })
+        // The second one is busy, so that the first has the rest.
+        let busy = try await second.service.add(scene.slow(seed: 0)).download
+        _ = try await first.follow(busy.id) { $0.state == .downloading }
+        let slow = try await first.service.add(scene.slow(seed: 1)).download
+        _ = try await second.follow(slow.id) { $0.state == .downloading && $0.bytesReceived > 0 }
+        let owners = try await scene.owners(of: [busy.id, slow.id], second)
+        #expect(Set(owners.values).count == 2)
+        let paused = try await second.service.perform(.pause, on: slow.id)
+        #expect(paused.state == .paused && paused.bytesReceived > 0)
+        #expect(second.service.index.download(slow.id)?.state == .paused)
+        var change = DownloadChange()
+        change.speedLimit = 0
+        change.labels = ["faster"]
+        #expect(try await second.service.change(slow.id, change).labels == ["faster"])
+        await #expect(throws: DownloadError.preconditionFailed) {
+            _ = try await second.service.change(slow.id, change) { $0.labels.isEmpty }
+        }
+        await #expect(throws: DownloadError.illegalTransition(from: .paused, command: "retry")) {
+            _ = try await second.service.perform(.retry, on: slow.id)
+        }
+        let resumed = try await second.service.perform(.resume, on: slow.id)
+        #expect(resumed.state == .queued || resumed.state == .downloading)
+        let done = try await second.follow(slow.id) { !$0.state.isLive }
+        #expect(done.state == .completed)
+        // It went on from its bytes.
+        #expect(scene.upstream.requests.contains { $0.target.hasSuffix("seed=1") && $0.range?.hasPrefix("bytes=0-") == false })
+        try await second.service.remove(slow.id, deletingFile: true)
+        #expect(second.service.index.download(slow.id) == nil)
+        #expect(try await second.service.performOnAll(.cancel) == 1)
+        await first.service.shutdown()
+        await second.service.shutdown()
+    }
+
+    @Test("what a dead replica had is taken over, and what it still does counts no more")
+    func adoption() async throws {
+        let scene = try FleetScene()
+        let first = try await scene.replica()
+        let slow = try await first.service.add(scene.slow(seed: 2)).download
+        _ = try await first.follow(slow.id) { $0.state == .downloading && $0.bytesReceived > 0 }
+        let second = try await scene.replica()
+        let release = try await first.freeze()
+        #expect(try await second.next(of: slow.id) { $0.state == .queued }.bytesReceived == 0)
+        _ = try await second.follow(slow.id) { $0.state == .downloading }
+        release()
+        while await !first.service.isFenced { await Task.yield() }
+        await #expect(throws: DownloadError.overloaded) { _ = try await first.service.perform(.pause, on: slow.id) }
+        var change = DownloadChange()
+        change.speedLimit = 0
+        _ = try await second.service.change(slow.id, change)
+        #expect(try await second.follow(slow.id) { !$0.state.isLive }.state == .completed)
+        await first.service.shutdown()
+        await second.service.shutdown()
+    }
+
+    @Test("a replica that begins again on its data directory goes on from its bytes")
+    func restart() async throws {
+        let scene = try FleetScene()
+        let (first, second) = try await (scene.replica(), scene.replica { $0.maxConcurrent = 1 })
+        let busy = try await second.service.add(scene.slow(seed: 3)).download
+        _ = try await first.follow(busy.id) { $0.state == .downloading }
+        let slow = try await first.service.add(scene.slow(seed: 4)).download
+        let begun = try await second.follow(slow.id) { $0.state == .downloading && $0.bytesReceived > 100_000 }
+        #expect(begun.bytesTotal == 2_000_000)
+        await first.service.shutdown()
+        let again = try await scene.replica(in: first.directory)
+        var change = DownloadChange()
+        change.speedLimit = 0
+        _ = try await second.service.change(slow.id, change)
+        #expect(try await second.follow(slow.id) { !$0.state.isLive }.state == .completed)
+        #expect(scene.upstream.requests.contains { $0.target.hasSuffix("seed=4") && $0.range?.hasPrefix("bytes=0-") == false })
+        await again.service.shutdown()
+        await second.service.shutdown()
+    }
+
+    @Test("replicas never have more transfers from one host than is allowed in all")
+    func hostLimit() async throws {
+        let scene = try FleetScene()
+        let replicas = try await [scene.replica { $0.maxPerHost = 2 }, scene.replica { $0.maxPerHost = 2 }]
+        for seed in 10..<16 { _ = try await replicas[seed % 2].service.add(scene.slow(seed: seed)) }
+        for replica in replicas {
+            while replica.service.index.statistics().counts != [.downloading: 2, .queued: 4] { await Task.yield() }
+        }
+        #expect(try await replicas[1].service.performOnAll(.cancel) == 6)
+        for replica in replicas { await replica.service.shutdown() }
+    }
+}
