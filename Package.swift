@@ -83,7 +83,7 @@ let package = Package(
         .target(
             name: "FuzzProperties", dependencies: ["HTTPCore", "JSON"], path: "Tests/Fuzz/Properties", swiftSettings: strict),
         tests("Fuzz", ["FuzzProperties"]),
-        tests("System", ["System"]),
+        tests("System", ["System", "CSystem"]),
         tests("JSON", ["JSON"]),
         tests("HTTPCore", ["HTTPCore", "FuzzProperties"]),
         tests("HTTPServer", ["HTTPServer", "HTTPCore", "System"]),
