@@ -87,7 +87,7 @@ let package = Package(
         tests("JSON", ["JSON"]),
         tests("HTTPCore", ["HTTPCore", "FuzzProperties"]),
         tests("HTTPServer", ["HTTPServer", "HTTPCore", "System"]),
-        tests("HTTPClient", ["HTTPClient", "HTTPCore", "CCurl"]),
+        tests("HTTPClient", ["HTTPClient", "HTTPCore", "System", "CCurl"]),
         tests("Catalog", ["Catalog", "HTTPClient", "JSON"], resources: [.copy("Fixtures")]),
         tests(
             "Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "System", "CSystem"],
