@@ -50,6 +50,7 @@ let package = Package(
         module("Terminal", ["System"]),
         module("HTTPServer", ["HTTPCore", "System", "CSystem"]),
         module("HTTPClient", ["HTTPCore", "System", "CCurl"]),
+        module("ObjectStorage", ["HTTPClient", "HTTPCore", "System"]),
         module("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
         module("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "CSQLite", "CSystem"]),
         module("Aria2", ["Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
@@ -88,6 +89,7 @@ let package = Package(
         tests("HTTPCore", ["HTTPCore", "FuzzProperties"]),
         tests("HTTPServer", ["HTTPServer", "HTTPCore", "System"]),
         tests("HTTPClient", ["HTTPClient", "HTTPCore", "System", "CCurl"]),
+        tests("ObjectStorage", ["ObjectStorage", "HTTPClient", "HTTPCore", "System"]),
         tests("Catalog", ["Catalog", "HTTPClient", "JSON"], resources: [.copy("Fixtures")]),
         tests(
             "Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "System", "CSystem"],
