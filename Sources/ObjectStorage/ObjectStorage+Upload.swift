@@ -12,14 +12,16 @@ extension ObjectStorage {
     /// upload is given up; none of the file is read any more when this returns or throws.
     /// - Parameters:
     ///   - sha256: the digest of those bytes.
-    ///   - mediaType: what the object is served as, unless a URL says otherwise.
+    ///   - mediaType: what the object is served as, unless a URL says otherwise; left out if it is not visible ASCII.
     /// - Returns: what the service says of the object.
     @discardableResult
     public func upload(
         _ file: FileDescriptor, length: Int64, sha256: [UInt8], to key: String, mediaType: String?
     ) async throws(ObjectStorageError) -> ObjectDescription {
         var fields: [(name: String, value: String)] = []
-        if let mediaType { fields.append((name: "Content-Type", value: mediaType)) }
+        if let mediaType, mediaType.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
+            fields.append((name: "Content-Type", value: mediaType))
+        }
         guard length <= limits.singleUpload else {
             return try await uploadParts(of: file, length: length, sha256: sha256, to: key, fields: fields)
         }

@@ -50,6 +50,26 @@ struct FaultTests {
         }
     }
 
+    @Test("A file that ends too early is no request")
+    func shortFileIsTold() async throws {
+        let origin = try Self.service { _ in nil }
+        let storage = try ObjectStorage(origin, client: client)
+        let upload = try Upload([1, 2, 3])
+        let error = await failure { () async throws(ObjectStorageError) in
+            try await storage.upload(upload.file, length: 4, sha256: upload.sha256, to: "k", mediaType: nil)
+        }
+        #expect(error == .unreadableFile("the file to send ends before byte 4"))
+        #expect(origin.requests.isEmpty)
+    }
+
+    @Test("A media type that cannot be sent is left out", arguments: ["text/plain\r\nX: y", "text/ü", "a\0"])
+    func mediaTypeIsChecked(mediaType: String) async throws {
+        let origin = try ScriptedOrigin { _ in [.response(200)] }
+        try await ObjectStorage(origin, client: client).upload(Upload([1]), to: "k", mediaType: mediaType)
+        #expect(origin.requests.map { $0["Content-Type"] } == [nil])
+        #expect(origin.requests.map { $0["X"] } == [nil])
+    }
+
     @Test("Tries are bounded")
     func triesAreBounded() async throws {
         let origin = try ScriptedOrigin { _ in [Self.fault(500, "InternalError")] }

@@ -149,12 +149,18 @@ struct RealStorageTests {
     func cancelledUploadLeavesNothing() async throws {
         let storage = try await bucket { $0.parallelParts = 1 }
         let upload = try Upload(sparse: 200 << 20, marks: [])
-        let task = Task { await failure { () async throws(ObjectStorageError) in try await storage.upload(upload, to: "large") } }
+        let hasEnded = Waiter(false)
+        let task = Task {
+            let error = await failure { () async throws(ObjectStorageError) in try await storage.upload(upload, to: "large") }
+            hasEnded.update { $0 = true }
+            return error
+        }
         // It has begun when the service knows it.
         var begun = 0
-        while begun == 0, !task.isCancelled {
+        while begun == 0, !hasEnded.value {
             begun = try await storage.unfinishedUploads().items.count
         }
+        #expect(begun == 1)
         task.cancel()
         #expect(await task.value == .cancelled)
         let uploads = try await storage.unfinishedUploads()
