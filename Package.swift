@@ -53,8 +53,11 @@ let package = Package(
         module("HTTPServer", ["HTTPCore", "System", "CSystem"]),
         module("HTTPClient", ["HTTPCore", "System", "CCurl"]),
         module("Postgres", ["System", "CPostgres"]),
+        module("ObjectStorage", ["HTTPClient", "HTTPCore", "System"]),
         module("Catalog", ["HTTPClient", "HTTPCore", "JSON", "System"]),
-        module("Downloads", ["HTTPClient", "HTTPCore", "JSON", "System", "Postgres", "CSQLite", "CSystem"]),
+        module(
+            "Downloads",
+            ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System", "CSQLite", "CSystem"]),
         module("Aria2", ["Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
         module("PawlConfiguration", ["Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
@@ -86,12 +89,13 @@ let package = Package(
         .target(
             name: "FuzzProperties", dependencies: ["HTTPCore", "JSON"], path: "Tests/Fuzz/Properties", swiftSettings: strict),
         tests("Fuzz", ["FuzzProperties"]),
-        tests("System", ["System"]),
+        tests("System", ["System", "CSystem"]),
         tests("JSON", ["JSON"]),
         tests("HTTPCore", ["HTTPCore", "FuzzProperties"]),
         tests("HTTPServer", ["HTTPServer", "HTTPCore", "System"]),
-        tests("HTTPClient", ["HTTPClient", "HTTPCore", "CCurl"]),
         tests("Postgres", ["Postgres", "CPostgres", "System"]),
+        tests("HTTPClient", ["HTTPClient", "HTTPCore", "System", "CCurl"]),
+        tests("ObjectStorage", ["ObjectStorage", "HTTPClient", "HTTPCore", "System"]),
         tests("Catalog", ["Catalog", "HTTPClient", "JSON"], resources: [.copy("Fixtures")]),
         tests(
             "Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "System", "CSystem"],

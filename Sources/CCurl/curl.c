@@ -68,6 +68,14 @@ pawl_curl_code pawl_easy_set_write_function(pawl_easy *easy, pawl_curl_write fun
     return curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, function);
 }
 
+pawl_curl_code pawl_easy_set_read_function(pawl_easy *easy, pawl_curl_read function) {
+    return curl_easy_setopt(easy, CURLOPT_READFUNCTION, function);
+}
+
+pawl_curl_code pawl_easy_set_seek_function(pawl_easy *easy, pawl_curl_seek function) {
+    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
+}
+
 pawl_curl_code pawl_easy_set_header_function(pawl_easy *easy, pawl_curl_write function) {
     return curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, function);
 }

@@ -14,22 +14,23 @@ public struct ClientRequest: Sendable {
     /// The value of the If-Range field: a strong entity tag or a date (RFC 9110 §13.1.5), kept over redirects.
     public var ifRange: String?
     /// The content to send; nil: none.
-    public var body: [UInt8]?
+    public var body: RequestBody?
     /// Checks every host and address on the way; nil: no guard, for destinations that the operator chose.
     public var guarding: DestinationGuard?
     /// The most time for resolving the name, connecting and the TLS handshake, for each hop.
     public var connectTimeout: Duration = .seconds(15)
-    /// The most time from a ready connection to a complete response head, for each hop.
+    /// The most time from a ready connection to a complete response head, for each hop. If the content is a file, from its last byte on.
     public var headTimeout: Duration = .seconds(30)
     /// The most time for everything, redirects included; nil: no limit.
     public var totalTimeout: Duration?
-    /// Fewer bytes per second over this time end a body as ``ClientError/stalled``; nil: no limit.
+    /// Fewer bytes per second over this time end a body as ``ClientError/stalled``; nil: no limit. It holds for a file that is sent, too.
     public var lowSpeedLimit: (bytesPerSecond: Int, over: Duration)? = (1, .seconds(30))
     /// What the body's speed is limited by, from the narrowest to the widest. Transfers that have the first one in common share one
     /// part of the others. Time spent waiting for them is no stall.
     public var speedLimiters: [SpeedLimiter] = []
-    /// How many redirects are followed; with 0 the first one ends as ``ClientError/tooManyRedirects``.
-    public var maximumRedirects = 10
+    /// How many redirects are followed; with 0 the first one ends as ``ClientError/tooManyRedirects``, and with nil it is a response
+    /// like any other.
+    public var maximumRedirects: Int? = 10
     /// Whether compressed content may be asked for, and is decoded. By default `Accept-Encoding: identity` is sent and nothing is
     /// decoded, since byte positions of a compressed body mean nothing for the file.
     public var acceptsEncodings = false

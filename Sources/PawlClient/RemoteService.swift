@@ -68,7 +68,7 @@ struct RemoteService: Sendable {
         request.method = method
         request.totalTimeout = ClientLimits.whole
         if let body {
-            request.body = body.serialized()
+            request.body = .bytes(body.serialized())
             request.fields.append((name: "Content-Type", value: "application/json"))
         }
         let response: ClientResponse

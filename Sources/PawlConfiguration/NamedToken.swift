@@ -1,4 +1,3 @@
-internal import Downloads
 internal import System
 
 /// What the holder of a token may do.

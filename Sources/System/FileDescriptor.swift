@@ -56,13 +56,24 @@ public final class FileDescriptor: Sendable {
     /// Reads bytes at an offset into the beginning of a buffer: as many as it takes, or fewer where the file ends.
     /// - Returns: how many.
     public func read(into buffer: inout [UInt8], count: Int, at offset: Int64) throws(SystemError) -> Int {
+        let wanted = min(count, buffer.count)
+        let result = unsafe buffer.withUnsafeMutableBytes { bytes -> Result<Int, SystemError> in
+            do throws(SystemError) {
+                return .success(try unsafe read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<wanted]), at: offset))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Reads bytes at an offset until the buffer is full or the file ends.
+    /// - Returns: how many.
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
         var done = 0
-        while done < min(count, buffer.count) {
-            let wanted = min(count, buffer.count) - done
+        while done < buffer.count {
             let got = try SystemError.retrying {
-                unsafe buffer.withUnsafeMutableBytes {
-                    unsafe pread(number, $0.baseAddress?.advanced(by: done), wanted, off_t(offset) + off_t(done))
-                }
+                unsafe pread(number, buffer.baseAddress?.advanced(by: done), buffer.count - done, off_t(offset) + off_t(done))
             }
             if got == 0 { break }
             done += got

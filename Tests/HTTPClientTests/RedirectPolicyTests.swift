@@ -22,7 +22,7 @@ struct RedirectPolicyTests {
         var request = ClientRequest(url: try url(base))
         request.method = method
         request.fields = fields
-        request.body = body
+        request.body = body.map { .bytes($0) }
         var policy = RedirectPolicy(request)
         return summary(policy.decide(status: HTTPStatus(status), location: location, hop: Hop(request)))
     }

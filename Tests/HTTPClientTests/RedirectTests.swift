@@ -76,7 +76,7 @@ struct RedirectTests {
         }
         var request = try ClientRequest(origin, "/form")
         request.method = "POST"
-        request.body = Array("content".utf8)
+        request.body = .bytes(Array("content".utf8))
         _ = try await client.fetch(request, bodyLimit: 10)
         request.url = try url(origin.url("/hook"))
         _ = try await client.fetch(request, bodyLimit: 10)

@@ -19,6 +19,7 @@ typedef enum {
     CURLOPT_WRITEDATA = 10001,
     CURLOPT_URL = 10002,
     CURLOPT_PROXY = 10004,
+    CURLOPT_READDATA = 10009,
     CURLOPT_ERRORBUFFER = 10010,
     CURLOPT_USERAGENT = 10018,
     CURLOPT_HTTPHEADER = 10023,
@@ -26,6 +27,7 @@ typedef enum {
     CURLOPT_SSLVERSION = 32,
     CURLOPT_CUSTOMREQUEST = 10036,
     CURLOPT_NOBODY = 44,
+    CURLOPT_UPLOAD = 46,
     CURLOPT_POST = 47,
     CURLOPT_NETRC = 51,
     CURLOPT_FOLLOWLOCATION = 52,
@@ -38,15 +40,18 @@ typedef enum {
     CURLOPT_NOSIGNAL = 99,
     CURLOPT_ACCEPT_ENCODING = 10102,
     CURLOPT_PRIVATE = 10103,
+    CURLOPT_INFILESIZE_LARGE = 30115,
     CURLOPT_POSTFIELDSIZE_LARGE = 30120,
     CURLOPT_TCP_NODELAY = 121,
     CURLOPT_FRESH_CONNECT = 74,
     CURLOPT_CONNECTTIMEOUT_MS = 156,
     CURLOPT_OPENSOCKETDATA = 10164,
     CURLOPT_COPYPOSTFIELDS = 10165,
+    CURLOPT_SEEKDATA = 10168,
     CURLOPT_PROTOCOLS = 181,
     CURLOPT_TCP_KEEPALIVE = 213,
     CURLOPT_PATH_AS_IS = 234,
+    CURLOPT_UPLOAD_BUFFERSIZE = 280,
     CURLOPT_HTTP09_ALLOWED = 285,
     CURLOPT_PREREQDATA = 10313,
     CURLOPT_PROTOCOLS_STR = 10318,
@@ -61,8 +66,10 @@ typedef enum {
 // Options that take a function; set by the wrappers that know its type.
 enum {
     CURLOPT_WRITEFUNCTION = 20011,
+    CURLOPT_READFUNCTION = 20012,
     CURLOPT_HEADERFUNCTION = 20079,
     CURLOPT_OPENSOCKETFUNCTION = 20163,
+    CURLOPT_SEEKFUNCTION = 20167,
     CURLOPT_PREREQFUNCTION = 20312,
 };
 
@@ -91,6 +98,9 @@ enum {
     CURL_MAX_WRITE_SIZE = 16384,
     CURL_SOCKET_BAD = -1,
     CURL_WRITEFUNC_PAUSE = 268435457,
+    CURL_READFUNC_ABORT = 268435456,
+    CURL_SEEKFUNC_OK = 0,
+    CURL_SEEKFUNC_FAIL = 1,
     CURLPAUSE_CONT = 0,
     CURL_PREREQFUNC_OK = 0,
     CURL_PREREQFUNC_ABORT = 1,
@@ -172,6 +182,10 @@ typedef struct {
 // Called with `size` 1 and `count` bytes; returning anything but `count` ends the transfer with CURLE_WRITE_ERROR,
 // except CURL_WRITEFUNC_PAUSE: the bytes are kept, and handed over again after pawl_easy_continue.
 typedef size_t (*pawl_curl_write)(char *bytes, size_t size, size_t count, void *context);
+// Called with `size` 1 and a buffer of `count` bytes; returns how many it put there, 0 at the end, or CURL_READFUNC_ABORT.
+typedef size_t (*pawl_curl_read)(char *bytes, size_t size, size_t count, void *context);
+// Goes to an offset of what is read, since libcurl has to send it again; `origin` is SEEK_SET. Returns CURL_SEEKFUNC_OK or …_FAIL.
+typedef int (*pawl_curl_seek)(void *context, int64_t offset, int origin);
 // Returns a socket for the address, or CURL_SOCKET_BAD to refuse it.
 typedef int (*pawl_curl_open_socket)(void *context, int purpose, pawl_curl_sockaddr *address);
 // Called when the connection, new or reused, is ready and before the request is sent on it.
@@ -193,6 +207,8 @@ pawl_curl_code pawl_easy_set_string(pawl_easy *easy, pawl_curl_option option, co
 pawl_curl_code pawl_easy_set_pointer(pawl_easy *easy, pawl_curl_option option, void *value);
 pawl_curl_code pawl_easy_set_list(pawl_easy *easy, pawl_curl_option option, pawl_list *list);
 pawl_curl_code pawl_easy_set_write_function(pawl_easy *easy, pawl_curl_write function);
+pawl_curl_code pawl_easy_set_read_function(pawl_easy *easy, pawl_curl_read function);
+pawl_curl_code pawl_easy_set_seek_function(pawl_easy *easy, pawl_curl_seek function);
 pawl_curl_code pawl_easy_set_header_function(pawl_easy *easy, pawl_curl_write function);
 pawl_curl_code pawl_easy_set_open_socket_function(pawl_easy *easy, pawl_curl_open_socket function);
 pawl_curl_code pawl_easy_set_prerequest_function(pawl_easy *easy, pawl_curl_prerequest function);

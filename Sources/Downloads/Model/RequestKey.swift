@@ -1,3 +1,5 @@
+internal import System
+
 /// Names one request of a client, so that a repetition of it is recognised and gets the same response: an `Idempotency-Key` and
 /// what was asked for with it.
 public struct RequestKey: Sendable, Hashable {

@@ -13,8 +13,8 @@ struct RedirectPolicy: Sendable {
     /// The statuses whose Location is followed.
     static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 
-    /// How many more redirects may be followed.
-    private var remaining: Int
+    /// How many more redirects may be followed; nil: they are not looked at.
+    private var remaining: Int?
     /// Whether the first request carries anything that must not be seen on the way: a field of the caller, credentials, or content.
     private let hasSecrets: Bool
 
@@ -27,8 +27,9 @@ struct RedirectPolicy: Sendable {
     mutating func decide(status: HTTPStatus, location: String?, hop: Hop) -> Decision {
         // Without Location, or with another 3xx status, the response is what there is: nobody but the caller can choose.
         guard Self.statuses.contains(status.code), let location, !location.isEmpty else { return .deliver }
+        guard let remaining else { return .deliver }
         guard remaining > 0 else { return .fail(.tooManyRedirects(status: status.code)) }
-        remaining -= 1
+        self.remaining = remaining - 1
         switch Self.target(location, of: status, from: hop.url) {
         case .failure(let error): return .fail(error)
         case .success(let url): return follow(hop, status: status, to: url)

@@ -56,13 +56,33 @@ extension ActiveTransfer {
         default:
             // RFC 9110 §8.6: methods that define content announce its length, even zero.
             let expectsContent = ["POST", "PUT", "PATCH"].contains(hop.method)
-            if hop.sendsBody || expectsContent {
-                guard easy.set(body: hop.sendsBody ? request.body ?? [] : []) else { return false }
+            if let content, content.count > 0 {
+                guard setContent(content) else { return false }
+            } else if hop.sendsBody || expectsContent {
+                var bytes: [UInt8] = []
+                if hop.sendsBody, case .bytes(let body) = request.body { bytes = body }
+                guard easy.set(body: bytes) else { return false }
             }
             guard easy.set(CURLOPT_CUSTOMREQUEST, hop.method) else { return false }
         }
         return easy.set(fields: fieldLines)
     }
+
+    /// Has libcurl ask for the content while it sends it.
+    private func setContent(_ content: FileContent) -> Bool {
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        guard easy.set(CURLOPT_UPLOAD, 1), easy.set(CURLOPT_INFILESIZE_LARGE, offset: content.count),
+            unsafe pawl_easy_set_read_function(easy.pointer, TransferCallbacks.read) == CURLE_OK,
+            unsafe pawl_easy_set_seek_function(easy.pointer, TransferCallbacks.seek) == CURLE_OK,
+            unsafe easy.set(CURLOPT_READDATA, pointer: context), unsafe easy.set(CURLOPT_SEEKDATA, pointer: context)
+        else { return false }
+        // libcurl before 7.62 knows one size only.
+        easy.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.sendBufferBytes)
+        return true
+    }
+
+    /// How much of a file is read and sent at once: fewer system calls than with libcurl's 64 KiB, and this much memory for each transfer.
+    private static let sendBufferBytes = 256 * 1024
 
     /// The fields of this hop as libcurl takes them.
     private var fieldLines: [String] {

@@ -15,6 +15,8 @@ final class ActiveTransfer {
     var head: ClientResponseHead?
     /// How many bytes of the final body have come. The sink has them before it is told of the end.
     var bodyBytes: Int64 = 0
+    /// The file that this hop sends, if it sends one.
+    private(set) var content: FileContent?
     /// Why a callback ended the transfer.
     var failure: ClientError?
     /// Where the response that is coming in redirects to.
@@ -48,6 +50,7 @@ final class ActiveTransfer {
         policy = RedirectPolicy(transfer.request)
         reader = ResponseHeadReader(maximumBytes: configuration.maximumHeadBytes)
         timer = TransferTimer(request: transfer.request, now: now)
+        content = Self.content(of: hop, in: transfer.request)
         gate = SpeedGate(transfer.request.speedLimiters)
         let buffer = min(max(configuration.receiveBufferBytes, 16 * 1024), 10 * 1024 * 1024)
         // libcurl keeps, and copies, what it has read while the transfer is held back: no more than a fraction of a second's
@@ -61,12 +64,18 @@ final class ActiveTransfer {
     /// Goes on to the next hop.
     func begin(_ next: Hop, now: ContinuousClock.Instant) {
         hop = next
+        content = Self.content(of: hop, in: transfer.request)
         self.next = nil
         failure = nil
         reader = ResponseHeadReader(maximumBytes: maximumHeadBytes)
         hasAdmittedAddress = false
         refusal = nil
         timer.beginHop(now: now)
+    }
+
+    private static func content(of hop: Hop, in request: ClientRequest) -> FileContent? {
+        guard hop.sendsBody, case .file(let file, let range) = request.body else { return nil }
+        return FileContent(file: file, range: range)
     }
 
     /// What this hop is sent through; nil: it goes directly.
@@ -106,6 +115,25 @@ final class ActiveTransfer {
         driver.noteDue(timer.due)
         return true
     }
+
+    /// Fills a buffer with what follows of the file; returns how many bytes that are, 0 at its end, or nil to end the transfer.
+    func readContent(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        guard !transfer.isCancelled, let result = unsafe content?.read(into: buffer) else { return nil }
+        switch result {
+        case .success(let count):
+            if content?.isAtEnd ?? true {
+                timer.contentSent(now: .now)
+                driver.noteDue(timer.due)
+            }
+            return count
+        case .failure(let error):
+            failure = error
+            return nil
+        }
+    }
+
+    /// libcurl sends the content again, from that byte on; returns whether that is possible.
+    func seekContent(to offset: Int64) -> Bool { content?.seek(to: offset) ?? false }
 
     /// One line of a head or of trailers; returns whether to go on.
     func receivedLine(_ line: Span<UInt8>) -> Bool {

@@ -24,6 +24,19 @@ enum TransferCallbacks {
         return isTaken ? count : 0
     }
 
+    static let read: pawl_curl_read = { bytes, size, count, context in
+        guard let transfer = unsafe active(context), let bytes = unsafe bytes else { return Int(CURL_READFUNC_ABORT) }
+        let buffer = unsafe UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+        return unsafe transfer.readContent(into: buffer) ?? Int(CURL_READFUNC_ABORT)
+    }
+
+    static let seek: pawl_curl_seek = { context, offset, origin in
+        guard let transfer = unsafe active(context), origin == SEEK_SET, transfer.seekContent(to: offset) else {
+            return Int32(CURL_SEEKFUNC_FAIL)
+        }
+        return Int32(CURL_SEEKFUNC_OK)
+    }
+
     static let openSocket: pawl_curl_open_socket = { context, _, address in
         guard let transfer = unsafe active(context), let address = unsafe address,
             transfer.admits(unsafe IPAddress(unsafe address))

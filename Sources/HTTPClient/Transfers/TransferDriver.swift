@@ -182,7 +182,7 @@ final class TransferDriver {
         self.due = nil
         // Not `active.values` itself: finishing removes from it.
         for running in Array(active.values) {
-            if let error = running.timer.exceeded(bytes: running.bodyBytes, now: now) {
+            if let error = running.timer.exceeded(bytes: running.bodyBytes, sent: running.content?.sent ?? 0, now: now) {
                 // A redirect whose own body does not end has said where to go.
                 if error == .stalled, running.next != nil {
                     completed(running, CURLE_PARTIAL_FILE)

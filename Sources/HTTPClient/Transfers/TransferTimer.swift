@@ -4,6 +4,8 @@
 struct TransferTimer: Sendable {
     private enum Phase {
         case connecting(until: ContinuousClock.Instant)
+        /// A file goes out.
+        case sending(SpeedMonitor?)
         case awaitingHead(until: ContinuousClock.Instant)
         case receiving(SpeedMonitor?)
     }
@@ -13,6 +15,7 @@ struct TransferTimer: Sendable {
     private let lowSpeedLimit: (bytesPerSecond: Int, over: Duration)?
     private let totalTimeout: Duration?
     private let end: ContinuousClock.Instant?
+    private let sendsFile: Bool
     private var phase: Phase
 
     init(request: ClientRequest, now: ContinuousClock.Instant) {
@@ -21,6 +24,7 @@ struct TransferTimer: Sendable {
         lowSpeedLimit = request.lowSpeedLimit
         totalTimeout = request.totalTimeout
         end = request.totalTimeout.map { now + $0 }
+        if case .file(_, let range) = request.body { sendsFile = !range.isEmpty } else { sendsFile = false }
         phase = .connecting(until: now + connectTimeout + headTimeout)
     }
 
@@ -31,7 +35,12 @@ struct TransferTimer: Sendable {
 
     /// The connection is ready and the request goes out.
     mutating func connected(now: ContinuousClock.Instant) {
-        phase = .awaitingHead(until: now + headTimeout)
+        phase = sendsFile ? .sending(monitor(bytes: 0, now: now)) : .awaitingHead(until: now + headTimeout)
+    }
+
+    /// The last byte of a file has been read.
+    mutating func contentSent(now: ContinuousClock.Instant) {
+        if case .sending = phase { phase = .awaitingHead(until: now + headTimeout) }
     }
 
     /// The head is complete.
@@ -54,20 +63,24 @@ struct TransferTimer: Sendable {
         let phaseDue: ContinuousClock.Instant? =
             switch phase {
             case .connecting(let until), .awaitingHead(let until): until
-            case .receiving(let monitor): monitor?.due
+            case .sending(let monitor), .receiving(let monitor): monitor?.due
             }
         guard let phaseDue else { return end }
         return end.map { min($0, phaseDue) } ?? phaseDue
     }
 
-    /// The limit that is exceeded, if any. `bytes` is how much of the body has come.
-    mutating func exceeded(bytes: Int64, now: ContinuousClock.Instant) -> ClientError? {
+    /// The limit that is exceeded, if any. `bytes` is how much of the body has come, `sent` how much of a file has been read.
+    mutating func exceeded(bytes: Int64, sent: Int64 = 0, now: ContinuousClock.Instant) -> ClientError? {
         if let end, let totalTimeout, now >= end { return .timedOut("no complete response within \(totalTimeout)") }
         switch phase {
         case .connecting(let until):
             return now >= until ? .timedOut("no response within \(connectTimeout + headTimeout)") : nil
         case .awaitingHead(let until):
             return now >= until ? .timedOut("no response head within \(headTimeout)") : nil
+        case .sending(var monitor):
+            let isStalled = monitor?.isStalled(bytes: sent, now: now) ?? false
+            phase = .sending(monitor)
+            return isStalled ? .stalled : nil
         case .receiving(var monitor):
             let isStalled = monitor?.isStalled(bytes: bytes, now: now) ?? false
             phase = .receiving(monitor)

@@ -20,7 +20,7 @@ struct SignedWebhookSender: WebhookSender {
         let body = delivery.download.encoded(linkPrefix)
         var request = ClientRequest(url: url)
         request.method = "POST"
-        request.body = body
+        request.body = .bytes(body)
         request.fields = [("Content-Type", "application/json"), ("Pawl-Delivery", delivery.id.description)]
         if let secret = secret.withLock({ $0 }) {
             request.fields.append(("Pawl-Signature", Self.signature(of: body, secret: secret, at: .now())))

@@ -2,6 +2,7 @@ import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
+import System
 import TestSupport
 import Testing
 

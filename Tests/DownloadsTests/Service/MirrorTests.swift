@@ -1,5 +1,6 @@
 import DemoUpstream
 import HTTPCore
+import System
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import DemoUpstream
 import Foundation
+import System
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import DemoUpstream
 import Foundation
 import HTTPCore
+import System
 import TestSupport
 import Testing
 

@@ -183,7 +183,7 @@ struct PlainWebhookSender: WebhookSender {
         guard let url = HTTPURL(delivery.url) else { throw .invalidRequest(delivery.url) }
         var request = ClientRequest(url: url)
         request.method = "POST"
-        request.body = Array("\(delivery.download.id) \(delivery.download.state.rawValue)".utf8)
+        request.body = .bytes(Array("\(delivery.download.id) \(delivery.download.state.rawValue)".utf8))
         request.fields = [("Pawl-Delivery", delivery.id.description)]
         return try await client.fetch(request, bodyLimit: 1024).head.status.code
     }

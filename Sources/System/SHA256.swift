@@ -5,19 +5,22 @@ public struct SHA256: Sendable {
     private var state = pawl_sha256()
 
     /// Bytes fed so far.
-    var length: Int64 { Int64(truncatingIfNeeded: state.length) }
+    public var length: Int64 { Int64(truncatingIfNeeded: state.length) }
 
-    init() {
+    /// The digest of nothing yet.
+    public init() {
         unsafe pawl_sha256_init(&state)
     }
 
-    mutating func update(_ bytes: RawSpan) {
+    /// Feeds the bytes that follow.
+    public mutating func update(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { buffer in
             unsafe pawl_sha256_update(&state, buffer.baseAddress, buffer.count)
         }
     }
 
-    mutating func update(_ bytes: [UInt8]) {
+    /// Feeds the bytes that follow.
+    public mutating func update(_ bytes: [UInt8]) {
         unsafe bytes.withUnsafeBytes { buffer in
             unsafe pawl_sha256_update(&state, buffer.baseAddress, buffer.count)
         }
@@ -31,7 +34,7 @@ public struct SHA256: Sendable {
     }
 
     /// The digest of everything fed so far; more may be fed afterwards.
-    func digest() -> [UInt8] {
+    public func digest() -> [UInt8] {
         var copy = state
         var out = [UInt8](repeating: 0, count: 32)
         unsafe out.withUnsafeMutableBufferPointer { buffer in

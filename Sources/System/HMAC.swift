@@ -1,12 +1,10 @@
-internal import Downloads
-
 /// Keyed digests (RFC 2104).
-enum HMAC {
+public enum HMAC {
     /// Bytes of SHA-256's block.
     private static let blockLength = 64
 
     /// HMAC-SHA256: 32 bytes that only who knows the key can make of the message.
-    static func sha256(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
+    public static func sha256(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
         // RFC 2104 §3: longer keys are digested first, shorter ones padded with zeros.
         var block = key.count > blockLength ? SHA256.digest(of: key) : key
         block += [UInt8](repeating: 0, count: blockLength - block.count)

@@ -1,0 +1,112 @@
+public import HTTPCore
+
+/// Where objects are kept: a bucket of an S3-compatible service, and what the names of all objects there begin with.
+///
+/// Written `s3://bucket/prefix?endpoint=https://…&region=…&public=https://…`. Requests name the bucket in the path, never in the host:
+/// MinIO and Ceph want it so without further setup, and AWS takes it.
+public struct ObjectLocation: Sendable, Equatable {
+    /// The bucket's name.
+    public let bucket: String
+    /// What the keys of all objects begin with, without the slash that follows; may be empty.
+    public let prefix: String
+    /// The service's address; a path of it comes before the bucket's name. By default AWS's for the region.
+    public let endpoint: HTTPURL
+    /// What requests are signed for; by default `us-east-1`, which most services other than AWS take, too.
+    public let region: String
+    /// The address by which clients reach the service, if it is another.
+    public let publicEndpoint: HTTPURL?
+
+    /// Why a text is no location. Says what is wrong and what is accepted.
+    public struct ParsingError: Error, Sendable, Equatable, CustomStringConvertible {
+        /// One line for people.
+        public let description: String
+
+        init(_ problem: String) {
+            description = "\(problem); accepted is \(ObjectLocation.form)"
+        }
+    }
+
+    private static let form = "s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME&public=URL]"
+
+    /// Reads a location. Escapes in the prefix and behind the question mark are those of URLs; unknown names there are errors.
+    public init(parsing text: String) throws(ParsingError) {
+        let scheme = "s3://"
+        guard text.hasPrefix(scheme) else { throw ParsingError("it does not begin with \(scheme)") }
+        let rest = text.dropFirst(scheme.count)
+        let question = rest.firstIndex(of: "?")
+        let path = rest[..<(question ?? rest.endIndex)]
+        let slash = path.firstIndex(of: "/")
+        bucket = String(path[..<(slash ?? path.endIndex)])
+        guard Self.isBucket(bucket) else {
+            throw ParsingError("\"\(bucket)\" is no name of a bucket: up to 255 letters, digits, dots, hyphens and underscores")
+        }
+        prefix = try Self.prefix(slash.map { path[$0...] } ?? "")
+        var options = try Self.options(question.map { rest[$0...].dropFirst() } ?? "")
+        region = options.removeValue(forKey: "region") ?? "us-east-1"
+        guard Self.isRegion(region) else {
+            throw ParsingError("\"\(region)\" is no region: up to 64 letters, digits and hyphens")
+        }
+        let endpoint = options.removeValue(forKey: "endpoint") ?? "https://s3.\(region).amazonaws.com"
+        self.endpoint = try Self.address(endpoint, named: "endpoint")
+        var publicEndpoint: HTTPURL?
+        if let address = options.removeValue(forKey: "public") { publicEndpoint = try Self.address(address, named: "public") }
+        self.publicEndpoint = publicEndpoint
+        if let name = options.keys.min() { throw ParsingError("\"\(name)\" is unknown") }
+    }
+
+    /// The key in the bucket of what has this key behind the prefix.
+    func fullKey(_ key: String) -> String { prefix.isEmpty ? key : "\(prefix)/\(key)" }
+
+    private static func prefix(_ path: Substring) throws(ParsingError) -> String {
+        guard !path.contains("#"), let decoded = PercentEncoding.decode(Array(path.utf8)),
+            decoded.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        else { throw ParsingError("the prefix has a character or an escape that cannot stand there (a # is written %23)") }
+        let prefix = decoded.drop { $0 == "/" }
+        // As much room as the keys of downloads need, of the 1,024 bytes that a key may have.
+        guard prefix.utf8.count <= 512 else { throw ParsingError("the prefix is longer than 512 bytes") }
+        var trimmed = prefix
+        while trimmed.last == "/" { trimmed.removeLast() }
+        return String(trimmed)
+    }
+
+    private static func options(_ query: Substring) throws(ParsingError) -> [String: String] {
+        var options: [String: String] = [:]
+        let items: [QueryItem]
+        do throws(QueryError) {
+            items = try QueryItem.parse(Array(query.utf8))
+        } catch {
+            throw ParsingError("\"\(error.item)\" has a bad escape")
+        }
+        for item in items {
+            guard options.updateValue(item.value, forKey: item.name) == nil else {
+                throw ParsingError("\"\(item.name)\" stands there twice")
+            }
+        }
+        return options
+    }
+
+    private static func address(_ text: String, named name: String) throws(ParsingError) -> HTTPURL {
+        guard let url = HTTPURL(text), !url.hasUserInfo, url.query == nil, url.path.utf8.allSatisfy(isPlain) else {
+            throw ParsingError("\(name)=\(text) is no http or https address without user, query and escapes")
+        }
+        return url
+    }
+
+    /// What means the same with and without escapes: signatures are over the path.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "/")].contains(byte)
+    }
+
+    private static func isBucket(_ name: String) -> Bool {
+        (1...255).contains(name.utf8.count) && name.utf8.first.map(isLetterOrDigit) == true
+            && name.utf8.allSatisfy { isPlain($0) && $0 != UInt8(ascii: "/") }
+    }
+
+    private static func isRegion(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26
+    }
+}

@@ -1,0 +1,54 @@
+public import HTTPCore
+
+/// A page of a list of objects, in the order of their keys' bytes.
+public struct ObjectPage: Sendable, Equatable {
+    /// One object.
+    public struct Item: Sendable, Equatable {
+        /// Its key behind the location's prefix.
+        public let key: String
+        /// Its bytes.
+        public let length: Int64
+        /// When it was written, by the service's clock.
+        public let lastModified: Timestamp
+    }
+
+    /// At most 1,000.
+    public let items: [Item]
+    /// What to ask for as `after` to get the next page; nil: this is the last.
+    public let next: String?
+}
+
+extension ObjectPage {
+    /// Reads a `ListBucketResult` (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html>).
+    init(_ root: XMLElement, location: ObjectLocation) throws(ObjectStorageError) {
+        guard root.name == "ListBucketResult" else { throw .invalidResponse("a list is a \(root.name)") }
+        let isEncoded = root["EncodingType"]?.text == "url"
+        var items: [Item] = []
+        for element in root.children where element.name == "Contents" {
+            guard
+                let key = try element["Key"].map({ (key) throws(ObjectStorageError) in
+                    try location.key(listed: key.text, isEncoded)
+                }),
+                let length = element["Size"].flatMap({ Int64($0.text) }), length >= 0,
+                let time = element["LastModified"].flatMap({ Timestamp(parsing: $0.text) })
+            else { throw .invalidResponse("an object in a list lacks its key, size or time") }
+            items.append(Item(key: key, length: length, lastModified: time))
+        }
+        self.items = items
+        next = root["IsTruncated"]?.text == "true" ? items.last?.key : nil
+        if root["IsTruncated"]?.text == "true", items.isEmpty { throw .invalidResponse("a list goes on, but is empty") }
+    }
+}
+
+extension ObjectLocation {
+    /// The part behind the prefix of a key that was listed.
+    func key(listed text: String, _ isEncoded: Bool) throws(ObjectStorageError) -> String {
+        // Services write a space as + or as %20, and a plus always as %2B.
+        guard let key = isEncoded ? PercentEncoding.decode(Array(text.utf8), plusIsSpace: true) : text else {
+            throw .invalidResponse("a key in a list has a bad escape")
+        }
+        if prefix.isEmpty { return key }
+        guard key.utf8.starts(with: "\(prefix)/".utf8) else { throw .invalidResponse("a key in a list was not asked for") }
+        return String(decoding: key.utf8.dropFirst(prefix.utf8.count + 1), as: UTF8.self)
+    }
+}

@@ -1,0 +1,92 @@
+internal import HTTPClient
+internal import HTTPCore
+internal import System
+
+extension ObjectStorage {
+    /// How one try ended.
+    private enum Outcome {
+        case done(ClientResponse)
+        /// Another try may succeed.
+        case transient(ObjectStorageError)
+        case failed(ObjectStorageError)
+    }
+
+    /// Sends a request, several times if need be.
+    /// - Parameter timeout: the most time for each try; nil: what is usual for such a request.
+    func send(
+        _ request: StorageRequest, tries: Int? = nil, timeout: Duration? = nil
+    ) async throws(ObjectStorageError) -> ClientResponse {
+        let policy = RetryPolicy(tries: tries ?? limits.tries, firstPause: limits.firstPause)
+        var number = 1
+        while true {
+            switch await attempt(request, timeout: timeout) {
+            case .done(let response): return response
+            case .failed(let error): throw error
+            case .transient(let error):
+                guard let pause = policy.pause(afterTry: number, chance: .random(in: 0...1)) else { throw error }
+                number += 1
+                // Cancelling ends the pause; the next try finds that out.
+                try? await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    private func attempt(_ request: StorageRequest, timeout: Duration?) async -> Outcome {
+        guard let signed = signed(request, timeout: timeout) else {
+            return .failed(.refused(status: 400, code: "", message: "the key makes no URL"))
+        }
+        let response: ClientResponse
+        do throws(ClientError) {
+            response = try await client.fetch(signed, bodyLimit: limits.answerBytes)
+        } catch {
+            return Self.outcome(of: error)
+        }
+        let isSuccessful = response.head.status.isSuccessful
+        if isSuccessful, !request.failsLate { return .done(response) }
+        let root = try? XMLElement.parse(response.body)
+        if isSuccessful {
+            // A connection that broke where nobody could see it, or a service that gave up in the middle.
+            guard let root else { return .transient(.unavailable("its answer breaks off")) }
+            if root.name != "Error" { return .done(response) }
+        }
+        let fault = ServiceFault(response, root)
+        return fault.isTransient ? .transient(fault.error) : .failed(fault.error)
+    }
+
+    private static func outcome(of error: ClientError) -> Outcome {
+        switch error {
+        case .cancelled, .stopped: .failed(.cancelled)
+        case .connectionFailed, .timedOut, .stalled, .transferBroken: .transient(.unavailable(error.message))
+        // What TLS says does not pass by itself, but is nothing that the service refuses.
+        case .tls, .destinationForbidden: .failed(.unavailable(error.message))
+        // All else of a request is made here.
+        case .invalidRequest(let reason): .failed(.unreadableFile(reason))
+        case .unsupportedScheme, .invalidRedirect, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge, .invalidResponse:
+            .failed(.invalidResponse(error.message))
+        }
+    }
+
+    private func signed(_ request: StorageRequest, timeout: Duration?) -> ClientRequest? {
+        let endpoint = location.endpoint
+        let path = path(request.key, at: endpoint)
+        let query = RequestSigner.encodeQuery(request.query)
+        let text = "\(endpoint.scheme)://\(endpoint.authority)\(path)" + (query.isEmpty ? "" : "?\(query)")
+        guard let url = HTTPURL(text) else { return nil }
+        var result = ClientRequest(url: url)
+        result.method = request.method
+        result.body = request.body
+        result.fields =
+            request.fields
+            + signer.fields(
+                method: request.method, host: url.authority, path: path, query: request.query, fields: request.fields,
+                digest: request.digest, now: Timestamp(millisecondsSinceEpoch: SystemTime.sinceEpoch / 1_000_000))
+        // Nobody but this service gets what is signed for it.
+        result.maximumRedirects = nil
+        result.connectTimeout = limits.connectTimeout
+        result.lowSpeedLimit = (1, limits.idleTimeout)
+        let isSmall = (request.body?.count ?? 0) == 0 && !request.failsLate
+        result.headTimeout = isSmall ? limits.smallRequestTimeout : limits.answerTimeout
+        result.totalTimeout = timeout ?? (isSmall ? limits.smallRequestTimeout : nil)
+        return result
+    }
+}

