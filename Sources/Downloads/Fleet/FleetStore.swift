@@ -15,6 +15,11 @@ final class FleetStore: RecordStore {
     private let listener: PostgresListener
     private let follower: Follower
     private let pullIsQueued = Atomic<Bool>(false)
+    /// Held so that no other process works on it.
+    private let directory: DataDirectory
+
+    /// The longest that anything is waited for that goes through the database.
+    static let patience: Duration = .milliseconds(4_500)
 
     /// What the service wants to be told, from any thread.
     struct Callbacks: Sendable {
@@ -22,6 +27,8 @@ final class FleetStore: RecordStore {
         var changed: @Sendable ([FleetChange]) -> Void
         /// A letter has come, from that run.
         var received: @Sendable (FleetLetter, Int64) -> Void
+        /// Messages to webhooks have been taken over from a replica that is gone.
+        var adopted: @Sendable ([WebhookDelivery]) -> Void
         /// This replica has lost its lease.
         var fenced: @Sendable () -> Void
         /// Settings have been changed by another replica.
@@ -40,12 +47,15 @@ final class FleetStore: RecordStore {
     /// Connects twice, for the records and to listen, and registers this run.
     /// - Throws: `StoreError.unavailable`, `.newerSchema`, `.foreign`, and what PostgreSQL has to say.
     init(
-        _ options: PostgresRecordWriter.Options, committer: GroupCommitter.Options = GroupCommitter.Options()
+        _ options: PostgresRecordWriter.Options, in directory: DataDirectory,
+        committer: GroupCommitter.Options = GroupCommitter.Options()
     ) throws(StoreError) {
+        self.directory = directory
         let follower = Follower()
         let writer = try PostgresRecordWriter(options)
         run = writer.run
         writer.follower = { changes in follower.tell { $0.changed(changes) } }
+        writer.adopted = { deliveries in follower.tell { $0.adopted(deliveries) } }
         writer.fenced = { follower.tell { $0.fenced() } }
         listener = try PostgresListener(options.database, run: run, within: options.limit)
         store = try GroupCommitStore(writer, options: committer)
@@ -77,6 +87,7 @@ final class FleetStore: RecordStore {
     func close() async {
         listener.stop()
         await store.close()
+        directory.release()
         follower.callbacks.withLock { $0 = nil }
     }
 }
@@ -99,6 +110,16 @@ extension FleetStore {
         try await perform { writer throws(StoreError) in try writer.claimed() }
     }
 
+    /// What became of the request with a key; `nil`: nobody has carried it out.
+    func idempotencyRecord(_ key: String) async throws(StoreError) -> IdempotencyRecord? {
+        try await perform { writer throws(StoreError) in try writer.idempotencyRecord(key) }
+    }
+
+    /// Has everything be shown that was committed before.
+    func catchUp() async throws(StoreError) {
+        try await perform { writer throws(StoreError) in try writer.follow() }
+    }
+
     /// The settings as the fleet has them.
     func settings() async throws(StoreError) -> [String: String] {
         try await perform { writer throws(StoreError) in try writer.settings() }
@@ -109,13 +130,27 @@ extension FleetStore {
         try await perform { writer throws(StoreError) in try writer.retire(leaving: leaving) }
     }
 
+    /// Has the store's thread do something, and waits for it as long as a client would.
+    /// - Throws: `.interrupted` if that is too short: it may be done later.
     private func perform<Value: Sendable>(
         _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        try await store.perform { writer throws(StoreError) in
-            guard let writer = writer.shared else { throw .closed }
-            return try body(writer)
+        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
+            let waiter = Locked<CheckedContinuation<Result<Value, StoreError>, Never>?>(continuation)
+            @Sendable func conclude(_ result: Result<Value, StoreError>) {
+                waiter.withLock { $0.take() }?.resume(returning: result)
+            }
+            let limit = Task {
+                try await Task.sleep(for: Self.patience)
+                conclude(.failure(.interrupted("it does not answer in time")))
+            }
+            store.begin { writer in
+                guard let writer = writer?.shared else { return conclude(.failure(.closed)) }
+                do throws(StoreError) { conclude(.success(try body(writer))) } catch { conclude(.failure(error)) }
+                limit.cancel()
+            }
         }
+        return try result.get()
     }
 }
 
@@ -132,14 +167,14 @@ extension FleetStore {
             pull()
             takeLetters()
             let progress = transfers.messages()
-            store.begin { $0.shared?.upkeep(telling: progress) }
+            store.begin { $0?.shared?.upkeep(telling: progress) }
         }
     }
 
     private func takeLetters() {
         let follower = follower
         store.begin { writer in
-            for (sender, text) in (try? writer.shared?.letters()) ?? [] {
+            for (sender, text) in (try? writer?.shared?.letters()) ?? [] {
                 follower.tell { $0.received(FleetLetter(text), sender) }
             }
         }
@@ -150,7 +185,7 @@ extension FleetStore {
         guard !pullIsQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
         store.begin { [weak self] writer in
             self?.pullIsQueued.store(false, ordering: .releasing)
-            try? writer.shared?.follow()
+            try? writer?.shared?.follow()
         }
     }
 }

@@ -66,6 +66,9 @@ extension DownloadService {
                         inbox.yield(.fleet(.changed))
                     },
                     received: { letter, sender in inbox.yield(.fleet(.letter(letter, from: sender))) },
+                    adopted: { [webhooks] deliveries in
+                        Task { for delivery in deliveries { await webhooks?.post(delivery) } }
+                    },
                     fenced: { inbox.yield(.fleet(.fenced)) },
                     settingsChanged: { inbox.yield(.fleet(.settingsChanged)) }))
         } catch {

@@ -116,7 +116,7 @@ public actor DownloadService {
             let options = GroupCommitter.Options(committed: { log(.committed(took: $0)) })
             guard let database = configuration.database else { return try GroupCommitStore(directory, options: options) }
             let writer = PostgresRecordWriter.Options(database: database, node: try directory.node(), lease: configuration.lease)
-            return try FleetStore(writer, committer: options)
+            return try FleetStore(writer, in: directory, committer: options)
         }
     }
 
@@ -253,6 +253,15 @@ public actor DownloadService {
         await probe.watch()
     }
 
+    /// Whether other replicas have their part in the downloads, so that one may be missing here for a moment.
+    public nonisolated var isShared: Bool { fleet != nil }
+
+    /// Has everything be shown that other replicas have done before.
+    /// - Throws: `overloaded`.
+    public nonisolated func catchUp() async throws(DownloadError) {
+        do throws(StoreError) { try await fleet?.catchUp() } catch { throw DownloadError(error) }
+    }
+
     /// What limits all downloads at the moment, by the schedule or without one, in bytes per second; 0 is no limit.
     public nonisolated var speedLimitInForce: Int64 { speedLimiter.bytesPerSecond }
 
@@ -277,11 +286,18 @@ extension DownloadService {
     /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `gidInUse`, `invalid`, `insufficientStorage`,
     ///   `overloaded`, `storeFailed`.
     public func add(_ new: NewDownload, key: RequestKey? = nil) async throws(DownloadError) -> Addition {
-        _ = try await prepare([new], label: nil)
-        var drafts = Drafts(ExtendedQueue(index.waiting))
-        let addition = try plan(new, &drafts)
-        try await keep(drafts, [.success(addition)], key)
-        return addition
+        while true {
+            _ = try await prepare([new], label: nil)
+            var drafts = Drafts(ExtendedQueue(index.waiting))
+            let addition = try plan(new, &drafts)
+            if try await keep(drafts, [.success(addition)], key) { return addition }
+            // Another replica was faster with the URL, or with the key.
+            guard let kept = try await keptElsewhere(key)?.first else { continue }
+            switch kept {
+            case .success(let addition): return addition
+            case .failure: throw .overloaded
+            }
+        }
     }
 
     /// Accepts many downloads. When it returns, their records are on disk, all of them or, if it throws, none.
@@ -296,25 +312,39 @@ extension DownloadService {
     public func add(
         _ items: [Result<NewDownload, Addition.Refusal>], label: String? = nil, key: RequestKey? = nil
     ) async throws(DownloadError) -> [Addition.Outcome] {
-        let takenIn = try await prepare(items.compactMap { try? $0.get() }, label: label)
-        var drafts = Drafts(ExtendedQueue(index.waiting))
-        drafts.takenIn = takenIn
-        drafts.parts = parts(ofWork: label)
-        var outcomes: [Addition.Outcome] = []
-        for item in items {
-            switch item {
-            case .failure(let refusal): outcomes.append(.failure(refusal))
-            case .success(var new):
-                if let label, !new.labels.contains(label) { new.labels.append(label) }
-                do throws(DownloadError) {
-                    outcomes.append(.success(try plan(new, &drafts)))
-                } catch {
-                    outcomes.append(.failure(Addition.Refusal(error)))
+        while true {
+            let takenIn = try await prepare(items.compactMap { try? $0.get() }, label: label)
+            var drafts = Drafts(ExtendedQueue(index.waiting))
+            drafts.takenIn = takenIn
+            drafts.parts = parts(ofWork: label)
+            var outcomes: [Addition.Outcome] = []
+            for item in items {
+                switch item {
+                case .failure(let refusal): outcomes.append(.failure(refusal))
+                case .success(var new):
+                    if let label, !new.labels.contains(label) { new.labels.append(label) }
+                    do throws(DownloadError) {
+                        outcomes.append(.success(try plan(new, &drafts)))
+                    } catch {
+                        outcomes.append(.failure(Addition.Refusal(error)))
+                    }
                 }
             }
+            if try await keep(drafts, outcomes, key) { return outcomes }
+            if let kept = try await keptElsewhere(key) { return kept }
         }
-        try await keep(drafts, outcomes, key)
-        return outcomes
+    }
+
+    /// What another replica has done for the request with this key, and shows here then; `nil`: nothing.
+    private func keptElsewhere(_ key: RequestKey?) async throws(DownloadError) -> [Addition.Outcome]? {
+        do throws(StoreError) {
+            guard let fleet, let key, let record = try await fleet.idempotencyRecord(key.name) else { return nil }
+            guard record.digest == key.digest else { throw StoreError.conflict }
+            try await fleet.catchUp()
+            return record.outcomes
+        } catch {
+            throw error == .conflict ? .keyMismatch : DownloadError(error)
+        }
     }
 
     /// Waits until nothing is under way that decides whether one of these is a duplicate: a finished file is being looked at, or the first
@@ -420,6 +450,8 @@ extension DownloadService {
         /// Those that arrive anew to make room.
         var reseated: [QueueSeat.Other] = []
         var gids: Set<DownloadGID> = []
+        /// Those that are wanted beside others of their URLs.
+        var others: Set<DownloadID> = []
         /// Downloads that are returned for their URLs whatever state they are in.
         var takenIn: Set<DownloadID> = []
         /// What there is of the work that the requests are for, by the item's id.
@@ -469,6 +501,7 @@ extension DownloadService {
         }
         if let gid = new.gid { drafts.gids.insert(gid) }
         drafts.records.append((record, new.url))
+        if new.onDuplicate == .new { drafts.others.insert(id) }
         var shown = record.download
         shown.waitingFor = index.waitingReason(of: shown)
         shown.position = drafts.queue.count(below: shown.rank)
@@ -481,9 +514,18 @@ extension DownloadService {
     }
 
     /// Makes the drafts durable in one step, together with what the request's key stands for from then on, and lets them begin.
-    private func keep(_ drafts: Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?) async throws(DownloadError) {
-        let changes = drafts.records.map { StoreChange.add($0.record) } + remember(outcomes, as: key)
-        if changes.isEmpty { return }
+    /// - Returns: false if another replica was faster with one of the URLs, or with the key.
+    private func keep(
+        _ drafts: Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?
+    ) async throws(DownloadError) -> Bool {
+        var changes = drafts.records.map { StoreChange.add($0.record) } + remember(outcomes, as: key)
+        if fleet != nil {
+            for (record, _) in drafts.records
+            where drafts.first[record.download.url]?.id == record.id && !drafts.others.contains(record.id) {
+                changes.append(.holdURL(record.id, record.download.url))
+            }
+        }
+        if changes.isEmpty { return true }
         let urls = drafts.first.keys.filter { pendingURLs[$0] == nil }
         for url in urls { pendingURLs[url] = [] }
         pendingGIDs.formUnion(drafts.gids)
@@ -497,18 +539,24 @@ extension DownloadService {
             pendingGIDs.subtract(drafts.gids)
             for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0.resume() } }
         }
-        if let error = await store.submit(changes).failure() {
+        let commit = store.submit(changes)
+        // In a fleet it is shown by the store, whoever still waits for it.
+        if let error = fleet == nil ? await commit.failure() : await commit.failure(within: FleetStore.patience) {
             for (record, _) in drafts.records {
                 if let path = record.download.path { context.names.release(path, of: record.id) }
                 publisher.abandon(record.download.stamp)
             }
             forget(key)
+            if error == .conflict {
+                try await catchUp()
+                return false
+            }
             throw DownloadError(error)
         }
         if fleet != nil {
             for (record, _) in drafts.records { log(.transition(record.download)) }
             seekTurns()
-            return
+            return true
         }
         for (record, url) in drafts.records {
             let entry = Entry(DownloadMachine(record, url: url))
@@ -519,6 +567,7 @@ extension DownloadService {
             if isStarted { send(.admitted, to: entry) }
         }
         schedule()
+        return true
     }
 
     /// Refuses a name and a folder that a file cannot have.
@@ -591,6 +640,7 @@ extension DownloadService {
     private func inPieces(
         _ selection: ListQuery, _ body: ([Download]) async throws(DownloadError) -> Int
     ) async throws(DownloadError) -> Int {
+        try await catchUp()
         var query = selection
         query.limit = Self.bulkPiece
         query.order = .oldest
@@ -783,6 +833,10 @@ extension DownloadService {
         while let id = ids.first(where: { reading[$0] != nil }) {
             await withCheckedContinuation { reading[id]?.append($0) }
         }
+        if let fleet, ids.contains(where: { index.version(of: $0) == nil }) {
+            // Another replica may have just added it.
+            do throws(StoreError) { try await fleet.catchUp() } catch { throw DownloadError(error) }
+        }
         let missing = ids.filter { entries[$0] == nil && index.version(of: $0) != nil }
         if missing.isEmpty { return [] }
         for id in missing { reading[id] = [] }
@@ -914,7 +968,9 @@ extension DownloadService {
         var changes = values.map { StoreChange.set(name: $0.key.rawValue, value: String($0.value)) }
         if let speedSchedule { changes.append(.set(name: ServiceSettings.scheduleName, value: speedSchedule.keptText)) }
         do throws(StoreError) {
-            try await store.submit(changes).wait()
+            let commit = store.submit(changes)
+            let failure = fleet == nil ? await commit.failure() : await commit.failure(within: FleetStore.patience)
+            if let failure { throw failure }
         } catch {
             throw DownloadError(error)
         }
@@ -967,7 +1023,15 @@ extension DownloadService {
         case .unknown: break
         }
         claims[key.name] = Claim(digest: key.digest)
-        return nil
+        guard fleet != nil else { return nil }
+        do throws(DownloadError) {
+            guard let kept = try await keptElsewhere(key) else { return nil }
+            release(key)
+            return kept
+        } catch {
+            release(key)
+            throw error
+        }
     }
 
     /// Lets those go on who wait for the request with this key. If it has failed, the next of them carries it out.

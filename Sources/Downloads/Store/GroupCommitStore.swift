@@ -58,9 +58,9 @@ final class GroupCommitStore: RecordStore {
         return try result.get()
     }
 
-    /// The same without waiting for it.
-    func begin(_ body: @escaping @Sendable (any RecordWriter) -> Void) {
-        committer.perform { if let writer = $0 { body(writer) } }
+    /// The same without waiting for it; nothing is passed in once the store is closed.
+    func begin(_ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
+        committer.perform([], body)
     }
 
     func submit(_ changes: [StoreChange]) -> StoreCommit {

@@ -37,7 +37,7 @@ final class GroupCommitter: Sendable {
                 switch change {
                 case .add, .remember, .probe: true
                 case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue,
-                    .leaveQueue, .letGo, .send:
+                    .leaveQueue, .holdURL, .letGo, .send:
                     false
                 }
             }
@@ -115,7 +115,7 @@ extension GroupCommitter {
                 case .remove(let id, _): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
                 case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue, .leaveQueue,
-                    .letGo, .send:
+                    .holdURL, .letGo, .send:
                     break
                 }
             }

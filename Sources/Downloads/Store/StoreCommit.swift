@@ -26,6 +26,21 @@ final class StoreCommit: Sendable {
         await withCheckedContinuation { waiter in whenDone { waiter.resume(returning: $0) } }
     }
 
+    /// The same, but no longer than this: then it is not known yet whether they can be made durable.
+    func failure(within limit: Duration) async -> StoreError? {
+        await withCheckedContinuation { continuation in
+            let waiter = Locked<CheckedContinuation<StoreError?, Never>?>(continuation)
+            let timer = Task {
+                try await Task.sleep(for: limit)
+                waiter.withLock { $0.take() }?.resume(returning: .interrupted("it does not answer in time"))
+            }
+            whenDone { error in
+                timer.cancel()
+                waiter.withLock { $0.take() }?.resume(returning: error)
+            }
+        }
+    }
+
     /// Calls the body once the changes are durable, with `nil`, or cannot be made so, with the reason: on the store's thread, or at once if
     /// that is known already. It must not block.
     func whenDone(_ body: @escaping @Sendable (StoreError?) -> Void) {

@@ -19,6 +19,8 @@ enum StoreError: Error, Sendable, Equatable {
     /// The database went away. Whether the changes were made is not known: they are to be submitted again, exactly as they were, until
     /// it is.
     case interrupted(String)
+    /// Another replica was faster: it has added a download of this URL, or carried out the request with this key.
+    case conflict
     /// This run has lost its lease: others may have taken over what it had.
     case fenced
     /// The store has been closed.
@@ -39,6 +41,7 @@ extension StoreError: CustomStringConvertible {
         case .inputOutput(let message): "records cannot be written: \(message)"
         case .refused(let message): message
         case .interrupted(let reason): "the database cannot be reached: \(reason)"
+        case .conflict: "another replica was faster"
         case .fenced: "this replica has lost its lease: others have taken over"
         case .closed: "the store is closed"
         }

@@ -10,6 +10,8 @@ extension Service {
     private enum SignalAction: Sendable {
         case end
         case reload
+        /// Other replicas have taken over: it begins anew as another one.
+        case restart
     }
 
     /// Runs the service until SIGTERM or SIGINT, and returns the process's exit status: 0 after an orderly end, 1 if it could
@@ -30,24 +32,37 @@ extension Service {
         SignalWatcher.watch(limit: endLimit + drainDelay, reload: hasSecretFiles ? reload : nil) { _ in
             continuation.yield(.end)
         }
-        let service: Service
-        do throws(StartError) {
-            service = try await start(configuration, log: log)
-        } catch {
-            StandardStreams.writeError("pawl: \(error)\n")
-            return 1
+        var isFirst = true
+        while true {
+            let service: Service
+            do throws(StartError) {
+                service = try await start(configuration, log: log) { continuation.yield(.restart) }
+            } catch {
+                StandardStreams.writeError("pawl: \(error)\n")
+                return 1
+            }
+            if isFirst {
+                StandardStreams.writeOutput("listening on \(service.url)\n")
+                await started(service)
+            }
+            isFirst = false
+            var restarts = false
+            actions: for await action in signals {
+                switch action {
+                case .end: break actions
+                case .reload: service.reloadSecrets()
+                case .restart:
+                    restarts = true
+                    break actions
+                }
+            }
+            log.write(.info, restarts ? "restarting" : "stopping")
+            service.retire()
+            if !restarts { try? await Task.sleep(for: drainDelay) }
+            await service.stop()
+            if restarts { continue }
+            log.write(.info, "stopped")
+            return 0
         }
-        StandardStreams.writeOutput("listening on \(service.url)\n")
-        await started(service)
-        for await action in signals {
-            if case .end = action { break }
-            service.reloadSecrets()
-        }
-        log.write(.info, "stopping")
-        service.retire()
-        try? await Task.sleep(for: drainDelay)
-        await service.stop()
-        log.write(.info, "stopped")
-        return 0
     }
 }

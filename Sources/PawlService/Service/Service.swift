@@ -54,8 +54,11 @@ public final class Service: Sendable {
 
     /// Starts everything, in this order: the data directory is locked, the store opened and what it knows loaded, transfers begin,
     /// and only then does it listen: every response comes from a service that is complete.
+    /// - Parameter fenced: called, from any thread, if this replica has lost its lease: it is of no use any more.
     /// - Throws: one clear line if it cannot start.
-    public static func start(_ configuration: Configuration, log: Log) async throws(StartError) -> Service {
+    public static func start(
+        _ configuration: Configuration, log: Log, fenced: @escaping @Sendable () -> Void = {}
+    ) async throws(StartError) -> Service {
         var configuration = configuration
         try configuration.readToken()
         try configuration.checkToken()
@@ -73,6 +76,7 @@ public final class Service: Sendable {
             downloads = try await DownloadService(configuration: settings, client: client, webhooks: webhooks) { event in
                 metrics.record(event)
                 log.write(event)
+                if case .fenced = event { fenced() }
             }
         } catch {
             client.shutdown()

@@ -132,4 +132,116 @@ struct FleetServiceTests {
         #expect(try await replicas[1].service.performOnAll(.cancel) == 6)
         for replica in replicas { await replica.service.shutdown() }
     }
+
+    @Test("of many who ask different replicas for one URL, all are given one download")
+    func duplicates() async throws {
+        let scene = try FleetScene()
+        let replicas = try await [scene.replica(), scene.replica()]
+        let new = try scene.slow(seed: 20)
+        let additions = try await withThrowingTaskGroup(of: Addition.self) { group in
+            for number in 0..<24 { group.addTask { try await replicas[number % 2].service.add(new) } }
+            return try await group.reduce(into: [Addition]()) { $0.append($1) }
+        }
+        #expect(Set(additions.map(\.download.id)).count == 1)
+        #expect(additions.count { if case .created = $0 { true } else { false } } == 1)
+        var other = new
+        other.onDuplicate = .new
+        #expect(try await replicas[1].service.add(other).download.id != additions[0].download.id)
+        var rejected = new
+        rejected.onDuplicate = .reject
+        await #expect(throws: DownloadError.self) { _ = try await replicas[1].service.add(rejected) }
+        // What has been cancelled is nobody's.
+        #expect(try await replicas[0].service.performOnAll(.cancel) == 2)
+        #expect(try await replicas[1].service.add(new).download.id != additions[0].download.id)
+        for replica in replicas { await replica.service.shutdown() }
+    }
+
+    @Test("a key stands for one request, whichever replica it is sent to")
+    func keys() async throws {
+        let scene = try FleetScene()
+        let replicas = try await [scene.replica(), scene.replica()]
+        let key = RequestKey("a key", request: [1])
+        var new = try scene.slow(seed: 30)
+        new.onDuplicate = .new
+        let request = new
+        let ids = try await withThrowingTaskGroup(of: DownloadID.self) { group in
+            for number in 0..<12 {
+                group.addTask {
+                    let service = replicas[number % 2].service
+                    if let kept = try await service.claim(key) { return try kept[0].get().download.id }
+                    do {
+                        let added = try await service.add(request, key: key)
+                        await service.release(key)
+                        return added.download.id
+                    } catch {
+                        await service.release(key)
+                        throw error
+                    }
+                }
+            }
+            return try await group.reduce(into: Set<DownloadID>()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1)
+        await #expect(throws: DownloadError.keyMismatch) {
+            _ = try await replicas[1].service.claim(RequestKey("a key", request: [2]))
+        }
+        for replica in replicas { await replica.service.shutdown() }
+    }
+
+    @Test("settings hold for all replicas")
+    func settings() async throws {
+        let scene = try FleetScene()
+        let replicas = try await [scene.replica(), scene.replica()]
+        _ = try await replicas[0].service.change([.maxPerHost: 7, .speedLimit: 5_000])
+        while await replicas[1].service.settings.maxPerHost != 7 { await Task.yield() }
+        #expect(replicas[1].service.speedLimitInForce == 5_000)
+        for replica in replicas { await replica.service.shutdown() }
+    }
+
+    @Test("a reader that goes on at another replica misses nothing, and is sent nothing twice")
+    func readersHop() async throws {
+        let scene = try FleetScene()
+        let replicas = try await [scene.replica(), scene.replica()]
+        var seen: [DownloadID: [DownloadState]] = [:]
+        var last: EventID?
+        var ids: [DownloadID] = []
+        for round in 0..<10 {
+            for number in 0..<3 {
+                ids.append(
+                    try await replicas[number % 2].service.add(try scene.new("size=5000&seed=\(round * 3 + number)")).download.id)
+            }
+            let replica = replicas[round % 2]
+            let subscription = replica.service.events.subscribe(scope: nil, after: last, interval: .seconds(60)) {}
+            if last == nil { last = subscription.next(now: .now)?.eventID }
+            // Until some of what has been added has ended here.
+            while ids.suffix(3).contains(where: { replica.service.index.download($0)?.state.isLive ?? true }) {
+                await Task.yield()
+            }
+            while let event = subscription.next(now: .now) {
+                last = event.eventID
+                switch event {
+                case .download(_, let download): seen[download.id, default: []].append(download.state)
+                case .snapshot: Issue.record("a snapshot in round \(round)")
+                case .removed: break
+                }
+            }
+            subscription.cancel()
+        }
+        for id in ids {
+            let states = seen[id] ?? []
+            #expect(states.last == .completed, "\(states)")
+            #expect(states.count { $0 == .completed } == 1, "\(states)")
+            #expect(states.count { $0 == .downloading } >= 1, "\(states)")
+        }
+        for replica in replicas { await replica.service.shutdown() }
+    }
+}
+
+extension DownloadEvent {
+    /// What a reader says it has seen when it comes back.
+    fileprivate var eventID: EventID {
+        switch self {
+        case .snapshot(let id, _), .download(let id, _), .removed(let id, _): id
+        }
+    }
 }

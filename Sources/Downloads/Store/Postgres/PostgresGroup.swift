@@ -1,5 +1,6 @@
 internal import HTTPCore
 internal import Postgres
+internal import System
 
 /// The statements for a group of changes.
 struct PostgresGroup {
@@ -48,6 +49,11 @@ struct PostgresGroup {
         case .show(let download): told.append((download.id, FleetChange.encode(download)))
         case .enqueue(let id): put(Statements.enqueue) { [run] in Self.encode(id, run, to: &$0) }
         case .leaveQueue(let id): put(Statements.leaveQueue) { [run] in Self.encode(id, run, to: &$0) }
+        case .holdURL(let id, let url):
+            put(Statements.holdURL) { row in
+                row.put(id.description)
+                row.put(SHA256.digest(of: Array(url.utf8)))
+            }
         case .send(let text, let recipient):
             put(Statements.send) { [run] row in
                 row.put(recipient)
@@ -133,7 +139,8 @@ struct PostgresGroup {
             """
             INSERT INTO pawl.downloads AS kept (\(columns), host, owner) VALUES (\(parameters), \(host), \(last)::bigint)
                 ON CONFLICT (id) DO UPDATE SET \(DownloadRow.columns.dropFirst().map { "\($0) = EXCLUDED.\($0)" }.joined(separator: ", ")),
-                    host = EXCLUDED.host, owner =
+                    host = EXCLUDED.host, is_first = kept.is_first AND EXCLUDED.url = kept.url
+                        AND EXCLUDED.state NOT IN ('failed', 'cancelled') AND EXCLUDED.file_missing = 0, owner =
                     CASE WHEN coalesce(kept.owner, EXCLUDED.owner) = EXCLUDED.owner THEN EXCLUDED.owner
                         ELSE pawl.refuse(kept.id) END
             """)
@@ -145,6 +152,8 @@ struct PostgresGroup {
         static let letGo = PostgresStatement(
             "let_go",
             "UPDATE pawl.downloads SET owner = NULL, slot = NULL WHERE id = $1 AND owner = $2::bigint")
+        static let holdURL = PostgresStatement(
+            "hold_url", "UPDATE pawl.downloads SET url_digest = $2, is_first = true WHERE id = $1")
         static let send = PostgresStatement(
             "send", "INSERT INTO pawl.mail (recipient, sender, body) VALUES ($1::bigint, $2::bigint, $3)")
         static let ring = PostgresStatement("ring", "SELECT pg_notify($1, 'mail')")
@@ -161,8 +170,6 @@ struct PostgresGroup {
             "remember",
             """
             INSERT INTO pawl.idempotency_keys (key, request_digest, outcomes, created_at) VALUES ($1, $2, $3, $4::bigint)
-                ON CONFLICT (key) DO UPDATE SET request_digest = EXCLUDED.request_digest, outcomes = EXCLUDED.outcomes,
-                    created_at = EXCLUDED.created_at
             """)
         static let forget = PostgresStatement("forget", "DELETE FROM pawl.idempotency_keys WHERE key = $1")
         static let keepDelivery = PostgresStatement(

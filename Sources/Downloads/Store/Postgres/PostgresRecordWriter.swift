@@ -42,6 +42,8 @@ final class PostgresRecordWriter: RecordWriter {
     private var renewedSince: ContinuousClock.Instant?
     private var renewedLast = ContinuousClock.now
     private var upkeeps = 0
+    /// Gets messages to webhooks whose replica is gone.
+    var adopted: (([WebhookDelivery]) -> Void)?
 
     private enum Doubt {
         /// Changes, which are submitted again.
@@ -212,8 +214,9 @@ extension PostgresRecordWriter {
         do throws(StoreError) {
             _ = try ask(progress.map { PostgresCommand(Statements.tellProgress, [.text($0)]) })
             try reap()
+            if try ask([PostgresCommand(Statements.orphans, [])]).first?.rows.isEmpty == false { adopted?(try adoptDeliveries()) }
             upkeeps += 1
-            if upkeeps % 60 == 0 { _ = try ask([PostgresCommand(Statements.trim, [])]) }
+            if upkeeps % 60 == 0 { _ = try ask([Statements.trim, Statements.trimKeys].map { PostgresCommand($0, []) }) }
         } catch {
             // Tried again in a second.
         }
@@ -319,6 +322,18 @@ extension PostgresRecordWriter {
         return try result.rows.map { row throws(StoreError) in try reader.record(from: PostgresRowDecoder(row: row)) }
     }
 
+    /// What became of the request with a key; `nil`: nobody has carried it out.
+    func idempotencyRecord(_ key: String) throws(StoreError) -> IdempotencyRecord? {
+        guard let row = try ask([PostgresCommand(Statements.key, [.text(key)])]).first?.rows.first else { return nil }
+        return try IdempotencyRow.record(from: PostgresRowDecoder(row: row)) { _ throws(StoreError) in nil }
+    }
+
+    /// Takes over messages to webhooks whose replica is gone.
+    func adoptDeliveries() throws(StoreError) -> [WebhookDelivery] {
+        guard let rows = try transact([PostgresCommand(Statements.adopt, [.integer(run)])]).first?.rows else { return [] }
+        return try rows.map { row throws(StoreError) in try DeliveryRow.delivery(from: PostgresRowDecoder(row: row)) }
+    }
+
     func settings() throws(StoreError) -> [String: String] {
         var settings: [String: String] = [:]
         for result in try ask([PostgresCommand(Statements.settings, [])]) {
@@ -411,6 +426,19 @@ extension PostgresRecordWriter {
             "recent", "SELECT seq, id, body FROM pawl.changes ORDER BY seq DESC LIMIT \(EventHistory.defaultCapacity)")
         static let changes = PostgresStatement(
             "changes", "SELECT seq, id, body FROM pawl.changes WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint")
+        static let trimKeys = PostgresStatement(
+            "trim_keys",
+            "DELETE FROM pawl.idempotency_keys WHERE created_at < (extract(epoch FROM clock_timestamp()) - 86400) * 1000")
+        static let key = PostgresStatement(
+            "key", "SELECT key, request_digest, outcomes, created_at FROM pawl.idempotency_keys WHERE key = $1")
+        static let orphans = PostgresStatement("orphans", "SELECT FROM pawl.webhook_deliveries WHERE owner IS NULL LIMIT 1")
+        static let adopt = PostgresStatement(
+            "adopt",
+            """
+            UPDATE pawl.webhook_deliveries SET owner = $1::bigint
+                WHERE id IN (SELECT id FROM pawl.webhook_deliveries WHERE owner IS NULL ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)
+                RETURNING id, url, download, attempts, due_at
+            """)
         static let trim = PostgresStatement(
             "trim", "DELETE FROM pawl.changes WHERE at < clock_timestamp() - interval '10 minutes'")
     }
@@ -426,6 +454,8 @@ extension StoreError {
         case .timedOut: self = .interrupted("it does not answer in time")
         case .server("PW001", _): self = .fenced
         case .server("53100", _): self = .full
+        // The only rows that two replicas may want to make.
+        case .server("23505", _): self = .conflict
         // Of the connection, for want of resources, by an operator, for a conflict with others, or on a server that only reads: another
         // attempt may succeed.
         case .server(let state, let message)

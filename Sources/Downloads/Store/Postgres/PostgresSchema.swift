@@ -88,6 +88,7 @@ enum PostgresSchema {
             backend integer NOT NULL
         );
 
+        -- `is_first`: who asks for the URL with this digest is given this one.
         -- `owner` is the run that alone may write the record; null: whoever takes it. `waiting`: it asks for a turn; `slot`: the run
         -- that it has got one of.
         CREATE TABLE pawl.downloads (
@@ -142,9 +143,12 @@ enum PostgresSchema {
             gid bigint,
             owner bigint,
             host text NOT NULL,
+            url_digest bytea,
+            is_first boolean NOT NULL DEFAULT false,
             waiting boolean NOT NULL DEFAULT false,
             slot bigint
         );
+        CREATE UNIQUE INDEX downloads_first ON pawl.downloads (url_digest) WHERE is_first;
         CREATE INDEX downloads_owner ON pawl.downloads (owner) WHERE owner IS NOT NULL;
         CREATE INDEX downloads_line ON pawl.downloads (priority DESC, (coalesce(arrival, id)))
             WHERE waiting AND slot IS NULL;
