@@ -82,13 +82,16 @@ extension DownloadService {
 
     private func received(turns result: Result<[DownloadRecord], StoreError>, _ wanted: Int) {
         isSeekingTurns = false
+        let others = passedOn
+        passedOn = []
         switch result {
         case .success(let records):
-            for record in records { give(record) }
+            // A turn for what was let go of since went with it.
+            for record in records where !others.contains(record.id) { give(record) }
             if records.count == wanted { mayHaveTurns = true }
         case .failure(.interrupted):
             // It may have been granted all the same.
-            isSeekingTurns = true
+            (isSeekingTurns, passedOn) = (true, others)
             Task { [fleet, inbox] in
                 try? await Task.sleep(for: .milliseconds(500))
                 let result: Result<[DownloadRecord], StoreError>
@@ -136,6 +139,7 @@ extension DownloadService {
         let record = entry.machine.record
         fleet?.transfers.set(nil, of: record.id)
         guard entry.machine.phase != .removed, record.segments.isEmpty else { return }
+        if isSeekingTurns { passedOn.insert(record.id) }
         submit([.letGo(record.id)])
     }
 

@@ -307,7 +307,9 @@ extension DownloadService {
                 entry.work = nil
             }
         }
-        guard entry.pins == 0, entry.machine.isDone || (fleet != nil && canLetGo(entry)), entry.postponed.isEmpty else { return }
+        guard entry.pins == 0, entry.postponed.isEmpty, entry.machine.isDone || (fleet != nil && canLetGo(entry)),
+            !isBeingRead(entry.machine.id)
+        else { return }
         if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
         let id = entry.machine.id
         guard entries[id] === entry else { return }

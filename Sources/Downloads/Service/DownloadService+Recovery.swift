@@ -43,14 +43,17 @@ extension DownloadService {
         var shown: [Download] = []
         shown.reserveCapacity(records.count)
         var changes: [StoreChange] = []
+        // What was told last may not have been saved.
+        let told = Dictionary(
+            found.recent.compactMap { change in change.download.map { (change.id, $0) } }, uniquingKeysWith: { $1 })
         for var record in records {
             record.download.expiresAt = configuration.retention.expiry(of: record.download)
-            shown.append(record.download)
+            shown.append(told[record.id] ?? record.download)
             if found.owned.contains(record.id), record.download.state != .completed, let url = HTTPURL(record.download.url) {
                 let part = record.mayHavePart ? recover(record) : .missing
                 let (written, _) = record.restore(finding: part, now: context.now)
                 if !written.ranges.isEmpty { kept.insert(record.id) }
-                record.download.revision += 1
+                record.download.revision = max(record.download.revision, told[record.id]?.revision ?? 0) + 1
                 changes += [.save(record), .show(record.download)]
                 entries[record.id] = Entry(DownloadMachine(record, url: url, written: written))
             }

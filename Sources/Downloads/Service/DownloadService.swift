@@ -84,6 +84,8 @@ public actor DownloadService {
     /// Whether there may be a turn to be had, and one is being asked for.
     var mayHaveTurns = true
     var isSeekingTurns = false
+    /// What was let go of meanwhile.
+    var passedOn: Set<DownloadID> = []
     var isFenced = false
     /// The runs that were last found to own downloads.
     var owners: [DownloadID: Int64] = [:]
@@ -857,6 +859,9 @@ extension DownloadService {
         }
         return records.compactMap { hold($0) ? $0.id : nil }
     }
+
+    /// Whether somebody waits for a download's record.
+    func isBeingRead(_ id: DownloadID) -> Bool { reading[id] != nil }
 
     /// Has a machine for a record that was read, and pins it; returns whether there was none.
     private func hold(_ record: DownloadRecord) -> Bool {

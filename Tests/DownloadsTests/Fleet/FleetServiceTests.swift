@@ -203,7 +203,9 @@ struct FleetServiceTests {
         let scene = try FleetScene()
         let replicas = try await [scene.replica(), scene.replica()]
         var seen: [DownloadID: [DownloadState]] = [:]
-        var last: EventID?
+        let opening = replicas[0].service.events.subscribe(scope: nil, after: nil, interval: .seconds(60)) {}
+        var last = opening.next(now: .now)?.eventID
+        opening.cancel()
         var ids: [DownloadID] = []
         for round in 0..<10 {
             for number in 0..<3 {
@@ -212,7 +214,6 @@ struct FleetServiceTests {
             }
             let replica = replicas[round % 2]
             let subscription = replica.service.events.subscribe(scope: nil, after: last, interval: .seconds(60)) {}
-            if last == nil { last = subscription.next(now: .now)?.eventID }
             // Until some of what has been added has ended here.
             while ids.suffix(3).contains(where: { replica.service.index.download($0)?.state.isLive ?? true }) {
                 await Task.yield()

@@ -46,7 +46,13 @@ struct PostgresGroup {
         case .remove(let id, _):
             put(Statements.remove) { $0.put(id.description) }
             told.append((id, nil))
-        case .show(let download): told.append((download.id, FleetChange.encode(download)))
+        case .show(let download):
+            // Whoever goes on with it must not tell of another version under the same number.
+            put(Statements.show) { row in
+                row.put(download.id.description)
+                row.put(Int64(bitPattern: download.revision))
+            }
+            told.append((download.id, FleetChange.encode(download)))
         case .enqueue(let id): put(Statements.enqueue) { [run] in Self.encode(id, run, to: &$0) }
         case .leaveQueue(let id): put(Statements.leaveQueue) { [run] in Self.encode(id, run, to: &$0) }
         case .holdURL(let id, let url):
@@ -152,6 +158,8 @@ struct PostgresGroup {
         static let letGo = PostgresStatement(
             "let_go",
             "UPDATE pawl.downloads SET owner = NULL, slot = NULL WHERE id = $1 AND owner = $2::bigint")
+        static let show = PostgresStatement(
+            "show", "UPDATE pawl.downloads SET revision = $2::bigint WHERE id = $1 AND revision < $2::bigint")
         static let holdURL = PostgresStatement(
             "hold_url", "UPDATE pawl.downloads SET url_digest = $2, is_first = true WHERE id = $1")
         static let send = PostgresStatement(

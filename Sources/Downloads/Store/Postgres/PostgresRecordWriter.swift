@@ -30,6 +30,8 @@ final class PostgresRecordWriter: RecordWriter {
     var fenced: (() -> Void)?
 
     private let options: Options
+    /// The server's: another one may lack commits of the one before.
+    private let timeline: Int64
     private var connection: PostgresConnection?
     /// The number of the last group that is known to be committed.
     private var lastGroup: Int64 = 0
@@ -60,6 +62,7 @@ final class PostgresRecordWriter: RecordWriter {
         run = Int64.random(in: 1...Int64.max, using: &random)
         let connection = try Self.connect(options)
         try PostgresSchema.prepare(connection, within: options.limit)
+        timeline = try Self.timeline(of: connection, within: options.limit)
         let values: [PostgresValue] = [
             .integer(run), .text(options.node), .text("\(PostgresSchema.version)"), .integer(Int64(connection.processID)),
         ]
@@ -289,8 +292,22 @@ extension PostgresRecordWriter {
         if let connection, !connection.isBroken { return connection }
         disconnect()
         let made = try Self.connect(options)
+        // What is shown here may never have been committed there.
+        guard try Self.timeline(of: made, within: options.limit) == timeline else {
+            made.close()
+            fenced?()
+            throw .fenced
+        }
         connection = made
         return made
+    }
+
+    /// Which history the server goes on with: it gets another number when a standby is promoted.
+    private static func timeline(of connection: PostgresConnection, within limit: Duration) throws(StoreError) -> Int64 {
+        try StoreError.translating {
+            let rows = try connection.run([PostgresCommand(Statements.timeline, [])], within: limit).first?.rows
+            return rows?.first?.integer(0) ?? 0
+        }
     }
 
     private func disconnect() {
@@ -367,7 +384,11 @@ extension PostgresRecordWriter {
                 contents.idempotencyRecords.append(try IdempotencyRow.record(from: row) { _ throws(StoreError) in nil })
             }
             try each(Statements.deliveries(of: run)) { contents.deliveries.append(try DeliveryRow.delivery(from: $0)) }
-            try each(Statements.epoch) { fleet.epoch = UInt64($0.text(0) ?? "") ?? 0 }
+            // Milliseconds since 1970 fit 48 bits.
+            let timeline = timeline
+            try each(Statements.epoch) {
+                fleet.epoch = (UInt64($0.text(0) ?? "") ?? 0) << 16 | UInt64(clamping: timeline & 0xFFFF)
+            }
             try each(Statements.clock) { fleet.base = UInt64(clamping: $0.integer(0)) }
             try each(Statements.recent) { row in
                 guard let id = row.text(1).flatMap(DownloadID.init) else { throw StoreError.damaged("a change cannot be read") }
@@ -420,6 +441,7 @@ extension PostgresRecordWriter {
                 "deliveries",
                 "SELECT id, url, download, attempts, due_at FROM pawl.webhook_deliveries WHERE owner = \(run) ORDER BY id")
         }
+        static let timeline = PostgresStatement("timeline", "SELECT timeline_id FROM pg_control_checkpoint()")
         static let epoch = PostgresStatement("epoch", "SELECT value FROM pawl.meta WHERE name = 'epoch'")
         static let clock = PostgresStatement("clock", "SELECT seq FROM pawl.clock")
         static let recent = PostgresStatement(

@@ -297,7 +297,8 @@ enum PostgresSchema {
                     state = CASE WHEN state IN ('downloading', 'retrying') THEN 'queued' ELSE state END,
                     bytes_received = CASE WHEN state = 'completed' THEN bytes_received ELSE 0 END,
                     synced_segments = NULL, entity_known = 0, retry_at = NULL,
-                    revision = revision + 1, updated_at = floor(extract(epoch FROM clock_timestamp()) * 1000)
+                    revision = revision + 1,
+                    updated_at = floor(extract(epoch FROM clock_timestamp()) * 1000)
                 WHERE owner = ANY (runs) AND (everything OR synced_segments IS NULL)
                 RETURNING d.id, pawl.body(d) AS body)
             SELECT coalesce(array_agg(id), '{}'), coalesce(array_agg(body), '{}') INTO ids, bodies FROM freed;

@@ -1,0 +1,248 @@
+import DemoUpstream
+import Foundation
+import HTTPCore
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// Three replicas, whose connections to the database break, are swallowed, or stand still for longer than a lease; and clients that go to
+/// any of them. Afterwards everything that was promised has to hold. Which faults come is decided by a seed: `PAWL_FLEET_SEED` and
+/// `PAWL_FLEET_SECONDS` make it another and a longer run.
+@Suite("A fleet under faults", .timeLimit(.minutes(40)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
+struct FleetFailureTests {
+    private static let seed = ProcessInfo.processInfo.environment["PAWL_FLEET_SEED"].flatMap { UInt64($0) } ?? 1
+    private static let seconds = ProcessInfo.processInfo.environment["PAWL_FLEET_SECONDS"].flatMap { Int($0) } ?? 12
+
+    /// A place for replicas: one data directory, one way to the database, and the replica that is there now.
+    final class Seat: Sendable {
+        let relay: FaultyRelay
+        let directory: TemporaryDirectory
+        private let scene: FleetScene
+        private let current: Locked<Replica>
+
+        init(_ scene: FleetScene) async throws {
+            self.scene = scene
+            relay = try FaultyRelay(to: scene.database.server.port)
+            directory = try TemporaryDirectory()
+            current = Locked(try await Self.start(scene, directory, relay))
+        }
+
+        var replica: Replica { current.withLock { $0 } }
+
+        private static func start(
+            _ scene: FleetScene, _ directory: TemporaryDirectory, _ relay: FaultyRelay
+        ) async throws -> Replica {
+            try await scene.replica(in: directory) {
+                $0.database = scene.database.conninfo(port: relay.port)
+                $0.maxConcurrent = 3
+                $0.maxPerHost = 5
+            }
+        }
+
+        /// Ends the replica and begins another on its directory.
+        func restart() async throws {
+            await replica.service.shutdown()
+            let next = try await Self.start(scene, directory, relay)
+            current.withLock { $0 = next }
+        }
+
+        /// The same if it has lost its lease.
+        func restartIfFenced() async throws {
+            if await replica.service.isFenced { try await restart() }
+        }
+    }
+
+    /// What clients were promised.
+    private struct Promises {
+        /// Downloads by the key of the request that made them.
+        var made: [String: DownloadID] = [:]
+        var removed: Set<DownloadID> = []
+        /// Removals that were asked for and not answered.
+        var maybeRemoved: Set<DownloadID> = []
+    }
+
+    @Test("what was acknowledged holds, boards are equal, and nothing is stuck, whatever breaks")
+    func faults() async throws {
+        let scene = try FleetScene()
+        let seats = try await [Seat(scene), Seat(scene), Seat(scene)]
+        let promises = Locked(Promises())
+        let end = ContinuousClock.now + .seconds(Self.seconds)
+        try await withThrowingTaskGroup { group in
+            for client in 0..<4 {
+                group.addTask { try await Self.client(client, seats, scene, promises, until: end) }
+            }
+            group.addTask { try await Self.disturb(seats, until: end) }
+            try await group.waitForAll()
+        }
+        for seat in seats {
+            seat.relay.set(.relay)
+            try await seat.restartIfFenced()
+        }
+        // What was paused goes on.
+        for seat in seats { _ = try? await seat.replica.service.performOnAll(.resume) }
+        try await settle(seats)
+
+        let promised = promises.withLock { $0 }
+        let boards = seats.map { Self.board($0.replica) }
+        let kept = Set(try await Self.contents(scene).map(\.id))
+        for (key, id) in promised.made where !promised.removed.contains(id) && !promised.maybeRemoved.contains(id) {
+            #expect(kept.contains(id), "\(key) was acknowledged as \(id) and is gone")
+        }
+        for id in promised.removed { #expect(!kept.contains(id), "\(id) was removed and is there") }
+        #expect(boards[0] == boards[1] && boards[1] == boards[2])
+        #expect(Set(boards[0].map(\.id)) == kept)
+        #expect(boards[0].allSatisfy { !$0.state.isLive || $0.state == .paused })
+        try await Self.checkChanges(scene)
+        print(
+            "\(promised.made.count) downloads, \(promised.removed.count) removals; states",
+            Dictionary(grouping: boards[0], by: \.state).mapValues(\.count), "took", ContinuousClock.now - end)
+        for seat in seats { await seat.replica.service.shutdown() }
+        let warnings = seats.flatMap { $0.replica.warnings.withLock { $0 } }
+        #expect(warnings.isEmpty, "\(warnings.prefix(3))")
+    }
+
+    /// Adds, and asks for whatever comes to mind; repeats what was not answered, elsewhere, under the same key.
+    private static func client(
+        _ number: Int, _ seats: [Seat], _ scene: FleetScene, _ promises: Locked<Promises>, until end: ContinuousClock.Instant
+    ) async throws {
+        var random = SeededRandom(seed: seed &* 100 &+ UInt64(number))
+        var known: [DownloadID] = []
+        var count = 0
+        while ContinuousClock.now < end {
+            let service = seats[Int.random(in: 0..<3, using: &random)].replica.service
+            let id = known.randomElement(using: &random)
+            switch (Int.random(in: 0..<8, using: &random), id) {
+            case (0, let id?):
+                promises.withLock { _ = $0.maybeRemoved.insert(id) }
+                do {
+                    try await service.remove(id, deletingFile: true)
+                    promises.withLock { _ = $0.removed.insert(id) }
+                    known.removeAll { $0 == id }
+                } catch {}
+            case (1, let id?): _ = try? await service.perform(.pause, on: id)
+            case (2, let id?): _ = try? await service.perform(.resume, on: id)
+            case (3, let id?): _ = try? await service.perform(.cancel, on: id)
+            case (4, let id?): _ = try? await service.perform(.retry, on: id)
+            default:
+                count += 1
+                let name = "\(number)-\(count)"
+                let key = RequestKey(name, request: [UInt8(number)])
+                var new = try scene.new("size=\(Int.random(in: 1...200_000, using: &random))&seed=\(name)")
+                if count % 3 == 0 { new.speedLimit = 100_000 }
+                while ContinuousClock.now < end {
+                    let service = seats[Int.random(in: 0..<3, using: &random)].replica.service
+                    guard let id = try? await addOnce(new, key, service) else { continue }
+                    let earlier = promises.withLock { promises in
+                        defer { promises.made[name] = id }
+                        return promises.made[name]
+                    }
+                    #expect(earlier == nil || earlier == id)
+                    known.append(id)
+                    break
+                }
+            }
+        }
+    }
+
+    private static func addOnce(_ new: NewDownload, _ key: RequestKey, _ service: DownloadService) async throws -> DownloadID {
+        if let kept = try await service.claim(key) { return try kept[0].get().download.id }
+        do {
+            let id = try await service.add(new, key: key).download.id
+            await service.release(key)
+            return id
+        } catch {
+            await service.release(key)
+            throw error
+        }
+    }
+
+    /// One fault after another.
+    private static func disturb(_ seats: [Seat], until end: ContinuousClock.Instant) async throws {
+        var random = SeededRandom(seed: seed)
+        while ContinuousClock.now < end {
+            let seat = seats[Int.random(in: 0..<3, using: &random)]
+            let pause = Duration.milliseconds(Int.random(in: 50...1_500, using: &random))
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: seat.relay.cut()
+            case 1:
+                seat.relay.set(.cutAnswers)
+                try await Task.sleep(for: pause / 4)
+            case 2:
+                seat.relay.set(.swallow)
+                try await Task.sleep(for: pause)
+                seat.relay.cut()
+            case 3:
+                let release = try await seat.replica.freeze()
+                try await Task.sleep(for: .seconds(4))
+                release()
+            case 4: try await seat.restart()
+            default: break
+            }
+            seat.relay.set(.relay)
+            try await Task.sleep(for: pause)
+            for seat in seats { try await seat.restartIfFenced() }
+        }
+    }
+
+    /// Waits until nothing is under way, and all have shown it.
+    private func settle(_ seats: [Seat]) async throws {
+        let limit = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < limit {
+            for seat in seats { try await seat.restartIfFenced() }
+            let boards = seats.map { Self.board($0.replica) }
+            if boards[0] == boards[1], boards[1] == boards[2], boards[0].allSatisfy({ !$0.state.isLive }) { return }
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        let live = seats.map { seat in
+            Self.board(seat.replica).filter(\.state.isLive).map { "\($0.id) \($0.state) \($0.revision)" }
+        }
+        Issue.record("nothing happens any more, and these are left: \(live)")
+    }
+
+    private struct Row: Equatable, Sendable {
+        let id: DownloadID
+        let state: DownloadState
+        let revision: UInt64
+    }
+
+    private static func board(_ replica: Replica) -> [Row] {
+        let view = replica.service.index.view()
+        return view.entries.places.compactMap { view.entries[$0] }
+            .map { Row(id: $0.download.id, state: $0.download.state, revision: $0.download.revision) }
+            .sorted { $0.id < $1.id }
+    }
+
+    private static func contents(_ scene: FleetScene) async throws -> [DownloadRecord] {
+        let store = try FleetStore(
+            PostgresRecordWriter.Options(database: scene.database.conninfo, node: "a look"),
+            in: DataDirectory(path: TemporaryDirectory().path + "/look"))
+        defer { Task { await store.close() } }
+        return try store.load().records
+    }
+
+    /// The order of changes has no gap, and in it the revisions of a download rise.
+    private static func checkChanges(_ scene: FleetScene) async throws {
+        let writer = try PostgresRecordWriter(
+            PostgresRecordWriter.Options(database: scene.database.conninfo, node: "another look"))
+        defer { writer.close() }
+        var last: UInt64 = 0
+        var revisions: [DownloadID: UInt64] = [:]
+        writer.follower = { changes in
+            for change in changes {
+                #expect(change.sequence == last + 1)
+                last = change.sequence
+                guard let download = change.download else {
+                    revisions[change.id] = nil
+                    continue
+                }
+                #expect(
+                    download.revision > revisions[change.id] ?? 0 || revisions[change.id] == nil,
+                    "\(change.sequence): \(change.id) went from \(revisions[change.id] ?? 0) to \(download.revision)")
+                revisions[change.id] = download.revision
+            }
+        }
+        try writer.follow()
+    }
+}
