@@ -824,6 +824,7 @@ extension DownloadService {
     /// Whoever has pinned these has asked for what was to be asked.
     func unpin(_ ids: [DownloadID]) {
         for id in ids {
+            owners[id] = nil
             guard let entry = entries[id] else { continue }
             entry.pins -= 1
             if entry.pins == 0 { tidy(entry) }
