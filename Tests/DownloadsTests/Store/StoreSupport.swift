@@ -72,7 +72,9 @@ final class RoomyWriter: RecordWriter {
 
     func load() throws(StoreError) -> StoredContents { try writer.load() }
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] { try writer.records(ids) }
-    func commit(_ changes: [StoreChange]) throws(StoreError) { try writer.commit(changes) }
+    func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
+        try writer.commit(changes, isRepeated: isRepeated)
+    }
     func reserveRoom() -> Bool { hasRoom.withLock { $0 } }
     var longestSilence: Duration? { writer.longestSilence }
     func close() { writer.close() }
