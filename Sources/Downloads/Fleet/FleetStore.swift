@@ -62,6 +62,10 @@ final class FleetStore: RecordStore {
         self.follower = follower
     }
 
+    deinit {
+        listener.stop()
+    }
+
     func load() throws(StoreError) -> StoredContents { try store.load() }
 
     /// Begins to tell of what happens.

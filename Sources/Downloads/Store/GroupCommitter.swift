@@ -247,9 +247,14 @@ extension GroupCommitter {
         let group = WriteGroup(writes.map(\.changes), notes: notes)
         let outcome = attempt(group.changes)
         backlog.withLock { ($0.lastCommit = .now, wake: false) }
-        // Nothing that this run has to say counts any more.
-        let isFenced = if case .failure(.fenced) = outcome { true } else { false }
-        if (try? outcome.get()) != nil || isFenced || writes.count + notes.count == 1 {
+        // Nobody's changes are to blame if this run has nothing to say any more, or if the store closes before it is known whether they
+        // were written: then they must not be written again.
+        let isNobodysFault =
+            switch outcome {
+            case .success, .failure(.fenced), .failure(.interrupted): true
+            case .failure: false
+            }
+        if isNobodysFault || writes.count + notes.count == 1 {
             for write in writes { write.commit.conclude(outcome) }
             return
         }
@@ -267,12 +272,15 @@ extension GroupCommitter {
         if changes.isEmpty, longestSilence == nil { return .success(()) }
         let begun = ContinuousClock.now
         defer { options.committed(.now - begun) }
+        var isRepeated = false
         while true {
             do throws(StoreError) {
-                try writer.withLock { writer throws(StoreError) in try writer.commit(changes) }
+                try writer.withLock { [isRepeated] writer throws(StoreError) in try writer.commit(changes, isRepeated: isRepeated)
+                }
                 return .success(())
             } catch {
                 guard case .interrupted = error, pause() else { return .failure(error) }
+                isRepeated = true
             }
         }
     }

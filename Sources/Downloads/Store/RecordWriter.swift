@@ -8,8 +8,9 @@ protocol RecordWriter: AnyObject {
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord]
 
     /// Writes all the changes durably, or none. Without any, it shows the database that this run lives.
+    /// - Parameter isRepeated: whether the last call was for the same changes, and was interrupted.
     /// - Throws: `.interrupted` if that cannot be known yet: it is to be called again with the same changes.
-    func commit(_ changes: [StoreChange]) throws(StoreError)
+    func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError)
 
     /// Sees to it that there is room for changes to the records when there is none for anything else. Called before what needs room is
     /// written, and behind each group.

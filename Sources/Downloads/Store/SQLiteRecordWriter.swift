@@ -33,7 +33,7 @@ final class SQLiteRecordWriter: RecordWriter {
         try open().records(ids)
     }
 
-    func commit(_ changes: [StoreChange]) throws(StoreError) {
+    func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
         let writer = try open()
         do throws(StoreError) {
             try writer.commit(changes)

@@ -5,23 +5,52 @@ import TestSupport
 
 @testable import Downloads
 
-/// A data directory of a test's own, and stores on it.
+/// Where records can be kept.
+enum StoreKind: CaseIterable {
+    case sqlite, postgres
+
+    /// Those that can be tested here.
+    static var available: [StoreKind] { PrivatePostgres.isWanted ? allCases : [.sqlite] }
+}
+
+/// A data directory or a database of a test's own, and stores on it.
 final class StoreScene {
     let temporary: TemporaryDirectory
     var path: String { temporary.path + "/data" }
+    /// Nothing if records are kept in the directory.
+    private let database: TestDatabase?
 
-    init() throws {
+    init(_ kind: StoreKind = .sqlite) throws {
         temporary = try TemporaryDirectory()
+        database = kind == .postgres ? try PrivatePostgres.database() : nil
     }
 
+    /// - Parameter maximumPages: the size of the file, if it is one.
     func open(
         _ options: GroupCommitter.Options = GroupCommitter.Options(), maximumPages: Int? = nil
-    ) throws -> GroupCommitStore {
-        try GroupCommitStore(SQLiteRecordWriter(DataDirectory(path: path), maximumPages: maximumPages), options: options)
+    ) throws -> any RecordStore {
+        if let database { return try FleetStore(replica(path, database), committer: options) }
+        return try GroupCommitStore(SQLiteRecordWriter(DataDirectory(path: path), maximumPages: maximumPages), options: options)
     }
 
-    /// What the files hold at this moment, as a crash would leave them: read from a copy of the file and its log.
+    /// One that takes new records while it is told that there is room.
+    func open(whileRoom hasRoom: Locked<Bool>) throws -> any RecordStore {
+        if let database { return try GroupCommitStore(RoomyWriter(PostgresRecordWriter(replica(path, database)), hasRoom)) }
+        return try GroupCommitStore(RoomyWriter(SQLiteRecordWriter(DataDirectory(path: path)), hasRoom))
+    }
+
+    private func replica(_ node: String, _ database: TestDatabase) -> PostgresRecordWriter.Options {
+        PostgresRecordWriter.Options(database: database.conninfo, node: node, limit: .seconds(60))
+    }
+
+    /// What the files hold at this moment, as a crash would leave them: read from a copy of the file and its log. Of a database, what
+    /// another replica finds there.
     func contentsAfterCrash() throws -> StoredContents {
+        if let database {
+            let other = try PostgresRecordWriter(replica(UUID().uuidString, database))
+            defer { other.close() }
+            return try other.load()
+        }
         let copy = temporary.path + "/copy-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
         for name in ["pawl.sqlite", "pawl.sqlite-wal"] where FileManager.default.fileExists(atPath: path + "/" + name) {
@@ -36,14 +65,16 @@ final class RoomyWriter: RecordWriter {
     private let writer: any RecordWriter
     private let hasRoom: Locked<Bool>
 
-    init(_ writer: any RecordWriter, _ hasRoom: Locked<Bool>) {
+    init(_ writer: sending any RecordWriter, _ hasRoom: Locked<Bool>) {
         self.writer = writer
         self.hasRoom = hasRoom
     }
 
     func load() throws(StoreError) -> StoredContents { try writer.load() }
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] { try writer.records(ids) }
-    func commit(_ changes: [StoreChange]) throws(StoreError) { try writer.commit(changes) }
+    func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
+        try writer.commit(changes, isRepeated: isRepeated)
+    }
     func reserveRoom() -> Bool { hasRoom.withLock { $0 } }
     var longestSilence: Duration? { writer.longestSilence }
     func close() { writer.close() }

@@ -68,7 +68,11 @@ final class PostgresListener: Sendable {
         while !isStopping.withLock({ ($0, wake: false) }) {
             do {
                 try connection.withLock { connection in
-                    if connection == nil { connection = try Self.connect(database, run, limit) }
+                    if connection == nil {
+                        connection = try Self.connect(database, run, limit)
+                        // For letters and changes is asked every second anyway.
+                        receive(.settings)
+                    }
                     for notification in try connection?.notifications(within: Self.interval, interruptedBy: nil) ?? [] {
                         Self.event(notification, run).map(receive)
                     }

@@ -4,8 +4,8 @@ internal import Postgres
 /// Keeps records in PostgreSQL, beside other replicas of a fleet. A group of changes is one pipeline up to one Sync, and so one
 /// transaction. It begins with the fence: a run that was declared dead changes nothing any more.
 ///
-/// When the connection breaks before a commit is answered, the number of the last group in `pawl.replicas` tells whether it happened:
-/// nothing is guessed, and nothing is written twice.
+/// When the connection breaks before a commit is answered, the number of the last group in `pawl.replicas` tells whether it happened, or
+/// is changed so that it cannot happen any more: nothing is guessed, and nothing is written twice.
 ///
 /// Everybody is told of changes in the order of their commits. A commit has succeeded once the follower has got it, and all that other
 /// replicas have committed before: whoever is answered then finds it here.
@@ -37,6 +37,8 @@ final class PostgresRecordWriter: RecordWriter {
     private var lastGroup: Int64 = 0
     /// What the group after it was, if it may have been committed.
     private var doubt: Doubt?
+    /// Whether the changes of the last call are committed, and only the follower lacks them.
+    private var isWritten = false
     private var isClosed = false
     /// The last change that the follower has got.
     private var followed: UInt64 = 0
@@ -89,16 +91,38 @@ final class PostgresRecordWriter: RecordWriter {
 // MARK: - Writing
 
 extension PostgresRecordWriter {
-    func commit(_ changes: [StoreChange]) throws(StoreError) {
-        let isRepeated = if case .changes? = doubt { true } else { false }
-        if try settleDoubt(), isRepeated { return try follow() }
+    func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
+        if !isRepeated {
+            isWritten = false
+            // Those of an earlier call, which were given up.
+            if doubt != nil { doubt = .other }
+        }
+        let isSame = if case .changes? = doubt { true } else { false }
+        if try settleDoubt(), isSame { isWritten = true }
+        if isWritten { return try afterCommit { () throws(StoreError) in try follow() } }
         var group = PostgresGroup(run: run)
         for change in changes { group.add(change) }
         let results = try transact(group.commands + group.telling, .changes)
+        isWritten = true
         guard !group.told.isEmpty else { return }
         // Nearly always nobody else has changed anything in between.
-        guard let base = results.last?.rows.first?.integer(0), base == Int64(followed) else { return try follow() }
-        try deliver(group.told.enumerated().map { (followed + UInt64($0.offset) + 1, $0.element.id, $0.element.body) })
+        let isNext = results.last?.rows.first?.integer(0) == Int64(followed)
+        try afterCommit { () throws(StoreError) in
+            guard isNext else { return try follow() }
+            try deliver(group.told.enumerated().map { (followed + UInt64($0.offset) + 1, $0.element.id, $0.element.body) })
+        }
+    }
+
+    /// Follows behind a commit. What is committed has succeeded, even if there is something before it that this release cannot read.
+    private func afterCommit(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            switch error {
+            case .interrupted, .fenced, .closed: throw error
+            default: return
+            }
+        }
     }
 
     /// Runs commands as one transaction that begins with the fence.
@@ -123,16 +147,18 @@ extension PostgresRecordWriter {
         }
     }
 
-    /// Finds out whether the group that is in doubt was committed.
+    /// Finds out whether the group that is in doubt was committed, and sees to it that it is not committed later: the server may be
+    /// at it still, in the session that was given up.
     /// - Returns: whether there was one, and it was.
     private func settleDoubt() throws(StoreError) -> Bool {
         guard doubt != nil else { return false }
-        let kept = try ask([PostgresCommand(Statements.lastGroup, [.integer(run)])]).first?.rows.first?.integer(0)
-        guard let kept, kept == lastGroup || kept == lastGroup + 1 else {
+        let values: [PostgresValue] = [.integer(run), .integer(lastGroup)]
+        let kept = try ask([PostgresCommand(Statements.settle, values)]).first?.rows.first?.integer(0)
+        guard let kept, kept == lastGroup + 1 || kept == lastGroup + 2 else {
             fenced?()
             throw .fenced
         }
-        let isCommitted = kept > lastGroup
+        let isCommitted = kept == lastGroup + 1
         lastGroup = kept
         doubt = nil
         return isCommitted
@@ -408,7 +434,13 @@ extension PostgresRecordWriter {
     fileprivate enum Statements {
         static let enrol = PostgresStatement("enrol", "SELECT pawl.enrol($1::bigint, $2, $3, $4::integer)")
         static let fence = PostgresStatement("fence", "SELECT pawl.fence($1::bigint, $2::bigint)")
-        static let lastGroup = PostgresStatement("last_group", "SELECT last_group FROM pawl.replicas WHERE run = $1::bigint")
+        /// Waits for the group if it is under way; otherwise takes its number away from it. The same again changes nothing.
+        static let settle = PostgresStatement(
+            "settle",
+            """
+            UPDATE pawl.replicas SET last_group = CASE last_group WHEN $2::bigint THEN $2::bigint + 2 ELSE last_group END
+                WHERE run = $1::bigint RETURNING last_group
+            """)
         static let reap = PostgresStatement("reap", "SELECT run, backend, freed FROM pawl.reap($1::bigint, $2::interval)")
         static let letters = PostgresStatement(
             "letters", "DELETE FROM pawl.mail WHERE recipient = $1::bigint RETURNING number, sender, body")

@@ -11,7 +11,9 @@ struct PostgresRowEncoder: RowEncoder {
     mutating func put(_ value: String?) throws(Never) {
         guard let value else { return values.append(.null) }
         // PostgreSQL keeps no text with a NUL in it.
-        let text = value.utf8.contains(0) ? String(value.map { $0 == "\0" ? "\u{FFFD}" : $0 }) : value
+        let text =
+            value.utf8.contains(0)
+            ? String(String.UnicodeScalarView(value.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })) : value
         values.append(.text(text))
     }
 

@@ -1,0 +1,93 @@
+import HTTPCore
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite("Turns in a fleet", .timeLimit(.minutes(3)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
+@OffPool struct FleetClaimTests {
+    /// A new download that waits.
+    private func waiting(_ number: Int, host: String = "a.example", priority: Int = 0, arrival: Int? = nil) -> StoreChange {
+        var record = sampleRecord(number)
+        record.download.url = "https://\(host)/\(number)"
+        record.download.priority = priority
+        record.download.arrival = arrival.map { sampleRecord($0).id }
+        return .add(record)
+    }
+
+    private func claim(_ writer: PostgresRecordWriter, _ free: Int, _ hostLimit: Int) throws -> Set<DownloadID> {
+        Set(try writer.claim(free: free, hostLimit: hostLimit).map(\.id))
+    }
+
+    private func ids(_ numbers: Int...) -> Set<DownloadID> { Set(numbers.map { sampleRecord($0).id }) }
+
+    @Test("turns go by priority, and then by arrival")
+    func order() throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        try writer.commit(
+            [waiting(1), waiting(2), waiting(3, priority: 1), waiting(4, priority: -1), waiting(5, arrival: 0), waiting(6)],
+            isRepeated: false)
+        for numbers in [3, 5, 1, 2, 6, 4] { #expect(try claim(writer, 1, 99) == ids(numbers)) }
+        #expect(try claim(writer, 1, 99).isEmpty)
+        #expect(try Set(writer.claimed().map(\.id)) == ids(1, 2, 3, 4, 5, 6))
+        try writer.commit([.leaveQueue(sampleRecord(3).id), .enqueue(sampleRecord(3).id)], isRepeated: false)
+        #expect(try claim(writer, 2, 99) == ids(3))
+        #expect(try claim(writer, 0, 99).isEmpty)
+    }
+
+    @Test("the limit of a host holds over all replicas, and what waits behind it is not held up")
+    func hostLimit() throws {
+        let scene = try PostgresScene()
+        let (first, second) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
+        try first.commit((1...4).map { waiting($0) } + [waiting(5, host: "b.example")], isRepeated: false)
+        #expect(try claim(first, 1, 2) == ids(1))
+        #expect(try claim(second, 9, 2) == ids(2, 5))
+        #expect(try claim(first, 9, 2).isEmpty)
+        try second.commit([.leaveQueue(sampleRecord(2).id)], isRepeated: false)
+        #expect(try claim(first, 9, 2) == ids(3))
+        // What another replica owns is its own affair.
+        try second.commit([.leaveQueue(sampleRecord(5).id), .enqueue(sampleRecord(5).id)], isRepeated: false)
+        #expect(try claim(first, 9, 9) == ids(4))
+        #expect(try claim(second, 9, 9) == ids(5))
+    }
+
+    @Test("turns cost the same however many wait, even if their host has all it may")
+    func manyWaiting() throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        func add(_ hosts: String, _ count: Int, priority: Int) throws {
+            try scene.execute(
+                """
+                INSERT INTO pawl.downloads (id, url, state, bytes_received, file_missing, connections, attempts, priority, speed_limit,
+                        created_at, updated_at, revision, entity_known, host, waiting)
+                    SELECT '\(priority) ' || lpad(n::text, 9, '0'), '', 'queued', 0, 0, 0, 0, \(priority), 0, 0, 0, 0, 0, \(hosts), true
+                        FROM generate_series(1, \(count)) AS n
+                """)
+        }
+        try add("'crowded'", 100_000, priority: 9)
+        try add("'h' || n % 50", 5_000, priority: 0)
+        try scene.execute("VACUUM ANALYZE pawl.downloads")
+        /// Pages that it looked at.
+        func pages(free: Int, expecting hosts: [String]) throws -> Int {
+            try scene.execute("UPDATE pawl.downloads SET slot = NULL WHERE slot = 7")
+            let plan = try scene.texts(
+                "EXPLAIN (ANALYZE, BUFFERS, TIMING off, SUMMARY off) SELECT * FROM pawl.claim(7, \(free), 4)"
+            ).compactMap(\.self)
+            let taken = try scene.texts("SELECT host || ' ' || id FROM pawl.downloads WHERE slot = 7 ORDER BY priority DESC, id")
+            #expect(taken.compactMap { $0?.split(separator: " ").first.map(String.init) } == hosts)
+            let buffers = try #require(plan.first { $0.contains("Buffers:") })
+            let counts = buffers.split(separator: " ").filter { $0.hasPrefix("hit=") || $0.hasPrefix("read=") }
+            return counts.compactMap { Int($0.drop { $0 != "=" }.dropFirst()) }.reduce(0, +)
+        }
+        #expect(try pages(free: 4, expecting: Array(repeating: "crowded", count: 4)) < 5_000)
+        // The crowd has all its turns.
+        try scene.execute(
+            "UPDATE pawl.downloads SET slot = 1 WHERE id IN (SELECT id FROM pawl.downloads WHERE host = 'crowded' ORDER BY id LIMIT 4)"
+        )
+        try scene.execute("VACUUM ANALYZE pawl.downloads")
+        #expect(try pages(free: 4, expecting: ["h1", "h2", "h3", "h4"]) < 5_000)
+        #expect(try pages(free: 4, expecting: ["h1", "h2", "h3", "h4"]) < 5_000)
+        withExtendedLifetime(writer) {}
+    }
+}

@@ -1,0 +1,58 @@
+import HTTPCore
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite(.timeLimit(.minutes(3)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
+@OffPool struct FleetStoreTests {
+    private func start(_ store: FleetStore) throws -> Waiter<[FleetChange]> {
+        _ = try store.load()
+        let changes = Waiter<[FleetChange]>([])
+        try store.start(
+            FleetStore.Callbacks(
+                changed: { more in changes.update { $0 += more } }, received: { _, _ in }, fenced: {}, settingsChanged: {}))
+        return changes
+    }
+
+    @Test("all replicas are told of all changes in one order without gaps")
+    func oneOrder() async throws {
+        let scene = try PostgresScene()
+        let stores = try (0..<3).map {
+            try FleetStore(scene.options("\($0)"), committer: GroupCommitter.Options(largestGroup: 5))
+        }
+        let told = try stores.map(start)
+        let count = 60
+        try await withThrowingTaskGroup { group in
+            for (place, store) in stores.enumerated() {
+                for number in 0..<count {
+                    group.addTask {
+                        let record = sampleRecord(place * count + number)
+                        try await store.write([.add(record)])
+                        // Whoever is answered finds it.
+                        #expect(told[place].value.contains { $0.id == record.id })
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let all = stores.count * count
+        let expected = try scene.changes()
+        #expect(expected.count == all)
+        for changes in told {
+            let seen = try await changes.wait { $0.count >= all }
+            #expect(seen.map(\.sequence) == (1...UInt64(all)).map { $0 })
+            #expect(seen.map { "\($0.sequence) \($0.id)" } == expected)
+        }
+        for store in stores { await store.close() }
+    }
+
+    @Test("a store that is dropped ends its connections")
+    func dropped() async throws {
+        let scene = try PostgresScene()
+        do { _ = try start(FleetStore(scene.options())) }
+        let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        while try scene.number(sessions) > 0 { await Task.yield() }
+    }
+}

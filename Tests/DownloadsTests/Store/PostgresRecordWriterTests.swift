@@ -1,0 +1,429 @@
+import Foundation
+import HTTPCore
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+@Suite(.timeLimit(.minutes(3)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
+@OffPool struct PostgresRecordWriterTests {
+    // MARK: The fence
+
+    @Test("a run that was declared dead changes nothing any more")
+    func fence() throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        var told = 0
+        writer.fenced = { told += 1 }
+        try writer.commit([.save(sampleRecord(1)), .enqueue(sampleRecord(1).id)], isRepeated: false)
+        try scene.execute("DELETE FROM pawl.replicas")
+        let id = sampleRecord(1).id
+        let groups: [[StoreChange]] = [
+            [.add(sampleRecord(2))], [.save(sampleRecord(2))], [.remove(id, stamp: .none)], [.set(name: "a", value: "b")],
+            [.progress(StoredProgress(id: id, bytesReceived: 7, segments: []))], [.leaveQueue(id)], [.letGo(id)],
+            [.send("letter", to: 7)], [.show(sampleRecord(1).download)], [.probe], [],
+        ]
+        for group in groups {
+            #expect(throws: StoreError.fenced) { try writer.commit(group, isRepeated: false) }
+        }
+        #expect(throws: StoreError.fenced) { try writer.take([id]) }
+        #expect(throws: StoreError.fenced) { try writer.claim(free: 1, hostLimit: 1) }
+        #expect(throws: StoreError.fenced) { try writer.retire(leaving: true) }
+        #expect(told == groups.count + 3)
+        #expect(
+            try scene.texts("SELECT id || owner || waiting || bytes_received FROM pawl.downloads") == ["\(id)\(writer.run)true0"])
+        #expect(try scene.number("SELECT count(*) FROM pawl.settings") == 0)
+        #expect(try scene.number("SELECT count(*) FROM pawl.mail") == 0)
+        #expect(try scene.changes() == [])
+    }
+
+    @Test("what another run owns is not written")
+    func ownership() throws {
+        let scene = try PostgresScene()
+        let (first, second) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
+        let id = sampleRecord(1).id
+        try first.commit([.save(sampleRecord(1))], isRepeated: false)
+        for group in [[.save(sampleRecord(1, state: .failed))], [.enqueue(id)], [.leaveQueue(id)]] as [[StoreChange]] {
+            let error = #expect(throws: StoreError.self) {
+                try second.commit([.set(name: "a", value: "b")] + group, isRepeated: false)
+            }
+            #expect(error == .refused("PostgreSQL error PW002: download \(id) belongs to another run"))
+        }
+        #expect(try second.settings() == [:])
+        let taking = try second.take([id, sampleRecord(2).id])
+        #expect(taking.records.isEmpty && taking.owners == [id: first.run])
+        try first.commit([.letGo(id)], isRepeated: false)
+        #expect(try second.take([id]).records.map(\.id) == [id])
+        try second.commit([.save(sampleRecord(1, state: .failed))], isRepeated: false)
+        #expect(try first.records([id]).map(\.download.state) == [.failed])
+    }
+
+    // MARK: When the connection breaks
+
+    enum Loss: CaseIterable { case answer, command }
+
+    @Test("what is in doubt is found out: it happens once, and is told once", arguments: Loss.allCases)
+    func doubt(_ loss: Loss) throws {
+        let scene = try PostgresScene()
+        let relay = try scene.relay()
+        let writer = try PostgresRecordWriter(scene.options(through: relay))
+        let followed = FollowedChanges(writer)
+        try writer.commit([.add(sampleRecord(1))], isRepeated: false)
+        switch loss {
+        case .answer: relay.set(.cutAnswers)
+        case .command: relay.cut()
+        }
+        let group: [StoreChange] = [.add(sampleRecord(2)), .add(sampleRecord(3)), .send("letter", to: 7)]
+        let error = #expect(throws: StoreError.self) { try writer.commit(group, isRepeated: false) }
+        guard case .interrupted? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        if loss == .answer {
+            while try scene.number("SELECT count(*) FROM pawl.downloads") < 3 {}
+            // Nor can be asked now what became of it.
+            #expect(throws: StoreError.self) { try writer.commit(group, isRepeated: true) }
+        }
+        #expect(try scene.number("SELECT count(*) FROM pawl.downloads") == (loss == .answer ? 3 : 1))
+        relay.set(.relay)
+        try writer.commit(group, isRepeated: true)
+        try writer.commit([.add(sampleRecord(4))], isRepeated: false)
+        #expect(try scene.changes() == (1...4).map { "\($0) \(sampleRecord($0).id)" })
+        #expect(try scene.changes() == followed.told)
+        #expect(try scene.number("SELECT count(*) FROM pawl.mail") == 1)
+    }
+
+    @Test("what was given up in doubt is not taken for what follows")
+    func doubtOfAnother() throws {
+        let scene = try PostgresScene()
+        let relay = try scene.relay()
+        let writer = try PostgresRecordWriter(scene.options(through: relay))
+        let followed = FollowedChanges(writer)
+        relay.set(.cutAnswers)
+        #expect(throws: StoreError.self) { try writer.commit([.add(sampleRecord(1))], isRepeated: false) }
+        while try scene.number("SELECT count(*) FROM pawl.downloads") < 1 {}
+        relay.set(.relay)
+        try writer.commit([.add(sampleRecord(2))], isRepeated: false)
+        // A claim is not taken for changes either.
+        relay.set(.cutAnswers)
+        #expect(throws: StoreError.self) { try writer.claim(free: 1, hostLimit: 1) }
+        while try scene.number("SELECT count(*) FROM pawl.downloads WHERE slot IS NOT NULL") < 1 {}
+        #expect(throws: StoreError.self) { try writer.commit([.add(sampleRecord(3))], isRepeated: false) }
+        relay.set(.relay)
+        try writer.commit([.add(sampleRecord(3))], isRepeated: true)
+        #expect(try scene.changes() == (1...3).map { "\($0) \(sampleRecord($0).id)" })
+        #expect(try scene.changes() == followed.told)
+        #expect(try writer.claimed().map(\.id) == [sampleRecord(1).id])
+    }
+
+    @Test("a group that was committed is not written again if it cannot be followed at once")
+    func interruptedFollowing() throws {
+        let scene = try PostgresScene()
+        let (first, second) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
+        let followed = FollowedChanges(first)
+        // Reading changes fails as long as there is a row.
+        try scene.execute(
+            """
+            CREATE TABLE pawl.trouble ();
+            CREATE FUNCTION pawl.troubled() RETURNS boolean LANGUAGE plpgsql AS $$
+            BEGIN
+                IF EXISTS (SELECT FROM pawl.trouble) THEN RAISE EXCEPTION 'trouble' USING ERRCODE = '57014'; END IF;
+                RETURN false;
+            END $$;
+            ALTER TABLE pawl.changes RENAME TO kept;
+            CREATE VIEW pawl.changes AS SELECT * FROM pawl.kept WHERE NOT pawl.troubled();
+            """)
+        try second.commit([.add(sampleRecord(1))], isRepeated: false)
+        try scene.execute("INSERT INTO pawl.trouble DEFAULT VALUES")
+        let group: [StoreChange] = [.add(sampleRecord(2)), .send("letter", to: 7)]
+        for isRepeated in [false, true] {
+            #expect(throws: StoreError.interrupted("trouble")) { try first.commit(group, isRepeated: isRepeated) }
+        }
+        try scene.execute("DELETE FROM pawl.trouble")
+        try first.commit(group, isRepeated: true)
+        #expect(try scene.changes() == (1...2).map { "\($0) \(sampleRecord($0).id)" })
+        #expect(try scene.changes() == followed.told)
+        #expect(try scene.number("SELECT count(*) FROM pawl.mail") == 1)
+    }
+
+    @Test("a change that cannot be read does not make a failure of what was committed")
+    func unreadableChange() throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        try scene.execute("SELECT pawl.tell(1, '{x}', '{[]}')")
+        try writer.commit([.add(sampleRecord(1))], isRepeated: false)
+        #expect(try scene.number("SELECT count(*) FROM pawl.downloads") == 1)
+    }
+
+    @Test("a group that the server is still at when the connection breaks is waited for")
+    func underWay() async throws {
+        let scene = try PostgresScene()
+        let relay = try scene.relay()
+        let (store, followed, fenced) = try scene.store(scene.options(through: relay))
+        try await store.save(sampleRecord(1))
+        try scene.execute("BEGIN")
+        try scene.execute("SELECT FROM pawl.downloads FOR UPDATE")
+        let record = sampleRecord(1, state: .paused)
+        let commit = store.submit([.save(record), .show(record.download)])
+        while try scene.blocked() < 1 { await Task.yield() }
+        relay.cut()
+        // The old session waits for the lock, and the new one for that session.
+        while try scene.blocked() < 2 { await Task.yield() }
+        try scene.execute("COMMIT")
+        try await commit.wait()
+        try await store.write([.add(sampleRecord(2))])
+        #expect(try scene.changes() == (1...2).map { "\($0) \(sampleRecord($0).id)" })
+        #expect(try scene.changes() == followed.told)
+        #expect(fenced.withLock { $0 } == 0)
+        await store.close()
+    }
+
+    @Test("while the database is away writes wait, and nothing is lost or doubled")
+    func databaseAway() async throws {
+        let scene = try PostgresScene()
+        let relay = try scene.relay()
+        var options = GroupCommitter.Options(largestGroup: 10)
+        options.retryDelay = .milliseconds(1)
+        let (store, followed, _) = try scene.store(scene.options(through: relay), options)
+        let count = 100
+        for round in 0..<5 {
+            let commits = (0..<count).map { store.submit([.add(sampleRecord(round * count + $0)), .send("letter", to: 7)]) }
+            // In the midst of it, and again when it has come back. What arrives is carried out, and answered to nobody.
+            relay.set(.cutAnswers)
+            relay.cut()
+            relay.set(.relay)
+            relay.cut()
+            for commit in commits { try await commit.wait() }
+        }
+        let ids = Set((0..<5 * count).map { sampleRecord($0).id.description })
+        #expect(Set(try scene.texts("SELECT id FROM pawl.downloads").compactMap(\.self)) == ids)
+        #expect(try scene.number("SELECT count(*) FROM pawl.mail") == ids.count)
+        let changes = try scene.changes()
+        #expect(changes.count == ids.count)
+        #expect(followed.told == changes)
+        await store.close()
+    }
+
+    @Test("a link that swallows costs the limit and no more, and then it is found out what happened")
+    func swallowing() throws {
+        let scene = try PostgresScene()
+        let relay = try scene.relay()
+        let writer = try PostgresRecordWriter(scene.options(through: relay, limit: .milliseconds(500)))
+        relay.set(.swallow)
+        // The first breaks the connection, the second makes none.
+        for isRepeated in [false, true] {
+            #expect(throws: StoreError.interrupted("it does not answer in time")) {
+                try writer.commit([.add(sampleRecord(1))], isRepeated: isRepeated)
+            }
+        }
+        #expect(throws: StoreError.interrupted("it does not answer in time")) { try writer.follow() }
+        relay.set(.relay)
+        relay.cut()
+        while true {
+            // Half a second may be too little on a busy machine.
+            do throws(StoreError) {
+                try writer.commit([.add(sampleRecord(1))], isRepeated: true)
+                break
+            } catch {
+                guard case .interrupted = error else { throw error }
+            }
+        }
+        #expect(try scene.changes() == ["1 \(sampleRecord(1).id)"])
+    }
+
+    // MARK: Leases
+
+    @Test("nobody is declared dead by a run that has not itself lived for as long as a lease lasts")
+    func reaping() throws {
+        let scene = try PostgresScene()
+        let lease = Duration.milliseconds(500)
+        let dead = try PostgresRecordWriter(scene.options("a", lease: lease))
+        var record = sampleRecord(1, state: .downloading)
+        record.download.bytesReceived = 9
+        record.segments = [SyncedSegment(start: 0, end: nil, synced: 9)]
+        try dead.commit([.save(record), .save(sampleRecord(2, state: .paused))], isRepeated: false)
+        // As if everybody had been away for an hour.
+        let reaper = try PostgresRecordWriter(scene.options("b", lease: lease))
+        let followed = FollowedChanges(reaper)
+        try scene.execute("UPDATE pawl.replicas SET heartbeat = heartbeat - interval '1 hour'")
+        let begun = ContinuousClock.now
+        #expect(try reaper.reap() == 0)
+        while true {
+            try reaper.commit([], isRepeated: false)
+            if try reaper.reap() > 0 { break }
+        }
+        #expect(ContinuousClock.now - begun >= lease)
+        #expect(try scene.texts("SELECT run::text FROM pawl.replicas") == ["\(reaper.run)"])
+        #expect(
+            try scene.texts(
+                "SELECT concat_ws(' ', state, waiting, owner, bytes_received, synced_segments) FROM pawl.downloads ORDER BY id")
+                == ["queued t 0", "paused f 0"])
+        #expect(Set(followed.all.compactMap { $0.download?.state }) == [.queued, .paused])
+        // Its session was ended, and its run with it.
+        while try scene.number(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'pawl' AND datname = current_database()") > 1
+        {}
+        let error = #expect(throws: StoreError.self) { try dead.commit([], isRepeated: false) }
+        guard case .interrupted? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(throws: StoreError.fenced) { try dead.commit([], isRepeated: true) }
+        #expect(try reaper.claim(free: 9, hostLimit: 9).map(\.id) == [record.id])
+    }
+
+    @Test("a run on the same data directory takes over at once, with bytes")
+    func sameNode() throws {
+        let scene = try PostgresScene()
+        let (first, other) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
+        var record = sampleRecord(1, state: .downloading)
+        record.download.bytesReceived = 9
+        record.segments = [SyncedSegment(start: 0, end: nil, synced: 9)]
+        let delivery = WebhookDelivery(
+            id: DownloadID(value: 5), url: "https://hook.example/", download: record.download, due: record.download.createdAt)
+        try first.commit([.save(record), .keepDelivery(delivery)], isRepeated: false)
+        try other.commit([.save(sampleRecord(2))], isRepeated: false)
+        let second = try PostgresRecordWriter(scene.options("a"))
+        #expect(throws: StoreError.fenced) { try first.commit([], isRepeated: false) }
+        let contents = try second.load()
+        #expect(contents.fleet?.owned == [record.id])
+        #expect(contents.records.map(portrait) == [portrait(record), portrait(sampleRecord(2))])
+        #expect(contents.deliveries.map(\.id) == [delivery.id])
+        try other.commit([], isRepeated: false)
+    }
+
+    @Test("who retires frees what it has no bytes of; who leaves frees everything")
+    func retiring() throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        var begun = sampleRecord(1, state: .downloading)
+        begun.download.bytesReceived = 9
+        begun.segments = [SyncedSegment(start: 0, end: nil, synced: 9)]
+        try writer.commit([.save(begun), .save(sampleRecord(2, state: .retrying))], isRepeated: false)
+        try writer.retire(leaving: false)
+        let rows = "SELECT concat_ws(' ', state, waiting, owner, bytes_received) FROM pawl.downloads ORDER BY id"
+        #expect(try scene.texts(rows) == ["downloading f \(writer.run) 9", "queued t 0"])
+        #expect(try scene.number("SELECT count(*) FROM pawl.replicas") == 1)
+        try writer.retire(leaving: true)
+        #expect(try scene.texts(rows) == ["queued t 0", "queued t 0"])
+        #expect(try scene.number("SELECT count(*) FROM pawl.replicas") == 0)
+        let idle = try PostgresRecordWriter(scene.options())
+        try idle.retire(leaving: false)
+        #expect(try scene.number("SELECT count(*) FROM pawl.replicas") == 0)
+    }
+
+    // MARK: The schema
+
+    @Test("many replicas bring the tables to shape at once")
+    func migration() async throws {
+        let scene = try PostgresScene()
+        let outcomes = Waiter<[String]>([])
+        for number in 0..<12 {
+            let options = scene.options("\(number)")
+            Thread.detachNewThread {
+                do throws(StoreError) {
+                    try PostgresRecordWriter(options).commit([.add(sampleRecord(number))], isRepeated: false)
+                    outcomes.update { $0.append("done") }
+                } catch {
+                    outcomes.update { $0.append("\(error)") }
+                }
+            }
+        }
+        #expect(try await outcomes.wait { $0.count == 12 } == Array(repeating: "done", count: 12))
+        #expect(try scene.number("SELECT count(*) FROM pawl.downloads") == 12)
+        #expect(try scene.number("SELECT seq FROM pawl.clock") == 12)
+    }
+
+    @Test("a newer schema is refused only when this release cannot run beside it, and another program's always")
+    func schemas() throws {
+        let scene = try PostgresScene()
+        try PostgresRecordWriter(scene.options()).close()
+        try scene.execute("UPDATE pawl.meta SET value = '99' WHERE name = 'version'")
+        try PostgresRecordWriter(scene.options()).close()
+        try scene.execute("UPDATE pawl.meta SET value = '98' WHERE name = 'oldest'")
+        let supported = PostgresSchema.version
+        #expect(throws: StoreError.newerSchema(path: "the database", found: 99, supported: supported)) {
+            try PostgresRecordWriter(scene.options())
+        }
+        #expect(try scene.number("SELECT value FROM pawl.meta WHERE name = 'version'") == 99)
+        let other = try PostgresScene()
+        try other.execute("CREATE SCHEMA pawl; CREATE TABLE pawl.theirs (a integer)")
+        #expect(throws: StoreError.foreign(path: "the schema 'pawl' of the database")) {
+            try PostgresRecordWriter(other.options())
+        }
+        #expect(try other.number("SELECT count(*) FROM pg_tables WHERE schemaname = 'pawl'") == 1)
+    }
+
+    // MARK: Rows
+
+    @Test("the database tells of a record as this program does")
+    func bodies() throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        let records = [fullRecord(1), sampleRecord(2)]
+        try writer.commit(records.map(StoreChange.save), isRepeated: false)
+        let bodies = try scene.texts("SELECT pawl.body(d) FROM pawl.downloads AS d ORDER BY id").compactMap(\.self)
+        let told = try bodies.map { portrait(DownloadRecord(try FleetChange.decode($0))) }
+        let own = try records.map { portrait(DownloadRecord(try FleetChange.decode(FleetChange.encode($0.download)))) }
+        #expect(told == own)
+        #expect(own == records.map { portrait(DownloadRecord($0.download)) })
+    }
+
+    @Test("texts come back as they were, whatever is in them")
+    func texts() throws {
+        let scene = try PostgresScene()
+        let (writer, other) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
+        let (own, followed) = (FollowedChanges(writer), FollowedChanges(other))
+        let texts = [
+            #"'"\{},"#, #"{"a",NULL,\"b\\"}"#, "NULL", "", " ", "\t\n\r", "🎵👩‍👩‍👧‍👦é", "$1 %s ? ; -- /*", #"\u0000 \x00 \\"#,
+            "\u{FFFF}\u{10FFFF}\u{1}",
+        ]
+        let records = texts.enumerated().map { record($0.offset, $0.element) }
+        try writer.commit(records.map(StoreChange.add), isRepeated: false)
+        #expect(try writer.records(records.map(\.id)).map(portrait) == records.map(portrait))
+        try other.follow()
+        for changes in [own.all, followed.all] {
+            #expect(
+                changes.map { $0.download.map { portrait(DownloadRecord($0)) } }
+                    == records.map { portrait(DownloadRecord($0.download)) })
+        }
+        for text in texts where !text.isEmpty { try writer.commit([.set(name: text, value: text)], isRepeated: false) }
+        #expect(try other.settings() == Dictionary(uniqueKeysWithValues: texts.filter { !$0.isEmpty }.map { ($0, $0) }))
+        for text in texts { try writer.commit([.send(text, to: other.run)], isRepeated: false) }
+        #expect(try other.letters().map(\.text) == texts)
+    }
+
+    @Test("a NUL, which PostgreSQL cannot keep, is replaced", arguments: ["\0", "a\0b", "\0\u{301}", "\0\0\r\n\0"])
+    func nul(_ text: String) throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        try writer.commit([.add(record(1, text)), .set(name: "a", value: text)], isRepeated: false)
+        let expected = String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 }))
+        let found = try #require(try writer.records([sampleRecord(1).id]).first)
+        #expect(found.download.url == expected && found.download.error?.message == expected)
+        // Within JSON it is written otherwise.
+        #expect(found.download.labels == [text, text] && found.headers.first?.value == text)
+        #expect(try writer.settings() == ["a": expected])
+    }
+
+    /// One with the text wherever one can be.
+    private func record(_ number: Int, _ text: String) -> DownloadRecord {
+        var record = sampleRecord(number, state: .failed)
+        record.download.url = text
+        record.download.mediaType = text
+        record.download.error = DownloadFailure(.httpStatus, text)
+        record.download.labels = [text, text]
+        record.download.track = Array(text.utf8)
+        record.download.trackName = text
+        record.download.endedAt = record.download.updatedAt
+        record.requestedFilename = text
+        record.requestedMediaType = text
+        record.headers = [RequestHeader(name: text, value: text)]
+        record.mirrors = [text, text]
+        record.webhook = text
+        record.entity = SavedEntity(
+            etag: text, lastModified: text, date: text, total: 1, coding: text, source: text, digest: nil)
+        return record
+    }
+}

@@ -1,0 +1,82 @@
+import Postgres
+import System
+import TestSupport
+
+@testable import Downloads
+
+/// A database of a test's own, writers to it, and a connection to look what is there.
+final class PostgresScene {
+    let database: TestDatabase
+    private let connection: PostgresConnection
+    /// Of statements.
+    private var names: [String: String] = [:]
+    private static let patience = Duration.seconds(60)
+
+    init() throws {
+        database = try PrivatePostgres.database()
+        connection = try PostgresConnection(database.conninfo, application: "test", within: Self.patience)
+    }
+
+    func options(
+        _ node: String = "a", through relay: FaultyRelay? = nil, lease: Duration = .seconds(3600), limit: Duration = patience
+    ) -> PostgresRecordWriter.Options {
+        let place = relay.map { database.conninfo(port: $0.port) } ?? database.conninfo
+        return PostgresRecordWriter.Options(database: place, node: node, lease: lease, limit: limit)
+    }
+
+    /// A store, what its follower gets, and how often it was told that it has lost its lease.
+    func store(
+        _ options: PostgresRecordWriter.Options, _ committer: GroupCommitter.Options = GroupCommitter.Options()
+    ) throws -> (store: GroupCommitStore, followed: FollowedChanges, fenced: Locked<Int>) {
+        let writer = try PostgresRecordWriter(options)
+        let fenced = Locked(0)
+        writer.fenced = { fenced.withLock { $0 += 1 } }
+        let followed = FollowedChanges(writer)
+        return (try GroupCommitStore(writer, options: committer), followed, fenced)
+    }
+
+    func relay() throws -> FaultyRelay { try FaultyRelay(to: database.server.port) }
+
+    func execute(_ sql: String) throws {
+        try connection.execute(sql, within: Self.patience)
+    }
+
+    /// The first column of all rows.
+    func texts(_ sql: String) throws -> [String?] {
+        let name = names[sql] ?? "test_\(names.count)"
+        names[sql] = name
+        let result = try connection.run([PostgresCommand(PostgresStatement(name, sql))], within: Self.patience)
+        return result.first?.rows.map { $0.text(0) } ?? []
+    }
+
+    func number(_ sql: String) throws -> Int {
+        try texts("SELECT (\(sql))::text").first.flatMap { $0 }.flatMap { Int($0) } ?? -1
+    }
+
+    /// The numbers of the changes that are kept, and whose they are.
+    func changes() throws -> [String?] {
+        try texts("SELECT seq || ' ' || id FROM pawl.changes ORDER BY seq")
+    }
+
+    /// How many statements of writers wait for a lock.
+    func blocked() throws -> Int {
+        // Within a transaction, it is all as it was when it was first asked for.
+        try execute("SELECT pg_stat_clear_snapshot()")
+        return try number(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+    }
+}
+
+/// What a writer's follower has got.
+final class FollowedChanges: Sendable {
+    private let changes = Locked<[FleetChange]>([])
+
+    init(_ writer: PostgresRecordWriter) {
+        let changes = changes
+        writer.follower = { more in changes.withLock { $0 += more } }
+    }
+
+    /// As ``PostgresScene/changes()`` has them.
+    var told: [String?] { all.map { "\($0.sequence) \($0.id)" } }
+    var all: [FleetChange] { changes.withLock { $0 } }
+}
