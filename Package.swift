@@ -98,7 +98,10 @@ let package = Package(
         tests("ObjectStorage", ["ObjectStorage", "HTTPClient", "HTTPCore", "System"]),
         tests("Catalog", ["Catalog", "HTTPClient", "JSON"], resources: [.copy("Fixtures")]),
         tests(
-            "Downloads", ["Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "System", "CSystem"],
+            "Downloads",
+            [
+                "Downloads", "HTTPClient", "HTTPCore", "DemoUpstream", "JSON", "ObjectStorage", "Postgres", "System", "CSystem",
+            ],
             exclude: ["Machine/MachineTable.txt"]),
         tests("Aria2", ["Aria2", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON", "System"]),
@@ -107,8 +110,9 @@ let package = Package(
         tests(
             "PawlService",
             [
-                "PawlService", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPServer", "HTTPClient", "HTTPCore", "JSON",
-                "System",
+                "PawlService", "PawlConfiguration", "Catalog", "DemoUpstream", "Downloads", "HTTPServer", "HTTPClient",
+                "HTTPCore",
+                "JSON", "ObjectStorage", "System",
             ]),
         tests(
             "PawlClient",

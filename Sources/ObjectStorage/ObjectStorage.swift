@@ -75,18 +75,20 @@ public final class ObjectStorage: Sendable {
 
     /// A URL at which anybody may GET an object, or ranges of it, until it ends; of the public endpoint, if there is one.
     /// - Parameters:
+    ///   - method: what it is signed for instead, such as HEAD.
     ///   - disposition: the Content-Disposition of responses.
     ///   - mediaType: their Content-Type; nil: what the object was stored with.
     ///   - seconds: how long it is valid: 1 second to 7 days, and no longer than the credentials.
     public func signedURL(
-        _ key: String, disposition: String?, mediaType: String?, validFor seconds: Int, now: Timestamp
+        _ key: String, method: String = "GET", disposition: String?, mediaType: String?, validFor seconds: Int, now: Timestamp
     ) -> String {
         let endpoint = location.publicEndpoint ?? location.endpoint
         let path = path(key, at: endpoint)
         var query: [QueryItem] = []
         if let disposition { query.append(QueryItem(name: "response-content-disposition", value: disposition)) }
         if let mediaType { query.append(QueryItem(name: "response-content-type", value: mediaType)) }
-        let signed = signer.signedQuery(host: endpoint.authority, path: path, query: query, validFor: seconds, now: now)
+        let signed = signer.signedQuery(
+            method: method, host: endpoint.authority, path: path, query: query, validFor: seconds, now: now)
         return "\(endpoint.scheme)://\(endpoint.authority)\(path)?\(signed)"
     }
 

@@ -67,9 +67,11 @@ public struct RequestSigner: Sendable {
     }
 
     /// The query of a URL that anybody may get until it ends, `path` and `query` as in the URL.
-    /// - Parameter seconds: how long it is valid: 1 second to 7 days; other numbers are clamped.
+    /// - Parameters:
+    ///   - method: what may be done instead, such as HEAD.
+    ///   - seconds: how long it is valid: 1 second to 7 days; other numbers are clamped.
     public func signedQuery(
-        host: String, path: String, query: [QueryItem] = [], validFor seconds: Int, now: Timestamp
+        method: String = "GET", host: String, path: String, query: [QueryItem] = [], validFor seconds: Int, now: Timestamp
     ) -> String {
         let time = Self.time(now)
         var items = query
@@ -81,7 +83,7 @@ public struct RequestSigner: Sendable {
         if let token = credentials.sessionToken { items.append(QueryItem(name: "X-Amz-Security-Token", value: token)) }
         let encoded = Self.encodeQuery(items)
         let signature = signature(
-            of: ["GET", path, encoded, "host:\(host)\n", "host", "UNSIGNED-PAYLOAD"], time: time)
+            of: [method, path, encoded, "host:\(host)\n", "host", "UNSIGNED-PAYLOAD"], time: time)
         return "\(encoded)&X-Amz-Signature=\(signature)"
     }
 

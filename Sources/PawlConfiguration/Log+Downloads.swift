@@ -39,6 +39,8 @@ extension Log {
             writeAlways(
                 "\(withFiles ? "records and files" : "records") are removed that were kept for long enough",
                 [("count", .integer(Int64(count)))])
+        case .objectStorage(let reason?): write(.error, "finished files wait to be stored: \(reason)")
+        case .objectStorage(nil): write(.info, "finished files can be stored again")
         case .fenced: write(.error, "the lease is lost: others have taken over, and nothing is written any more")
         // Counted, and not worth a line each.
         case .started, .committed, .webhook: break

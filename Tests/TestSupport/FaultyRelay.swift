@@ -10,6 +10,8 @@ public final class FaultyRelay: Sendable {
         case relay
         /// They are read, and go nowhere; connections stay open, and new ones are accepted.
         case swallow
+        /// With the first bytes that a client sends, the connection is cut instead.
+        case refuse
         /// What clients send is passed on; with the first bytes of an answer, the connection is cut instead.
         case cutAnswers
         /// They are not even read, so that whoever sends has to wait at some time.
@@ -142,6 +144,7 @@ public final class FaultyRelay: Sendable {
             switch state.next() {
             case .swallow: continue
             case .cutAnswers where isAnswer: break copying
+            case .refuse: break copying
             case .answers(let limit) where isAnswer:
                 allowed = min(count, max(limit - passed, 0))
             case .relay, .cutAnswers, .answers, .stall: break

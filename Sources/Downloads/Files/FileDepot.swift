@@ -51,8 +51,8 @@ protocol FileDepot: Sendable {
     /// Whether a folder is there, or could be made: nothing but directories leads to it.
     func canHold(_ folder: String) -> Bool
 
-    /// Which file has a path; `nil`: none, or nothing that is a regular file.
-    func identify(_ path: FilePath) throws(FileError) -> FileIdentity?
+    /// Whether a finished file is there, as far as names tell: another file may have its path.
+    func has(_ file: PublishedFile) -> Bool
 
     /// Opens a finished file to be read.
     /// - Throws: `.missing` if another file has the path, too.
@@ -67,7 +67,11 @@ protocol FileDepot: Sendable {
 
     /// Looks whether a finished file is still the one that was published. One with another identity is hashed: files that were
     /// restored from a backup, or whose file system was moved, are the same.
-    func recognise(_ file: PublishedFile) async throws(FileError) -> FileRecognition
+    /// - Parameter id: whose file it is.
+    func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition
+
+    /// Where finished files are, if that is object storage; `nil`: on this machine.
+    var objects: ObjectDepot? { get }
 
     // MARK: - The start
 
@@ -81,6 +85,10 @@ protocol FileDepot: Sendable {
     /// Removes what no record counts on from among the part files.
     /// - Parameter isKept: whether a download's own are kept, but for a replacement.
     func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError)
+}
+
+extension FileDepot {
+    var objects: ObjectDepot? { nil }
 }
 
 /// Why a file could not be finished.

@@ -326,6 +326,25 @@ final class LocalFileDepot: FileDepot {
         }
     }
 
+    /// Has the bytes of a part file last, and writes down that they are all there and verified: they wait to be published elsewhere.
+    func noteWhole(_ publication: Publication) throws(FileError) {
+        let (id, file) = (publication.id, publication.file)
+        try file.part.cut(to: file.length)
+        try file.part.synchronizeBytes()
+        let note = PublicationNote(path: publication.path, identity: try file.part.identity(), sha256: file.sha256)
+        notes.withLock { _ = $0.insert(id) }
+        // Without it, the next run goes on from what its record counts on.
+        try? note.write(Self.note(id), in: incomplete)
+    }
+
+    /// What ``noteWhole(_:)`` has written of a part file, if that has not changed since.
+    func wholePart(_ id: DownloadID) -> PublicationNote? {
+        guard let note = PublicationNote(reading: Self.note(id), in: incomplete),
+            let status = try? incomplete.status(of: Self.part(id)), status.kind == .regular, status.identity == note.identity
+        else { return nil }
+        return note
+    }
+
     func finishPublishing(_ id: DownloadID) throws(FileError) {
         let hasNote = notes.withLock { $0.remove(id) != nil }
         for name in hasNote ? [Self.part(id), Self.note(id)] : [Self.part(id)] {
@@ -412,6 +431,12 @@ final class LocalFileDepot: FileDepot {
         (try? find(path.folder)?.status(of: path.name)) != nil
     }
 
+    func has(_ file: PublishedFile) -> Bool {
+        guard let identity = file.identity, let found = try? identify(file.path) else { return false }
+        return found == identity
+    }
+
+    /// Which file has a path; `nil`: none, or nothing that is a regular file.
     func identify(_ path: FilePath) throws(FileError) -> FileIdentity? {
         let status = try describing("examine", file(path)) { () throws(SystemError) in
             try find(path.folder)?.status(of: path.name)
@@ -456,7 +481,7 @@ final class LocalFileDepot: FileDepot {
         return removed
     }
 
-    func recognise(_ published: PublishedFile) async throws(FileError) -> FileRecognition {
+    func recognise(_ published: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
         let found = try await BlockingExecutor.disk.run { () throws(FileError) in try self.identify(published.path) }
         guard let found else { return .missing }
         if found == published.identity { return .identical }

@@ -19,6 +19,9 @@ final class PartFile: Sendable {
         self.path = path
     }
 
+    /// The same file, open for as long as anybody has this.
+    var descriptor: FileDescriptor { file }
+
     /// Which file it is, and in which state: any write changes its size or its time.
     func identity() throws(FileError) -> FileIdentity { try status().identity }
 

@@ -134,6 +134,26 @@ extension FleetStore {
         try await perform { writer throws(StoreError) in try writer.retire(leaving: leaving) }
     }
 
+    /// Keys of objects that records have given up: nobody else gets them for a minute, by when they should be gone.
+    func takeGarbage(atMost count: Int) async throws(StoreError) -> [String] {
+        try await perform { writer throws(StoreError) in try writer.takeGarbage(atMost: count) }
+    }
+
+    /// These objects are gone.
+    func dropGarbage(_ keys: [String]) async throws(StoreError) {
+        try await perform { writer throws(StoreError) in try writer.dropGarbage(keys) }
+    }
+
+    /// Those of these keys of objects that no record names.
+    func unnamed(_ keys: [String]) async throws(StoreError) -> [String] {
+        try await perform { writer throws(StoreError) in try writer.unnamed(keys) }
+    }
+
+    /// Whether this replica is the one to look for objects that no record names: none has for that long.
+    func claimSweep(every interval: Duration) async throws(StoreError) -> Bool {
+        try await perform { writer throws(StoreError) in try writer.claimSweep(every: interval) }
+    }
+
     /// Has the store's thread do something, and waits for it as long as a client would.
     /// - Throws: `.interrupted` if that is too short: it may be done later.
     private func perform<Value: Sendable>(

@@ -805,10 +805,9 @@ extension DownloadMachine {
         }
     }
 
-    /// The file has no name, and gets none; its bytes are on the disk.
+    /// The file has no name, and gets none. Small files are flushed only when they get theirs.
     private mutating func withdrawn(_ context: inout Context) {
-        record.segments = written.segments(total: record.download.bytesTotal)
-        interrupted(&context)
+        stopped(keepsBytes: true, &context)
     }
 
     /// The record as it is once the file has its name.
@@ -903,6 +902,10 @@ extension DownloadMachine {
         case .verifying:
             context.actions.append(.abandonVerification)
             stopped(keepsBytes: true, &context)
+        case .publishing(let operation, isWithdrawn: false):
+            // The storage may be away for long.
+            phase = .publishing(operation, isWithdrawn: true)
+            context.actions.append(.withdraw(operation))
         case .resting, .clearing, .stopping, .flushing, .publishing, .completing, .removing, .removed: break
         }
         if failedSaves > 0, commits.isEmpty, phase != .removed { save(&context) }

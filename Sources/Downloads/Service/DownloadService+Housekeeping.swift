@@ -42,6 +42,10 @@ extension DownloadService {
                     }
                 })
         }
+        if let fleet, let storage = depot.objects?.storage {
+            let collector = ObjectCollector(fleet: fleet, storage: storage, log: log)
+            tasks += [Task { await collector.collect() }, Task { await collector.sweep() }]
+        }
         return tasks
     }
 

@@ -51,6 +51,11 @@ extension DownloadService {
             shown.append(told[record.id] ?? record.download)
             if found.owned.contains(record.id), record.download.state != .completed, let url = HTTPURL(record.download.url) {
                 let part = record.mayHavePart ? recover(record) : .missing
+                // Of a small file the record may not have told anything yet.
+                if case .published(_, let identity, _) = part, record.entity == nil {
+                    record.download.bytesTotal = identity.size
+                    record.entity = SavedEntity(total: identity.size)
+                }
                 let (written, _) = record.restore(finding: part, now: context.now)
                 if !written.ranges.isEmpty { kept.insert(record.id) }
                 record.download.revision = max(record.download.revision, told[record.id]?.revision ?? 0) + 1

@@ -1,6 +1,7 @@
 public import HTTPClient
 internal import HTTPCore
 internal import JSON
+internal import ObjectStorage
 public import System
 
 /// The downloads: takes commands, runs transfers, and owns the truth about each. It is the only writer of the store.
@@ -122,11 +123,22 @@ public actor DownloadService {
         }
     }
 
+    /// Where files are as the configuration has it.
+    static func makeDepot(
+        _ directory: DataDirectory, _ configuration: DownloadsConfiguration, _ client: HTTPClient,
+        log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) -> any FileDepot {
+        let local = LocalFileDepot(directory)
+        guard let (location, credentials) = configuration.objects else { return local }
+        let storage = ObjectStorage(location, credentials: credentials, client: client)
+        return ObjectDepot(local, storage, pauses: configuration.retryDelay, log: log)
+    }
+
     /// The same with a store and a depot of the caller's choice.
     init(
         configuration: DownloadsConfiguration, client: HTTPClient, webhooks webhookSender: (any WebhookSender)?,
         log: @escaping @Sendable (DownloadLogEvent) -> Void,
-        openDepot: (DataDirectory) -> any FileDepot = { LocalFileDepot($0) },
+        openDepot: ((DataDirectory) -> any FileDepot)? = nil,
         openStore: (DataDirectory) throws(StoreError) -> any RecordStore
     ) async throws(DownloadsStartError) {
         let depot: any FileDepot
@@ -138,7 +150,7 @@ public actor DownloadService {
             store = try openStore(directory)
             fleet = store.fleet
             contents = try store.load()
-            depot = openDepot(directory)
+            depot = openDepot?(directory) ?? Self.makeDepot(directory, configuration, client, log: log)
         } catch {
             throw DownloadsStartError(error.description)
         }
@@ -887,9 +899,25 @@ extension DownloadService {
         depot.openCached(FilePath(name, in: folder), as: identity)
     }
 
+    /// Whether finished files are in object storage.
+    public nonisolated var keepsObjects: Bool { depot.objects != nil }
+
+    /// A URL at which a finished file that is in object storage can be had for a minute, with ranges; `nil` if it is on this machine.
+    /// Asks nobody.
+    /// - Parameters:
+    ///   - isHead: whether the URL is for HEAD, rather than GET: it is signed for one of them.
+    ///   - disposition: the Content-Disposition of the response there.
+    public nonisolated func address(
+        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
+    ) -> String? {
+        depot.objects?.address(of: id, as: identity, isHead: isHead, disposition: disposition, mediaType: mediaType)
+    }
+
     /// Opens the finished file of a download, if it is still the one that was published. The record says afterwards whether it is.
-    public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor, FileIdentity) {
+    /// - Returns: the file, unless it is in object storage, and which it is.
+    public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor?, FileIdentity) {
         guard let identity = try await currentFile(of: id), let path = index.download(id)?.path else { throw .gone }
+        if depot.objects != nil { return (nil, identity) }
         do throws(FileError) {
             return (
                 try await BlockingExecutor.disk.run { [depot] () throws(FileError) in try depot.open(path, as: identity) },
@@ -902,10 +930,9 @@ extension DownloadService {
 
     /// Whether the finished file of a download is there, as far as its name tells.
     private func hasFile(_ download: Download) -> Bool {
-        guard let file = download.published, !download.fileMissing, !context.names.isClaimed(file.path, byOtherThan: download.id),
-            let identity = file.identity, let found = try? depot.identify(file.path)
+        guard let file = download.published, !download.fileMissing, !context.names.isClaimed(file.path, byOtherThan: download.id)
         else { return false }
-        return found == identity
+        return depot.has(file)
     }
 
     /// Has the record say which file the finished one is by now, before it is removed with it: a backup that was copied back is the same.
@@ -930,7 +957,7 @@ extension DownloadService {
         var found: FileIdentity?
         if !context.names.isClaimed(file.path, byOtherThan: id) {
             do throws(FileError) {
-                switch try await depot.recognise(file) {
+                switch try await depot.recognise(file, of: id) {
                 case .identical: found = file.identity
                 case .adopted(let identity): found = identity
                 case .different, .missing: break

@@ -1,4 +1,5 @@
 public import HTTPClient
+public import ObjectStorage
 
 /// How a ``DownloadService`` works.
 public struct DownloadsConfiguration: Sendable {
@@ -8,6 +9,9 @@ public struct DownloadsConfiguration: Sendable {
     public var downloadsDirectory: String?
     /// The database of a fleet, as libpq takes it; `nil`: records are kept in the data directory.
     public var database: String?
+    /// Where a fleet keeps finished files, and who signs the requests; `nil`: in the data directory. Only with a database: that is how what is
+    /// removed is known to go.
+    public var objects: (location: ObjectLocation, credentials: ObjectCredentials)?
     /// For how long a replica of a fleet that is not heard of keeps what it has; more than a restart takes.
     public var lease: Duration = .seconds(15)
     /// Who else may read finished files.

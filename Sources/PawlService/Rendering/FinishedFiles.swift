@@ -16,6 +16,13 @@ final class FinishedFiles: Sendable {
         /// The fields of a response that a browser saves, and of one that it shows.
         let attachment: Fields
         let inline: Fields
+        /// Whether a browser that shows it runs nothing of it.
+        var isHarmless: Bool {
+            let type = mediaType.prefix { $0 != ";" && $0 != " " }.lowercased()
+            let kind = type.prefix { $0 != "/" }
+            return ["audio", "video"].contains(kind) || (kind == "image" && !type.hasSuffix("xml"))
+                || ["text/plain", "application/pdf"].contains(type)
+        }
         /// About how many bytes that takes, but for what all have in common.
         let size: Int
     }

@@ -9,9 +9,14 @@ extension API {
     ///
     /// What is in a file is the choice of whoever served it to us. A browser gets it as a download unless asked otherwise, does
     /// not guess its type (`nosniff`, which the server sends always), and shows it in a sandbox without scripts or origin.
+    ///
+    /// A file in object storage is had there, by a URL that is valid for a minute; conditions are judged here.
     func file(of id: DownloadID, _ request: borrowing Request, _ response: inout Response) throws(Problem) -> RouteResult {
         let isInline = try Self.asksInline(request.head.target)
         let finished = try finishedFile(of: id)
+        if let identity = finished.identity, redirect(to: finished, id, identity, isInline: isInline, request, &response) {
+            return .ready
+        }
         let most = descriptors.files
         guard FileHandle.count < most else {
             throw Problem(.unavailable, "\(most) files are being served already; try again in a moment", retryAfter: 1)
@@ -24,21 +29,67 @@ extension API {
         let request = copy request
         // Opening a file may have to wait for a disk, and recognising one that was restored from a backup takes longer.
         return .later { [self] () throws(Problem) in
-            let (file, identity): (FileDescriptor, FileIdentity)
+            let (file, identity): (FileDescriptor?, FileIdentity)
             do throws(FinishedFileError) {
                 (file, identity) = try await downloads.openFile(of: id)
             } catch {
                 switch error {
-                case .gone: throw Problem(.notFound, "the file is gone from the files directory")
+                case .gone: throw Self.gone
                 // Out of descriptors or memory, a disk that fails: that says nothing of the file.
                 case .unavailable(let reason):
                     throw Problem(.unavailable, "the file cannot be opened now: \(reason)", retryAfter: 1)
                 }
             }
             var response = Response()
+            guard let file else {
+                guard redirect(to: finished, id, identity, isInline: isInline, request, &response) else { throw Self.gone }
+                return response
+            }
             serve(finished, FileHandle(file, identity: identity), isInline: isInline, request, &response)
             return response
         }
+    }
+
+    private static var gone: Problem { Problem(.notFound, "the file is gone from the files directory") }
+
+    /// Sends the client to the object storage that has the file, unless its conditions say otherwise; returns false if it is not there.
+    private func redirect(
+        to finished: FinishedFiles.File, _ id: DownloadID, _ identity: FileIdentity, isInline: Bool,
+        _ request: borrowing Request, _ response: inout Response
+    ) -> Bool {
+        guard downloads.keepsObjects else { return false }
+        // There it has no sandbox.
+        let fields = isInline && finished.isHarmless ? finished.inline : finished.attachment
+        let address = downloads.address(
+            of: id, as: identity, isHead: request.head.method == .head, disposition: fields[.contentDisposition],
+            mediaType: finished.mediaType)
+        guard let address else { return false }
+        let (now, second) = (SystemTime.sinceEpoch, Int64(1_000_000_000))
+        let lastModified = HTTPDate(secondsSinceEpoch: identity.modified / second)
+        let outcome = Preconditions.evaluate(
+            method: request.head.method, fields: request.head.fields, etag: finished.etag, lastModified: lastModified,
+            now: HTTPDate(secondsSinceEpoch: now / second))
+        switch outcome {
+        case .notModified:
+            response.status = .notModified
+            response.fields.append(contentsOf: fields)
+        case .failed: Self.conditionFailed.fill(&response)
+        // Ranges are the storage's.
+        case .proceed, .partial, .unsatisfiable:
+            response.status = .found
+            response.fields.append(.location, address)
+            // The address works for whoever has it, and not for long; the ticket in this one is nothing for others.
+            response.fields.append(.cacheControl, "no-store")
+            response.fields.append(.referrerPolicy, "no-referrer")
+            return true
+        }
+        if let etag = finished.etag { response.fields.append(.etag, etag) }
+        response.fields.append(.lastModified, lastModified)
+        return true
+    }
+
+    private static var conditionFailed: Problem {
+        Problem(.preconditionFailed, "the file is not the one that If-Match or If-Unmodified-Since names")
     }
 
     private static func asksInline(_ target: RequestTarget) throws(Problem) -> Bool {
@@ -66,7 +117,7 @@ extension API {
             handle, for: request, mediaType: finished.mediaType, etag: finished.etag)
         switch response.status {
         case .preconditionFailed:
-            Problem(.preconditionFailed, "the file is not the one that If-Match or If-Unmodified-Since names").fill(&response)
+            Self.conditionFailed.fill(&response)
         case .rangeNotSatisfiable:
             Problem(.rangeNotSatisfiable, "the file has \(handle.size) bytes").fill(&response)
         default: response.fields.append(contentsOf: isInline ? finished.inline : finished.attachment)

@@ -78,7 +78,7 @@ struct FinishedFileTests {
     func fileIsRecognised(change: Change) async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
         try change.happens(fixture, fixture.path("files/a"))
-        let recognition = try await depot.recognise(published)
+        let recognition = try await depot.recognise(published, of: DepotFixture.id(1))
         if let expected = change.recognition {
             #expect(recognition == expected)
         } else {
@@ -91,7 +91,7 @@ struct FinishedFileTests {
     func fileWithoutIdentityIsRecognisedByHash() async throws {
         let published = try await fixture.publish(Self.bytes, as: "a")
         let unknown = PublishedFile(path: "a", length: published.length, sha256: published.sha256, identity: nil)
-        #expect(try await depot.recognise(unknown) == .adopted(try #require(published.identity)))
+        #expect(try await depot.recognise(unknown, of: DepotFixture.id(1)) == .adopted(try #require(published.identity)))
     }
 
     @Test(

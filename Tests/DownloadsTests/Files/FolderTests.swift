@@ -33,7 +33,7 @@ struct FolderTests {
             #expect(try depot.identify(file.path) == identity)
             #expect(depot.isTaken(file.path))
             #expect(try depot.open(file.path, as: identity).status().identity == identity)
-            #expect(try await depot.recognise(file) == .identical)
+            #expect(try await depot.recognise(file, of: DepotFixture.id(1)) == .identical)
         }
         #expect(!depot.isTaken("music/b"))
         #expect(!depot.isTaken("elsewhere/a"))

@@ -102,7 +102,7 @@ struct PublishingTests {
         try depot.finishPublishing(id)
         #expect(try fixture.names(in: "incomplete") == [])
         #expect(try fixture.names(in: "files") == ["a"])
-        #expect(try await depot.recognise(published) == .identical)
+        #expect(try await depot.recognise(published, of: DepotFixture.id(1)) == .identical)
     }
 
     @Test("a crash before the record tells of it is found out at the start, and makes no second file", arguments: Links.allCases)

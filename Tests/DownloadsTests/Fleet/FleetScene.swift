@@ -22,10 +22,13 @@ final class FleetScene: Sendable {
     }
 
     /// Starts a replica.
-    /// - Parameter directory: an earlier one's, which has ended.
+    /// - Parameters:
+    ///   - directory: an earlier one's, which has ended.
+    ///   - store: what stands between it and its store.
     func replica(
         in directory: TemporaryDirectory? = nil, starting: Bool = true,
-        configure: (inout DownloadsConfiguration) -> Void = { _ in }
+        configure: (inout DownloadsConfiguration) -> Void = { _ in },
+        store: (@Sendable (any RecordStore) -> any RecordStore)? = nil
     ) async throws -> Replica {
         let directory = try directory ?? TemporaryDirectory()
         var configuration = DownloadsConfiguration(
@@ -37,13 +40,26 @@ final class FleetScene: Sendable {
         configuration.checkpointInterval = .milliseconds(20)
         configure(&configuration)
         let log = Locked<[String]>([])
-        let service = try await DownloadService(
-            configuration: configuration, client: client, webhooks: PlainWebhookSender(client: client),
-            log: { event in
-                if case .warning(let text) = event { log.withLock { $0.append(text) } }
-            })
+        let away = Waiter(0)
+        let write: @Sendable (DownloadLogEvent) -> Void = { event in
+            if case .warning(let text) = event { log.withLock { $0.append(text) } }
+            if case .objectStorage(_?) = event { away.update { $0 += 1 } }
+        }
+        let webhooks = PlainWebhookSender(client: client)
+        let service: DownloadService
+        if let store {
+            let (database, lease) = (database.conninfo, configuration.lease)
+            service = try await DownloadService(
+                configuration: configuration, client: client, webhooks: webhooks, log: write
+            ) { directory throws(StoreError) in
+                store(try FleetStore(.init(database: database, node: try directory.node(), lease: lease)))
+            }
+        } else {
+            service = try await DownloadService(
+                configuration: configuration, client: client, webhooks: webhooks, log: write)
+        }
         if starting { await service.start() }
-        return Replica(directory: directory, service: service, warnings: log)
+        return Replica(directory: directory, service: service, warnings: log, away: away)
     }
 
     /// A synthetic entity of the origin.
@@ -74,6 +90,8 @@ struct Replica: Sendable {
     let directory: TemporaryDirectory
     let service: DownloadService
     let warnings: Locked<[String]>
+    /// How often finished files could not be stored any more.
+    let away: Waiter<Int>
 
     /// Waits until the replica shows the download so; the suite's time limit bounds the wait.
     func follow(_ id: DownloadID, until condition: @Sendable (Download) -> Bool) async throws -> Download {

@@ -65,6 +65,8 @@ final class FailingStore: RecordStore {
         synced.update { $0[progress.id] = progress.bytesReceived }
     }
 
+    var fleet: FleetStore? { real.fleet }
+
     func close() async {
         await real.close()
     }

@@ -489,7 +489,7 @@ final class SlowDepot: FileDepot {
     func finishPublishing(_ id: DownloadID) throws(FileError) { try real.finishPublishing(id) }
     func isTaken(_ path: FilePath) -> Bool { real.isTaken(path) }
     func canHold(_ folder: String) -> Bool { real.canHold(folder) }
-    func identify(_ path: FilePath) throws(FileError) -> FileIdentity? { try real.identify(path) }
+    func has(_ file: PublishedFile) -> Bool { real.has(file) }
     func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
         try real.open(path, as: identity)
     }
@@ -497,7 +497,9 @@ final class SlowDepot: FileDepot {
     func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
         try real.remove(path, as: identity)
     }
-    func recognise(_ file: PublishedFile) async throws(FileError) -> FileRecognition { try await real.recognise(file) }
+    func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
+        try await real.recognise(file, of: id)
+    }
     func recover(_ id: DownloadID, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
         try real.recover(id, likelyPath: likelyPath)
     }

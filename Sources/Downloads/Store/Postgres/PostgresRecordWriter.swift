@@ -257,6 +257,36 @@ extension PostgresRecordWriter {
     }
 }
 
+// MARK: - Objects
+
+extension PostgresRecordWriter {
+    /// Keys of objects that records have given up: nobody else gets them for a minute, by when they should be gone.
+    func takeGarbage(atMost count: Int) throws(StoreError) -> [String] {
+        try texts(PostgresCommand(Statements.takeGarbage, [.integer(Int64(count))]))
+    }
+
+    /// These objects are gone.
+    func dropGarbage(_ keys: [String]) throws(StoreError) {
+        if keys.isEmpty { return }
+        _ = try ask([PostgresCommand(Statements.dropGarbage, [.text(PostgresGroup.array(keys))])])
+    }
+
+    /// Those of these keys of objects that no record names.
+    func unnamed(_ keys: [String]) throws(StoreError) -> [String] {
+        if keys.isEmpty { return [] }
+        return try texts(PostgresCommand(Statements.unnamed, [.text(PostgresGroup.array(keys))]))
+    }
+
+    /// Whether this replica is the one to look for objects that no record names: none has for that long.
+    func claimSweep(every interval: Duration) throws(StoreError) -> Bool {
+        try !texts(PostgresCommand(Statements.claimSweep, [.integer(Int64(interval / .milliseconds(1)))])).isEmpty
+    }
+
+    private func texts(_ command: PostgresCommand) throws(StoreError) -> [String] {
+        try ask([command]).first?.rows.compactMap { $0.text(0) } ?? []
+    }
+}
+
 // MARK: - Changes
 
 extension PostgresRecordWriter {
@@ -492,6 +522,31 @@ extension PostgresRecordWriter {
             UPDATE pawl.webhook_deliveries SET owner = $1::bigint
                 WHERE id IN (SELECT id FROM pawl.webhook_deliveries WHERE owner IS NULL ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)
                 RETURNING id, url, download, attempts, due_at
+            """)
+        // Of several replicas, each takes others.
+        static let takeGarbage = PostgresStatement(
+            "take_garbage",
+            """
+            UPDATE pawl.garbage SET at = clock_timestamp() + interval '1 minute' WHERE key IN (
+                SELECT key FROM pawl.garbage WHERE at <= clock_timestamp() ORDER BY at LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
+                RETURNING key
+            """)
+        static let dropGarbage = PostgresStatement("drop_garbage", "DELETE FROM pawl.garbage WHERE key = ANY ($1::text[])")
+        static let unnamed = PostgresStatement(
+            "unnamed",
+            """
+            SELECT key FROM unnest($1::text[]) AS listed (key) WHERE NOT EXISTS (
+                SELECT FROM pawl.downloads WHERE id = split_part(key, '/', 1)
+                    AND starts_with(file_identity, '0:' || split_part(key, '/', 2) || ':'))
+            """)
+        static let claimSweep = PostgresStatement(
+            "claim_sweep",
+            """
+            INSERT INTO pawl.meta AS kept (name, value)
+                VALUES ('swept', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text)
+                ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value
+                    WHERE kept.value::bigint <= EXCLUDED.value::bigint - $1::bigint
+                RETURNING value
             """)
         static let trim = PostgresStatement(
             "trim", "DELETE FROM pawl.changes WHERE at < clock_timestamp() - interval '10 minutes'")

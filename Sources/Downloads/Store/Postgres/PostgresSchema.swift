@@ -195,8 +195,19 @@ enum PostgresSchema {
         );
         CREATE INDEX mail_recipient ON pawl.mail (recipient);
 
-        -- Objects that no record names any more.
+        -- Objects that no record names any more, and from when on they may be removed. An object is a file on device 0.
         CREATE TABLE pawl.garbage (key text PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp());
+        CREATE INDEX garbage_at ON pawl.garbage (at);
+        CREATE FUNCTION pawl.discard() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            INSERT INTO pawl.garbage (key) VALUES (OLD.id || '/' || split_part(OLD.file_identity, ':', 2)) ON CONFLICT DO NOTHING;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER downloads_removed AFTER DELETE ON pawl.downloads FOR EACH ROW
+            WHEN (OLD.file_identity LIKE '0:%') EXECUTE FUNCTION pawl.discard();
+        CREATE TRIGGER downloads_replaced AFTER UPDATE OF file_identity ON pawl.downloads FOR EACH ROW
+            WHEN (OLD.file_identity LIKE '0:%' AND split_part(OLD.file_identity, ':', 2) IS DISTINCT FROM
+                split_part(NEW.file_identity, ':', 2)) EXECUTE FUNCTION pawl.discard();
 
         CREATE FUNCTION pawl.fence(me bigint, number bigint) RETURNS void LANGUAGE plpgsql AS $$
         BEGIN

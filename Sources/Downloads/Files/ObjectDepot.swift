@@ -1,0 +1,212 @@
+internal import HTTPCore
+internal import ObjectStorage
+internal import System
+
+/// Part files on this machine, and finished files in object storage.
+///
+/// What a record names counts as there: nothing that the actor or an event loop asks waits for the network. An object that a record
+/// gives up goes by way of the database, which notes it in the transaction that does so; see ``ObjectCollector``.
+final class ObjectDepot: FileDepot {
+    /// How many files are sent at a time: of a large one, a few parts at once.
+    static let mostUploads = 8
+    /// How often bytes may arrive with another digest before they are taken for spoilt on this machine's disk.
+    static let mostMismatches = 3
+    /// The longest pause between two attempts to store a file.
+    static let longestPause: Duration = .seconds(30)
+    /// For how many seconds a URL is valid. Whoever has begun to read by then may go on.
+    static let addressLifetime = 60
+
+    let storage: ObjectStorage
+    private let local: LocalFileDepot
+    private let pauses: (first: Duration, longest: Duration)
+    private let log: @Sendable (DownloadLogEvent) -> Void
+    private let uploads = Turnstile(places: ObjectDepot.mostUploads)
+    /// Whether the last attempt to store a file failed, as far as the log was told.
+    private let isAway = Locked(false)
+
+    /// - Parameter pauses: the first pause before a file is sent again, and the longest; each doubles the one before.
+    init(
+        _ local: LocalFileDepot, _ storage: ObjectStorage, pauses: (first: Duration, longest: Duration),
+        log: @escaping @Sendable (DownloadLogEvent) -> Void
+    ) {
+        self.local = local
+        self.storage = storage
+        self.pauses = pauses
+        self.log = log
+    }
+
+    var objects: ObjectDepot? { self }
+
+    func freeBytes() throws(FileError) -> Int64 { try local.freeBytes() }
+
+    /// None that no record tells of.
+    func finishedBytes() throws(FileError) -> Int64 { 0 }
+
+    // MARK: - Part files
+
+    func openPart(_ id: DownloadID, holding length: Int64) throws(FileError) -> PartFile {
+        try local.openPart(id, holding: length)
+    }
+
+    func createPart(_ id: DownloadID, replacement: Bool) throws(FileError) -> PartFile {
+        try local.createPart(id, replacement: replacement)
+    }
+
+    func promoteReplacement(_ id: DownloadID) async throws(FileError) { try await local.promoteReplacement(id) }
+
+    func removeReplacement(_ id: DownloadID) throws(FileError) -> RemovedFiles { try local.removeReplacement(id) }
+
+    func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles { try local.removeParts(id) }
+
+    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
+        try await local.verify(verification)
+    }
+
+    // MARK: - Publishing
+
+    /// Stores a verified file, however long that takes: while the storage is away the bytes wait in the part file.
+    func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
+        let storing = Locked<Task<Void, Never>?>(nil)
+        // Whoever gives it up does not wait for the network.
+        defer { storing.withLock { $0?.cancel() } }
+        return try await publication.outcome.wait {
+            storing.withLock { $0 = Task { await self.store(publication) } }
+        }
+    }
+
+    private func store(_ publication: Publication) async {
+        let (file, outcome) = (publication.file, publication.outcome)
+        // Nothing names it before the outcome is known, so all attempts may share it.
+        let key = ObjectKey(id: publication.id, upload: .random(in: 0...Int64.max))
+        var pause = pauses.first
+        var mismatches = 0
+        var isSecured = false
+        while true {
+            await uploads.enter()
+            let failure = await upload(file, to: key)
+            uploads.leave()
+            if Task.isCancelled {
+                if failure == nil { await discard(key) }
+                return outcome.resolve(.failure(.abandoned))
+            }
+            switch failure {
+            case nil:
+                note(nil)
+                guard outcome.commit() else { return await discard(key) }
+                let identity = key.identity(size: file.length, modified: SystemTime.sinceEpoch)
+                return outcome.resolve(
+                    .success(
+                        PublishedFile(path: publication.path, length: file.length, sha256: file.sha256, identity: identity)))
+            case .unreadableFile(let reason)?:
+                return outcome.resolve(.failure(.file(FileError(.other, "read \(file.part.path): \(reason)"))))
+            case .contentMismatch?:
+                mismatches += 1
+                if mismatches == Self.mostMismatches {
+                    let reason = "\(file.part.path) does not have the bytes any more that were verified"
+                    return outcome.resolve(.failure(.file(FileError(.short, reason))))
+                }
+            case let failure?: note(failure)
+            }
+            if !isSecured, let failure = await secure(publication) { return outcome.resolve(.failure(.file(failure))) }
+            isSecured = true
+            let chance = Double.random(in: 0.5...1)
+            // Cancelling ends the pause; what follows finds that out.
+            try? await Task.sleep(for: pause * chance)
+            pause = min(pause * 2, pauses.longest, Self.longestPause)
+        }
+    }
+
+    private func upload(_ file: VerifiedFile, to key: ObjectKey) async -> ObjectStorageError? {
+        if Task.isCancelled { return .cancelled }
+        do throws(ObjectStorageError) {
+            try await storage.upload(
+                file.part.descriptor, length: file.length, sha256: file.sha256, to: key.description, mediaType: nil)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Has the bytes last over a crash while they wait, and the next run know that they are whole.
+    private func secure(_ publication: Publication) async -> FileError? {
+        await BlockingExecutor.disk.run { [local] in
+            do throws(FileError) {
+                try local.noteWhole(publication)
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    /// Best effort, and also when the task has been cancelled: the sweep removes what is left.
+    private func discard(_ key: ObjectKey) async {
+        await Task { [storage] in try? await storage.remove(key.description) }.value
+    }
+
+    private func note(_ failure: ObjectStorageError?) {
+        let isNews = isAway.withLock { isAway in
+            defer { isAway = failure != nil }
+            return isAway != (failure != nil)
+        }
+        if isNews { log(.objectStorage(failure?.message)) }
+    }
+
+    func finishPublishing(_ id: DownloadID) throws(FileError) { try local.finishPublishing(id) }
+
+    // MARK: - Finished files
+
+    /// A name belongs to its download: nobody else's file is in its way.
+    func isTaken(_ path: FilePath) -> Bool { false }
+
+    func canHold(_ folder: String) -> Bool { true }
+
+    func has(_ file: PublishedFile) -> Bool { file.identity?.device == 0 }
+
+    func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
+        throw FileError(.missing, "\(path) is in object storage")
+    }
+
+    func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? { nil }
+
+    /// The object goes with its record.
+    func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles { RemovedFiles() }
+
+    /// Asks the storage.
+    func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
+        guard let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return .missing }
+        do throws(ObjectStorageError) {
+            guard let object = try await storage.head(key.description) else { return .missing }
+            return object.length == file.length ? .identical : .different
+        } catch {
+            throw FileError(.transient, error.message)
+        }
+    }
+
+    /// A URL at which a finished file can be had for a while; `nil` if it is none of the storage's.
+    func address(
+        of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
+    ) -> String? {
+        guard let key = ObjectKey(id, identity) else { return nil }
+        return storage.signedURL(
+            key.description, method: isHead ? "HEAD" : "GET", disposition: disposition, mediaType: mediaType,
+            validFor: Self.addressLifetime, now: .now())
+    }
+
+    // MARK: - The start
+
+    func recover(_ id: DownloadID, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
+        if let note = local.wholePart(id) {
+            return .published(path: note.path, identity: note.identity, sha256: note.sha256)
+        }
+        return try local.recover(id, likelyPath: likelyPath)
+    }
+
+    func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile {
+        try local.openPublished(path, as: identity)
+    }
+
+    func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) {
+        try local.removeOrphans(keeping: isKept)
+    }
+}

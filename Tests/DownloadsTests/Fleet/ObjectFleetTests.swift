@@ -1,0 +1,209 @@
+import DemoUpstream
+import Foundation
+import HTTPClient
+import HTTPCore
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+@testable import ObjectStorage
+
+@Suite(
+    "A fleet with its files in object storage", .timeLimit(.minutes(5)),
+    .enabled(if: ObjectScene.isWanted, "\(ObjectScene.whySkipped)"))
+struct ObjectFleetTests {
+    @Test("every replica has a file, whole and by range; its removal leaves nothing", arguments: [0, 100_000, 65 << 20])
+    func filesOfAll(size: Int64) async throws {
+        let scene = try await ObjectScene()
+        let (first, second) = try await (scene.replica(), scene.replica())
+        let added = try await first.service.add(try scene.fleet.new("size=\(size)&seed=1")).download
+        let content = try #require(DemoUpstream.content(of: "/entity?size=\(size)&seed=1"))
+        let middle = size / 3..<size / 2
+        for replica in [first, second] {
+            let done = try await replica.follow(added.id) { !$0.state.isLive }
+            #expect(done.state == .completed && done.attempts == 1)
+            let whole = try await scene.get(added.id, from: replica)
+            #expect(whole.head.status.code == 200 && whole.body == content.bytes(in: 0..<size))
+            #expect(whole.head.fields[.contentType] == "audio/x-test")
+            if middle.isEmpty { continue }
+            let part = try await scene.get(added.id, from: replica, range: "bytes=\(middle.lowerBound)-\(middle.upperBound - 1)")
+            #expect(part.head.status.code == 206 && part.body == content.bytes(in: middle))
+        }
+        let again = try await second.service.add(try scene.fleet.new("size=\(size)&seed=1"))
+        #expect(again.download.id == added.id)
+        // The part file has gone.
+        for replica in [first, second] {
+            let parts = try FileManager.default.contentsOfDirectory(atPath: replica.directory.path + "/data/incomplete")
+            #expect(parts == [])
+        }
+        #expect(try await scene.keys().count == 1)
+        // Nothing else than what records name is found.
+        #expect(try await scene.collector(second).sweepOnce(olderThan: .zero) == 0)
+        try await second.service.remove(added.id, deletingFile: false)
+        while try await !scene.keys().isEmpty {}
+        while try scene.garbage() > 0 { await Task.yield() }
+        await first.service.shutdown()
+        await second.service.shutdown()
+        #expect(first.warnings.withLock { $0 } + second.warnings.withLock { $0 } == [])
+    }
+
+    @Test("while the storage is away, files wait, without a turn or an attempt")
+    func storageAway() async throws {
+        let scene = try await ObjectScene()
+        let replica = try await scene.replica { $0.maxConcurrent = 1 }
+        scene.relay.set(.refuse)
+        var ids: [DownloadID] = []
+        for seed in 1...3 {
+            ids.append(try await replica.service.add(try scene.fleet.new("size=\(seed * 20_000)&seed=\(seed)")).download.id)
+        }
+        try await replica.away.wait { $0 == 1 }
+        for id in ids { while await !replica.service.isPublishing(id) { await Task.yield() } }
+        #expect(try await scene.keys() == [])
+        scene.relay.set(.relay)
+        for (id, seed) in zip(ids, 1...) {
+            let done = try await replica.follow(id) { !$0.state.isLive }
+            #expect(done.state == .completed && done.attempts == 1 && done.error == nil)
+            #expect(scene.requests(seed) == 1)
+        }
+        #expect(replica.away.value == 1)
+        await replica.service.shutdown()
+    }
+
+    @Test("while a file waits, commands are carried out", arguments: [FaultyRelay.Mode.refuse, .swallow])
+    func commands(mode: FaultyRelay.Mode) async throws {
+        let scene = try await ObjectScene()
+        let replica = try await scene.replica()
+        scene.relay.set(mode)
+        var ids: [DownloadID] = []
+        for seed in 1...4 {
+            ids.append(try await replica.service.add(try scene.fleet.new("size=50000&seed=\(seed)")).download.id)
+        }
+        for id in ids { while await !replica.service.isPublishing(id) { await Task.yield() } }
+        #expect(try await replica.service.perform(.cancel, on: ids[0]).state == .cancelled)
+        try await replica.service.remove(ids[1], deletingFile: true)
+        let paused = try await replica.service.perform(.pause, on: ids[2])
+        #expect(paused.state == .paused && paused.bytesReceived == 50_000)
+        let begun = ContinuousClock.now
+        await replica.service.shutdown()
+        #expect(begun.duration(to: .now) < DownloadService.shutdownLimit)
+        scene.relay.set(.relay)
+        let again = try await scene.replica(in: replica.directory)
+        _ = try await again.service.perform(.resume, on: ids[2])
+        for (id, seed) in [(ids[2], 3), (ids[3], 4)] {
+            #expect(try await again.follow(id) { !$0.state.isLive }.state == .completed)
+            #expect(scene.requests(seed) == 1)
+            #expect(try await scene.get(id, from: again).body.count == 50_000)
+        }
+        #expect(again.service.index.download(ids[0])?.state == .cancelled)
+        #expect(again.service.index.download(ids[1]) == nil)
+        await again.service.shutdown()
+    }
+
+    @Test("what waits outlives a crash, and is not fetched again")
+    func crashWhileWaiting() async throws {
+        let scene = try await ObjectScene()
+        let replica = try await scene.replica()
+        scene.relay.set(.refuse)
+        let id = try await replica.service.add(try scene.fleet.new("size=50000&seed=5")).download.id
+        let (data, copy) = (replica.directory.path + "/data", try TemporaryDirectory())
+        let files = FileManager.default
+        while !files.fileExists(atPath: "\(data)/incomplete/\(id).publishing") { await Task.yield() }
+        // What a crash leaves: the same files, for another process.
+        try files.createDirectory(atPath: copy.path + "/data/incomplete", withIntermediateDirectories: true)
+        for name in try files.contentsOfDirectory(atPath: data) where !["incomplete", "files"].contains(name) {
+            try files.copyItem(atPath: "\(data)/\(name)", toPath: "\(copy.path)/data/\(name)")
+        }
+        for name in ["\(id).part", "\(id).publishing"] {
+            try files.linkItem(atPath: "\(data)/incomplete/\(name)", toPath: "\(copy.path)/data/incomplete/\(name)")
+        }
+        let again = try await scene.replica(in: copy)
+        scene.relay.set(.relay)
+        #expect(try await again.follow(id) { !$0.state.isLive }.state == .completed)
+        #expect(scene.requests(5) == 1)
+        await again.service.shutdown()
+        await replica.service.shutdown()
+    }
+
+    @Test("what a crash between upload and record leaves is swept, and the file is stored again")
+    func orphans() async throws {
+        let scene = try await ObjectScene()
+        let other = try await scene.replica { $0.maxConcurrent = 1 }
+        let busy = try await other.service.add(scene.fleet.slow(seed: 7)).download
+        _ = try await other.follow(busy.id) { $0.state == .downloading }
+        let store = Locked<FailingStore?>(nil)
+        let first = try await scene.replica(store: { real in
+            let failing = FailingStore(real)
+            failing.refuse { $0.savedRecord?.download.state == .completed }
+            store.withLock { $0 = failing }
+            return failing
+        })
+        let id = try await first.service.add(try scene.fleet.new("size=30000&seed=6")).download.id
+        while store.withLock({ $0?.refused ?? 0 }) == 0 { await Task.yield() }
+        let orphan = try await scene.keys()
+        #expect(orphan.count == 1)
+        await first.service.shutdown()
+        let collector = try await scene.collector(other)
+        #expect(try await collector.sweepOnce(olderThan: .seconds(3600)) == 0)
+        #expect(try await collector.sweepOnce(olderThan: .zero) == 1)
+        #expect(try await scene.keys() == [])
+        let again = try await scene.replica(in: first.directory)
+        #expect(try await other.follow(id) { !$0.state.isLive }.state == .completed)
+        #expect(try await scene.get(id, from: other).body.count == 30_000)
+        let keys = try await scene.keys()
+        #expect(keys.count == 1 && keys != orphan)
+        #expect(try await collector.sweepOnce(olderThan: .zero) == 0)
+        await again.service.shutdown()
+        await other.service.shutdown()
+    }
+
+    @Test("unfinished uploads are swept when they are old, and what is others' is left alone")
+    func unfinishedUploads() async throws {
+        let scene = try await ObjectScene()
+        let replica = try await scene.replica()
+        let id = DownloadID(value: 77)
+        for key in ["\(id)/5", "others/5"] {
+            let begin = StorageRequest("POST", key: key, query: [QueryItem(name: "uploads", value: "")], body: [])
+            _ = try await scene.storage.send(begin)
+            _ = try await scene.storage.send(StorageRequest("PUT", key: "\(key)0", body: []))
+        }
+        let collector = try await scene.collector(replica)
+        #expect(try await collector.sweepOnce(olderThan: .seconds(3600)) == 0)
+        #expect(try await collector.sweepOnce(olderThan: .zero) == 2)
+        #expect(try await scene.storage.unfinishedUploads().items.map(\.key) == ["others/5"])
+        #expect(try await scene.keys() == ["others/50"])
+        await replica.service.shutdown()
+    }
+
+    @Test("one replica sweeps in an hour")
+    func sweepIsClaimed() async throws {
+        let scene = try await ObjectScene()
+        let (first, second) = try await (scene.replica(), scene.replica())
+        var claims = 0
+        for replica in [first, second, first] {
+            if try await replica.service.fleet?.claimSweep(every: .seconds(3600)) == true { claims += 1 }
+        }
+        #expect(claims == 1)
+        #expect(try await second.service.fleet?.claimSweep(every: .zero) == true)
+        await first.service.shutdown()
+        await second.service.shutdown()
+    }
+
+    @Test("an object that is gone is noticed when somebody asks, and removing its record is fine")
+    func missingObject() async throws {
+        let scene = try await ObjectScene()
+        let replica = try await scene.replica()
+        let id = try await replica.service.add(try scene.fleet.new("size=1000&seed=8")).download.id
+        let done = try await replica.follow(id) { !$0.state.isLive }
+        let depot = try #require(await replica.service.depot.objects)
+        let file = try #require(done.published)
+        #expect(try await depot.recognise(file, of: id) == .identical)
+        let longer = PublishedFile(path: file.path, length: 1001, sha256: file.sha256, identity: file.identity)
+        #expect(try await depot.recognise(longer, of: id) == .different)
+        for key in try await scene.keys() { try await scene.storage.remove(key) }
+        #expect(try await depot.recognise(file, of: id) == .missing)
+        try await replica.service.remove(id, deletingFile: true)
+        while try scene.garbage() > 0 { await Task.yield() }
+        await replica.service.shutdown()
+    }
+}

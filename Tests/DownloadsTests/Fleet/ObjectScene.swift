@@ -1,0 +1,90 @@
+import DemoUpstream
+import Foundation
+import HTTPClient
+import HTTPCore
+import Postgres
+import System
+import TestSupport
+
+@testable import Downloads
+@testable import ObjectStorage
+
+/// A fleet that keeps finished files in a bucket of a test's own, which it reaches through a relay. Clients reach it without.
+final class ObjectScene: Sendable {
+    static let isWanted = PrivatePostgres.isWanted && PrivateStorage.isWanted
+    static let whySkipped = "PostgreSQL's server or juicefs is not installed"
+
+    let fleet: FleetScene
+    let relay: FaultyRelay
+    /// The bucket, without the relay.
+    let storage: ObjectStorage
+    private let objects: (location: ObjectLocation, credentials: ObjectCredentials)
+
+    init() async throws {
+        fleet = try FleetScene()
+        let service = try await PrivateStorage.shared()
+        guard let port = HTTPURL(service.endpoint)?.port,
+            let credentials = ObjectCredentials(accessKeyID: service.accessKeyID, secretAccessKey: service.secretAccessKey)
+        else { throw ServiceFixture.Missing(what: "a storage service") }
+        relay = try FaultyRelay(to: port)
+        let bucket = "fleet-\(UInt64.random(in: 0...UInt64.max))"
+        let direct = try ObjectLocation(parsing: "s3://\(bucket)/some/prefix?endpoint=\(service.endpoint)")
+        storage = ObjectStorage(direct, credentials: credentials, client: fleet.client)
+        try await storage.createBucket()
+        objects = (
+            try ObjectLocation(
+                parsing: "s3://\(bucket)/some/prefix?endpoint=http://127.0.0.1:\(relay.port)&public=\(service.endpoint)"),
+            credentials
+        )
+    }
+
+    func replica(
+        in directory: TemporaryDirectory? = nil, configure: (inout DownloadsConfiguration) -> Void = { _ in },
+        store: (@Sendable (any RecordStore) -> any RecordStore)? = nil
+    ) async throws -> Replica {
+        try await fleet.replica(
+            in: directory,
+            configure: {
+                $0.objects = objects
+                configure(&$0)
+            }, store: store)
+    }
+
+    /// What a client gets from a replica's URL for the file.
+    func get(_ id: DownloadID, from replica: Replica, range: String? = nil) async throws -> ClientResponse {
+        guard let file = replica.service.index.download(id)?.file,
+            let text = replica.service.address(
+                of: id, as: file, isHead: false, disposition: "attachment", mediaType: "audio/x-test"),
+            let url = HTTPURL(text)
+        else { throw ServiceFixture.Missing(what: "the address of \(id)") }
+        var request = ClientRequest(url: url)
+        request.range = range
+        return try await fleet.client.fetch(request, bodyLimit: 100 << 20)
+    }
+
+    /// How often the origin was asked for this.
+    func requests(_ seed: Int) -> Int { fleet.upstream.requests.count { $0.target.hasSuffix("seed=\(seed)") } }
+
+    /// The keys that the storage has.
+    func keys() async throws -> [String] { try await storage.list().items.map(\.key) }
+
+    /// How many objects the database knows to be given up.
+    func garbage() throws -> Int64 {
+        let connection = try PostgresConnection(fleet.database.conninfo, application: "test", within: .seconds(10))
+        defer { connection.close() }
+        let count = PostgresStatement("count", "SELECT count(*) FROM pawl.garbage")
+        return try connection.run([PostgresCommand(count, [])], within: .seconds(10)).first?.rows.first?.integer(0) ?? -1
+    }
+
+    func collector(_ replica: Replica) async throws -> ObjectCollector {
+        guard let store = await replica.service.fleet else { throw ServiceFixture.Missing(what: "a fleet") }
+        return ObjectCollector(fleet: store, storage: storage, log: { _ in })
+    }
+}
+
+extension DownloadService {
+    /// Whether the download's file is being published, or cannot be for a while.
+    func isPublishing(_ id: DownloadID) -> Bool {
+        if case .publishing? = entries[id]?.machine.phase { true } else { false }
+    }
+}
