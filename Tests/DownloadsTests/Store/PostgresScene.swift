@@ -58,12 +58,12 @@ final class PostgresScene {
         try texts("SELECT seq || ' ' || id FROM pawl.changes ORDER BY seq")
     }
 
-    /// How many statements of writers wait for a lock.
-    func blocked() throws -> Int {
+    /// The sessions that wait for a lock.
+    func blocked() throws -> [String?] {
         // Within a transaction, it is all as it was when it was first asked for.
         try execute("SELECT pg_stat_clear_snapshot()")
-        return try number(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+        return try texts(
+            "SELECT pid::text FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
     }
 }
 
