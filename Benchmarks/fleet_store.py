@@ -99,10 +99,11 @@ class Postgres:
 
     def run(self, name, sql):
         subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", self.address(name), "-c", sql], check=True,
-                       stdout=subprocess.DEVNULL)
+                       stdout=subprocess.DEVNULL, env={**os.environ, "PGOPTIONS": "-c client_min_messages=warning"})
 
     def database(self, name):
         """A new one."""
+        self.run("postgres", f"DROP DATABASE IF EXISTS {name}")
         self.run("postgres", f"CREATE DATABASE {name}")
         return self.address(name)
 
