@@ -35,6 +35,15 @@ func tests(
         swiftSettings: strict)
 }
 
+/// What only `Benchmarks/run` builds, since it needs what tests may see (`-enable-testing`).
+let benchmarks: [Target] =
+    Context.environment["PAWL_BENCHMARKS"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "store-benchmark", dependencies: ["Downloads"], path: "Benchmarks/Store", swiftSettings: strict)
+    ]
+
 let package = Package(
     name: "pawl",
     platforms: [.macOS(.v15)],
@@ -122,5 +131,5 @@ let package = Package(
             ]),
         tests("Reference", ["reference", "PawlService", "PawlConfiguration", "HTTPCore"]),
         tests("BlackBox", ["JSON"]),
-    ]
+    ] + benchmarks
 )
