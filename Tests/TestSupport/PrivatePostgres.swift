@@ -127,7 +127,7 @@ public final class PrivatePostgres: Sendable {
                 trap '' INT TERM HUP
                 cd '\(directory)'
                 \(programs.launcher) '\(programs.folder)/postgres' -D data -p \(port) -c listen_addresses=127.0.0.1 \
-                    -c unix_socket_directories='\(directory)' -c fsync=off -c max_connections=100 -c shared_buffers=32MB \
+                    -c unix_socket_directories='\(directory)' -c fsync=off -c max_connections=600 -c shared_buffers=32MB \
                     -c max_wal_size=256MB -c lc_messages=C -c log_min_messages=log -c log_min_error_statement=panic \
                     -c ssl=\(hasTLS ? "on" : "off") </dev/null &
                 server=$!

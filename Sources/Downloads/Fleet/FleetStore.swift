@@ -16,7 +16,7 @@ final class FleetStore: RecordStore {
     private let follower: Follower
     private let pullIsQueued = Atomic<Bool>(false)
     /// Held so that no other process works on it.
-    private let directory: DataDirectory
+    private let directory: DataDirectory?
 
     /// The longest that anything is waited for that goes through the database.
     static let patience: Duration = .milliseconds(4_500)
@@ -26,9 +26,9 @@ final class FleetStore: RecordStore {
         /// Changes, in their order, before whoever made them is answered.
         var changed: @Sendable ([FleetChange]) -> Void
         /// A letter has come, from that run.
-        var received: @Sendable (FleetLetter, Int64) -> Void
+        var received: @Sendable (FleetLetter, Int64) -> Void = { _, _ in }
         /// Messages to webhooks have been taken over from a replica that is gone.
-        var adopted: @Sendable ([WebhookDelivery]) -> Void
+        var adopted: @Sendable ([WebhookDelivery]) -> Void = { _ in }
         /// This replica has lost its lease.
         var fenced: @Sendable () -> Void
         /// Settings have been changed by another replica.
@@ -47,7 +47,7 @@ final class FleetStore: RecordStore {
     /// Connects twice, for the records and to listen, and registers this run.
     /// - Throws: `StoreError.unavailable`, `.newerSchema`, `.foreign`, and what PostgreSQL has to say.
     init(
-        _ options: PostgresRecordWriter.Options, in directory: DataDirectory,
+        _ options: PostgresRecordWriter.Options, in directory: DataDirectory? = nil,
         committer: GroupCommitter.Options = GroupCommitter.Options()
     ) throws(StoreError) {
         self.directory = directory
@@ -91,7 +91,7 @@ final class FleetStore: RecordStore {
     func close() async {
         listener.stop()
         await store.close()
-        directory.release()
+        directory?.release()
         follower.callbacks.withLock { $0 = nil }
     }
 }

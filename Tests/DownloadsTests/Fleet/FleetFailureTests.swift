@@ -10,8 +10,11 @@ import Testing
 /// Three replicas, whose connections to the database break, are swallowed, or stand still for longer than a lease; and clients that go to
 /// any of them. Afterwards everything that was promised has to hold. Which faults come is decided by a seed: `PAWL_FLEET_SEED` and
 /// `PAWL_FLEET_SECONDS` make it another and a longer run.
-@Suite("A fleet under faults", .timeLimit(.minutes(40)), .enabled(if: PrivatePostgres.isWanted, "\(PrivatePostgres.whySkipped)"))
+@Suite(
+    "A fleet under faults", .timeLimit(.minutes(40)), .enabled(if: FleetFailureTests.isAskedFor, "PAWL_FLEET_TESTS is not set"))
 struct FleetFailureTests {
+    /// It keeps the machine busy for half a minute, which others that run beside it would notice.
+    static let isAskedFor = ProcessInfo.processInfo.environment["PAWL_FLEET_TESTS"] != nil
     private static let seed = ProcessInfo.processInfo.environment["PAWL_FLEET_SEED"].flatMap { UInt64($0) } ?? 1
     private static let seconds = ProcessInfo.processInfo.environment["PAWL_FLEET_SECONDS"].flatMap { Int($0) } ?? 12
 
@@ -95,9 +98,7 @@ struct FleetFailureTests {
         #expect(Set(boards[0].map(\.id)) == kept)
         #expect(boards[0].allSatisfy { !$0.state.isLive || $0.state == .paused })
         try await Self.checkChanges(scene)
-        print(
-            "\(promised.made.count) downloads, \(promised.removed.count) removals; states",
-            Dictionary(grouping: boards[0], by: \.state).mapValues(\.count), "took", ContinuousClock.now - end)
+        #expect(promised.made.count > 20)
         for seat in seats { await seat.replica.service.shutdown() }
         let warnings = seats.flatMap { $0.replica.warnings.withLock { $0 } }
         #expect(warnings.isEmpty, "\(warnings.prefix(3))")

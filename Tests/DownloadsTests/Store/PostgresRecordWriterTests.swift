@@ -128,7 +128,7 @@ import Testing
             CREATE TABLE pawl.trouble ();
             CREATE FUNCTION pawl.troubled() RETURNS boolean LANGUAGE plpgsql AS $$
             BEGIN
-                IF EXISTS (SELECT FROM pawl.trouble) THEN RAISE EXCEPTION 'trouble' USING ERRCODE = '57014'; END IF;
+                IF EXISTS (SELECT FROM pawl.trouble) THEN RAISE EXCEPTION 'trouble' USING ERRCODE = '57P01'; END IF;
                 RETURN false;
             END $$;
             ALTER TABLE pawl.changes RENAME TO kept;

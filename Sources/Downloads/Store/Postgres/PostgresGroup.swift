@@ -44,7 +44,7 @@ struct PostgresGroup {
                 row.put(DownloadRow.encode(progress.segments))
             }
         case .remove(let id, _):
-            put(Statements.remove) { $0.put(id.description) }
+            put(Statements.remove) { [run] in Self.encode(id, run, to: &$0) }
             told.append((id, nil))
         case .show(let download):
             // Whoever goes on with it must not tell of another version under the same number.
@@ -108,21 +108,22 @@ struct PostgresGroup {
 
     /// A `text[]` as PostgreSQL reads it.
     static func array(_ texts: [String?]) -> String {
-        var written = "{"
+        var written: [UInt8] = [UInt8(ascii: "{")]
         for (place, text) in texts.enumerated() {
-            if place > 0 { written += "," }
+            if place > 0 { written.append(UInt8(ascii: ",")) }
             guard let text else {
-                written += "NULL"
+                written += "NULL".utf8
                 continue
             }
-            written += "\""
-            for character in text.unicodeScalars {
-                if character == "\"" || character == "\\" { written += "\\" }
-                written.unicodeScalars.append(character)
+            written.append(UInt8(ascii: "\""))
+            for byte in text.utf8 {
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { written.append(UInt8(ascii: "\\")) }
+                written.append(byte)
             }
-            written += "\""
+            written.append(UInt8(ascii: "\""))
         }
-        return written + "}"
+        written.append(UInt8(ascii: "}"))
+        return String(decoding: written, as: UTF8.self)
     }
 
     private mutating func put(_ statement: PostgresStatement, _ encode: (inout PostgresRowEncoder) -> Void) {
@@ -168,7 +169,12 @@ struct PostgresGroup {
         static let tell = PostgresStatement("tell", "SELECT pawl.tell($1::bigint, $2::text[], $3::text[])")
         static let progress = PostgresStatement(
             "progress", "UPDATE pawl.downloads SET bytes_received = $2::bigint, synced_segments = $3 WHERE id = $1")
-        static let remove = PostgresStatement("remove", "DELETE FROM pawl.downloads WHERE id = $1")
+        static let remove = PostgresStatement(
+            "remove",
+            """
+            DELETE FROM pawl.downloads WHERE id = $1 AND
+                CASE WHEN coalesce(owner, $2::bigint) = $2::bigint THEN true ELSE pawl.refuse(id) IS NULL END
+            """)
         static let set = PostgresStatement(
             "set",
             "INSERT INTO pawl.settings (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value")

@@ -118,7 +118,8 @@ final class PostgresListener: Sendable {
         try StoreError.translating {
             let connection = try PostgresConnection(database, application: "pawl listener", within: limit)
             try connection.execute(
-                "LISTEN pawl_changes; LISTEN pawl_progress; LISTEN pawl_settings; LISTEN pawl_run_\(run)", within: limit)
+                "SET application_name = '\(PostgresRecordWriter.sessionName(of: run))'; LISTEN pawl_changes; LISTEN pawl_progress; LISTEN pawl_settings; LISTEN pawl_run_\(run)",
+                within: limit)
             return connection
         }
     }

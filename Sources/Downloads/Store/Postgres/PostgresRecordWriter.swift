@@ -62,12 +62,10 @@ final class PostgresRecordWriter: RecordWriter {
         self.options = options
         var random = SystemRandom()
         run = Int64.random(in: 1...Int64.max, using: &random)
-        let connection = try Self.connect(options)
+        let connection = try Self.connect(options, run)
         try PostgresSchema.prepare(connection, within: options.limit)
         timeline = try Self.timeline(of: connection, within: options.limit)
-        let values: [PostgresValue] = [
-            .integer(run), .text(options.node), .text("\(PostgresSchema.version)"), .integer(Int64(connection.processID)),
-        ]
+        let values: [PostgresValue] = [.integer(run), .text(options.node), .text("\(PostgresSchema.version)")]
         _ = try StoreError.translating {
             try connection.run([PostgresCommand(Statements.enrol, values)], within: options.limit)
         }
@@ -217,9 +215,10 @@ extension PostgresRecordWriter {
         guard try ask([PostgresCommand(Statements.dead, [lease])]).first?.rows.isEmpty == false,
             let result = try transact([PostgresCommand(Statements.reap, [.integer(run), lease])]).first
         else { return 0 }
-        // A session of a process that was stopped, or behind a link that swallows, would hold its place for ever.
-        let backends = result.rows.compactMap { $0.integer(1) }
-        _ = try? ask(backends.map { PostgresCommand(Statements.terminate, [.integer($0)]) })
+        // The sessions of a process that was stopped, or behind a link that swallows, would hold their places for ever, and one that
+        // listens and does not read would fill the server's queue.
+        let dead = result.rows.compactMap { $0.integer(0) }
+        _ = try? ask(dead.map { PostgresCommand(Statements.terminate, [.text(Self.sessionName(of: $0))]) })
         try follow()
         return result.rows.count
     }
@@ -328,11 +327,15 @@ extension PostgresRecordWriter {
 // MARK: - Connections
 
 extension PostgresRecordWriter {
-    private static func connect(_ options: Options) throws(StoreError) -> PostgresConnection {
+    /// What a run calls its sessions, so that others can end them when it is dead.
+    static func sessionName(of run: Int64) -> String { "pawl_run_\(run)" }
+
+    private static func connect(_ options: Options, _ run: Int64) throws(StoreError) -> PostgresConnection {
         try StoreError.translating {
             let connection = try PostgresConnection(options.database, application: "pawl", within: options.limit)
             try connection.execute(
                 """
+                SET application_name = '\(sessionName(of: run))';
                 SET synchronous_commit = on;
                 SET statement_timeout = '10s';
                 SET lock_timeout = '5s';
@@ -347,7 +350,7 @@ extension PostgresRecordWriter {
         if isClosed { throw .closed }
         if let connection, !connection.isBroken { return connection }
         disconnect()
-        let made = try Self.connect(options)
+        let made = try Self.connect(options, run)
         // What is shown here may never have been committed there.
         guard try Self.timeline(of: made, within: options.limit) == timeline else {
             made.close()
@@ -462,7 +465,7 @@ extension PostgresRecordWriter {
 
 extension PostgresRecordWriter {
     fileprivate enum Statements {
-        static let enrol = PostgresStatement("enrol", "SELECT pawl.enrol($1::bigint, $2, $3, $4::integer)")
+        static let enrol = PostgresStatement("enrol", "SELECT pawl.enrol($1::bigint, $2, $3)")
         static let fence = PostgresStatement("fence", "SELECT pawl.fence($1::bigint, $2::bigint)")
         /// Waits for the group if it is under way; otherwise takes its number away from it. The same again changes nothing.
         static let settle = PostgresStatement(
@@ -471,14 +474,15 @@ extension PostgresRecordWriter {
             UPDATE pawl.replicas SET last_group = CASE last_group WHEN $2::bigint THEN $2::bigint + 2 ELSE last_group END
                 WHERE run = $1::bigint RETURNING last_group
             """)
-        static let reap = PostgresStatement("reap", "SELECT run, backend, freed FROM pawl.reap($1::bigint, $2::interval)")
+        static let reap = PostgresStatement("reap", "SELECT run, freed FROM pawl.reap($1::bigint, $2::interval)")
         static let letters = PostgresStatement(
             "letters", "DELETE FROM pawl.mail WHERE recipient = $1::bigint RETURNING number, sender, body")
         static let dead = PostgresStatement(
             "dead", "SELECT FROM pawl.replicas WHERE heartbeat < clock_timestamp() - $1::interval LIMIT 1")
         static let retire = PostgresStatement("retire", "SELECT pawl.retire($1::bigint, $2::boolean)")
         static let tellProgress = PostgresStatement("tell_progress", "SELECT pg_notify('pawl_progress', $1)")
-        static let terminate = PostgresStatement("terminate", "SELECT pg_terminate_backend($1::integer)")
+        static let terminate = PostgresStatement(
+            "terminate", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1")
 
         private static let columns = DownloadRow.columns.joined(separator: ", ")
         static let find = PostgresStatement("find", "SELECT \(columns) FROM pawl.downloads WHERE id = $1")
@@ -565,6 +569,8 @@ extension StoreError {
         case .server("53100", _): self = .full
         // The only rows that two replicas may want to make.
         case .server("23505", _): self = .conflict
+        // It was given up for taking too long, and would again.
+        case .server("57014", let message): self = .inputOutput(message)
         // Of the connection, for want of resources, by an operator, for a conflict with others, or on a server that only reads: another
         // attempt may succeed.
         case .server(let state, let message)

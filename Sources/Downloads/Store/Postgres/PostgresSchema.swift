@@ -84,8 +84,7 @@ enum PostgresSchema {
             node text NOT NULL,
             heartbeat timestamptz NOT NULL,
             last_group bigint NOT NULL,
-            release text NOT NULL,
-            backend integer NOT NULL
+            release text NOT NULL
         );
 
         -- `is_first`: who asks for the URL with this digest is given this one.
@@ -332,31 +331,28 @@ enum PostgresSchema {
 
         -- Declares those dead that have not been heard of for so long, and frees what they had. A write that is under way is waited for:
         -- then it counts, and its run lives.
-        CREATE FUNCTION pawl.reap(me bigint, lease interval) RETURNS TABLE (run bigint, backend integer, freed bigint)
-            LANGUAGE plpgsql AS $$
+        CREATE FUNCTION pawl.reap(me bigint, lease interval) RETURNS TABLE (run bigint, freed bigint) LANGUAGE plpgsql AS $$
         #variable_conflict use_column
         DECLARE
             runs bigint[];
-            backends integer[];
         BEGIN
             WITH dead AS (
-                DELETE FROM pawl.replicas WHERE heartbeat < clock_timestamp() - lease AND run <> me RETURNING run, backend)
-            SELECT coalesce(array_agg(run), '{}'), coalesce(array_agg(backend), '{}') INTO runs, backends FROM dead;
+                DELETE FROM pawl.replicas WHERE heartbeat < clock_timestamp() - lease AND run <> me RETURNING run)
+            SELECT coalesce(array_agg(run), '{}') INTO runs FROM dead;
             IF cardinality(runs) > 0 THEN
-                RETURN QUERY SELECT r, b, pawl.free(me, ARRAY[r], true) FROM unnest(runs, backends) AS gone (r, b);
+                RETURN QUERY SELECT r, pawl.free(me, ARRAY[r], true) FROM unnest(runs) AS gone (r);
             END IF;
         END $$;
 
         -- Begins a run. What an earlier one on the same data directory had is its own from now on, with the bytes.
-        CREATE FUNCTION pawl.enrol(me bigint, place text, version text, session integer) RETURNS SETOF bigint
-            LANGUAGE plpgsql AS $$
+        CREATE FUNCTION pawl.enrol(me bigint, place text, version text) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
         DECLARE
             before bigint[];
         BEGIN
             WITH gone AS (DELETE FROM pawl.replicas WHERE node = place RETURNING run)
             SELECT coalesce(array_agg(run), '{}') INTO before FROM gone;
-            INSERT INTO pawl.replicas (run, node, heartbeat, last_group, release, backend)
-                VALUES (me, place, clock_timestamp(), 0, version, session);
+            INSERT INTO pawl.replicas (run, node, heartbeat, last_group, release)
+                VALUES (me, place, clock_timestamp(), 0, version);
             UPDATE pawl.downloads SET owner = me, slot = NULL, waiting = false WHERE owner = ANY (before);
             UPDATE pawl.webhook_deliveries SET owner = me WHERE owner = ANY (before);
             RETURN QUERY SELECT unnest(before);
