@@ -118,7 +118,7 @@ extension DownloadService {
             queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
             return
         }
-        guard !isShuttingDown, let url = HTTPURL(record.download.url) else { return submit([.leaveQueue(id), .letGo(id)]) }
+        guard !isShuttingDown, let url = HTTPURL(record.download.url) else { return submit([.letGo(id)]) }
         let entry = Entry(DownloadMachine(record, url: url, written: Coverage(record.segments)))
         entry.hasTurn = true
         entries[id] = entry
@@ -129,7 +129,8 @@ extension DownloadService {
 
     /// Whether any replica could go on with a download as well as this one: nothing is under way for it, and it has no bytes here.
     func canLetGo(_ entry: Entry) -> Bool {
-        guard entry.machine.rests, !entry.hasTurn else { return false }
+        // At the end of a service, all is let go of together, by whoever knows what has been told of it.
+        guard !isShuttingDown, entry.machine.rests, !entry.hasTurn else { return false }
         let record = entry.machine.record
         return record.segments.isEmpty && entry.machine.written.ranges.isEmpty
     }
@@ -138,7 +139,7 @@ extension DownloadService {
     func letGo(_ entry: Entry) {
         let record = entry.machine.record
         fleet?.transfers.set(nil, of: record.id)
-        guard entry.machine.phase != .removed, record.segments.isEmpty else { return }
+        guard entry.machine.phase != .removed, record.segments.isEmpty, !isShuttingDown else { return }
         if isSeekingTurns { passedOn.insert(record.id) }
         submit([.letGo(record.id)])
     }

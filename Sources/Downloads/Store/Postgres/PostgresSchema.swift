@@ -301,12 +301,14 @@ enum PostgresSchema {
             ids text[];
             bodies text[];
         BEGIN
+            -- Nothing changes about what rests and has no bytes.
+            UPDATE pawl.downloads SET owner = NULL, slot = NULL WHERE owner = ANY (runs) AND (state IN ('completed', 'cancelled')
+                OR state IN ('paused', 'failed') AND bytes_received = 0 AND synced_segments IS NULL AND entity_known = 0);
             WITH freed AS (
                 UPDATE pawl.downloads AS d SET
                     owner = NULL, slot = NULL, waiting = state IN ('queued', 'downloading', 'retrying'),
                     state = CASE WHEN state IN ('downloading', 'retrying') THEN 'queued' ELSE state END,
-                    bytes_received = CASE WHEN state = 'completed' THEN bytes_received ELSE 0 END,
-                    synced_segments = NULL, entity_known = 0, retry_at = NULL,
+                    bytes_received = 0, synced_segments = NULL, entity_known = 0, retry_at = NULL,
                     revision = revision + 1,
                     updated_at = floor(extract(epoch FROM clock_timestamp()) * 1000)
                 WHERE owner = ANY (runs) AND (everything OR synced_segments IS NULL)
