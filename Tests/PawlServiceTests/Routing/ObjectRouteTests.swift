@@ -15,7 +15,7 @@ import Testing
 @Suite(
     "Files in object storage", .timeLimit(.minutes(3)),
     .enabled(
-        if: PrivatePostgres.isWanted && PrivateStorage.isWanted, "PostgreSQL's server or juicefs is not installed"))
+        if: PrivatePostgres.isWanted && PrivateStorage.isWanted, "PAWL_FLEET_TESTS is not set: Tests/Fleet/run runs them"))
 struct ObjectRouteTests {
     /// A replica with a finished file of 1,000 bytes, and what it answers requests for it with.
     private struct Scene {
