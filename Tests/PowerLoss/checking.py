@@ -14,8 +14,6 @@ import urllib.request
 import recording
 
 PATIENCE = 30
-# A request that the origin, which is busy, leaves without a response is given up after a minute, and made again.
-LONGEST_TRANSFER = 90
 #: The time in which leftovers may go after the last download has ended.
 TIDYING = 5
 #: Files of at most so many bytes are also asked for.
@@ -155,7 +153,7 @@ class Check:
                     raise Violation("a command is refused", self.story.keys[download["id"]], f"{command}: {status} {response}")
 
     def wait_for_ends(self):
-        deadline, pause = time.monotonic() + LONGEST_TRANSFER, 0.01
+        deadline, pause = time.monotonic() + PATIENCE, 0.01
         while True:
             found = self.everything()
             waiting = [key for key, download in found.items() if download["state"] not in ("completed", "cancelled", "failed")]

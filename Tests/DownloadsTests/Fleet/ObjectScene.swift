@@ -12,7 +12,7 @@ import TestSupport
 /// A fleet that keeps finished files in a bucket of a test's own, which it reaches through a relay. Clients reach it without.
 final class ObjectScene: Sendable {
     static let isWanted = PrivatePostgres.isWanted && PrivateStorage.isWanted
-    static let whySkipped = PrivatePostgres.whySkipped
+    static let whySkipped = "PostgreSQL's server or juicefs is not installed"
 
     let fleet: FleetScene
     let relay: FaultyRelay
