@@ -292,6 +292,8 @@ extension DownloadService {
 
     /// Lets go of what the machine's phase has no use for.
     func tidy(_ entry: Entry) {
+        // While a file is being removed, actions are left that may need all of it.
+        guard entry.interrupted == nil else { return }
         let isBusy = !entry.machine.isQuiet
         let isFinishing = entry.machine.isFinishing
         if isBusy != entry.isBusy { busyCount += isBusy ? 1 : -1 }

@@ -333,6 +333,21 @@ struct PromiseTests {
 
     // MARK: - The store
 
+    @Test("whoever has asked a download for something and goes away takes nothing from it that it still needs")
+    func lettingGo() async throws {
+        let disk = SlowDisk()
+        disk.gate.open()
+        let fixture = try await ServiceFixture(disk: disk)
+        disk.keepsNames.withLock { ($0 = true, wake: false) }
+        let made = try await fixture.add("size=700&seed=60")
+        try await disk.isReached.wait { $0 }
+        try await fixture.service.pin([made.id])
+        await fixture.service.unpin([made.id])
+        disk.keepsNames.withLock { ($0 = false, wake: true) }
+        #expect(try await fixture.end(of: made.id).state == .completed)
+        await fixture.service.shutdown()
+    }
+
     @Test("a completion that could not be saved is saved before long")
     func completionSavedLater() async throws {
         let fixture = try await ServiceFixture()
@@ -435,6 +450,8 @@ final class SlowDisk: Sendable {
     let isReached = Waiter(false)
     /// Its free room in bytes; without it, that of the real one.
     let free = Locked<Int64?>(nil)
+    /// Whether names of part files stay for now.
+    let keepsNames = Monitor(false)
 }
 
 /// A depot on a disk that does not get on with verifying before a gate is opened.
@@ -486,7 +503,13 @@ final class SlowDepot: FileDepot {
     func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
         try await real.publish(publication)
     }
-    func finishPublishing(_ id: DownloadID) throws(FileError) { try real.finishPublishing(id) }
+    func finishPublishing(_ id: DownloadID) throws(FileError) {
+        disk.keepsNames.wait { keepsNames in
+            if keepsNames { disk.isReached.update { $0 = true } }
+            return keepsNames ? .wait(nil) : .done(())
+        }
+        try real.finishPublishing(id)
+    }
     func isTaken(_ path: FilePath) -> Bool { real.isTaken(path) }
     func canHold(_ folder: String) -> Bool { real.canHold(folder) }
     func has(_ file: PublishedFile) -> Bool { real.has(file) }
