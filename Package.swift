@@ -69,10 +69,12 @@ let package = Package(
             ["HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Postgres", "System", "CSQLite", "CSystem"]),
         module("Aria2", ["Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         module("DemoUpstream", ["HTTPServer", "HTTPCore", "JSON", "System"]),
-        module("PawlConfiguration", ["Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
+        module(
+            "PawlConfiguration",
+            ["Downloads", "HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Terminal", "System"]),
         module(
             "CommandLine",
-            ["PawlConfiguration", "Downloads", "HTTPClient", "HTTPCore", "JSON", "Terminal", "System"]),
+            ["PawlConfiguration", "Downloads", "HTTPClient", "HTTPCore", "JSON", "ObjectStorage", "Terminal", "System"]),
         module(
             "PawlService",
             [
@@ -115,7 +117,9 @@ let package = Package(
         tests("Aria2", ["Aria2", "Downloads", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("DemoUpstream", ["DemoUpstream", "HTTPServer", "HTTPCore", "JSON", "System"]),
         tests("Terminal", ["Terminal"]),
-        tests("CommandLine", ["CommandLine", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "Terminal"]),
+        tests(
+            "CommandLine",
+            ["CommandLine", "PawlConfiguration", "DemoUpstream", "Downloads", "HTTPCore", "JSON", "ObjectStorage", "Terminal"]),
         tests(
             "PawlService",
             [

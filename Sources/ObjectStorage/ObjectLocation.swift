@@ -26,7 +26,8 @@ public struct ObjectLocation: Sendable, Equatable {
         }
     }
 
-    private static let form = "s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME&public=URL]"
+    /// How one is written.
+    public static let form = "s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME&public=URL]"
 
     /// Reads a location. Escapes in the prefix and behind the question mark are those of URLs; unknown names there are errors.
     public init(parsing text: String) throws(ParsingError) {

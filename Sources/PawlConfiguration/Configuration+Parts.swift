@@ -24,6 +24,12 @@ extension DownloadsConfiguration {
     public init(_ configuration: Configuration) {
         self.init(dataDirectory: configuration.dataDirectory, destinationGuard: configuration.destinationGuard)
         downloadsDirectory = configuration.downloadsDirectory
+        database = configuration.store
+        if let location = configuration.objects, let credentials = configuration.objectCredentials {
+            objects = (location, credentials)
+        }
+        lease = configuration.lease
+        leavesFleet = configuration.leavesFleet
         filePermissions = configuration.filePermissions
         maxConcurrent = configuration.maxConcurrent
         maxPerHost = configuration.maxPerHost

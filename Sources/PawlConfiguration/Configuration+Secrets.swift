@@ -16,6 +16,22 @@ extension Configuration {
         self.token = token
     }
 
+    /// Whether a text is the URL of a database; what is in it, libpq says.
+    public static func isStore(_ text: String) -> Bool {
+        ["postgres://", "postgresql://"].contains { text.hasPrefix($0) } && !text.utf8.contains(0)
+    }
+
+    /// Reads the file with the database's URL, if there is one.
+    /// - Throws: one line that says why there is none in it.
+    public mutating func readStore() throws(StartError) {
+        guard let storeFile else { return }
+        let store = try Self.firstLine(of: storeFile, "store file")
+        guard Self.isStore(store) else {
+            throw StartError("store file \(storeFile): its first line must be a postgres:// URL")
+        }
+        self.store = store
+    }
+
     /// Reads the file of tokens with names and scopes, if there is one.
     /// - Throws: one line that says why it cannot be used, and never shows a token.
     public func readTokensFile() throws(StartError) -> [NamedToken] {

@@ -1,6 +1,7 @@
 public import Downloads
 public import HTTPClient
 public import HTTPCore
+public import ObjectStorage
 
 /// Everything about a service that its user can choose. The command line documents what each option means.
 public struct Configuration: Sendable {
@@ -12,6 +13,18 @@ public struct Configuration: Sendable {
     public var dataDirectory = "./pawl-data"
     /// Where part files and finished files are kept instead.
     public var downloadsDirectory: String?
+    /// The database of the fleet that this service is a replica of, as libpq takes it; `nil`: records are kept in the data directory.
+    public var store: String?
+    /// A file whose first line is that; ``readStore()`` reads it.
+    public var storeFile: String?
+    /// Where a fleet keeps finished files.
+    public var objects: ObjectLocation?
+    /// Who asks for them.
+    public var objectCredentials: ObjectCredentials?
+    /// For how long a replica that is not heard of keeps its downloads.
+    public var lease: Duration = .seconds(15)
+    /// Whether a replica that ends leaves all of its downloads to the others, since it will not come back.
+    public var leavesFleet = false
     /// Who else may read finished files.
     public var filePermissions = FilePermissions()
     /// What every API request must carry; `nil`: nothing.
@@ -93,6 +106,9 @@ public struct Configuration: Sendable {
         postsURL = HTTPURL(.https, host: "jsonplaceholder.typicode.com")
         archiveURL = HTTPURL(.https, host: "archive.org")
     }
+
+    /// Whether it is one of the replicas of a fleet.
+    public var isReplica: Bool { store != nil || storeFile != nil }
 
     /// Whether requests must carry a token.
     public var needsToken: Bool { token != nil || tokenFile != nil || tokensFile != nil }

@@ -41,6 +41,7 @@ extension Log {
                 [("count", .integer(Int64(count)))])
         case .objectStorage(let reason?): write(.error, "finished files wait to be stored: \(reason)")
         case .objectStorage(nil): write(.info, "finished files can be stored again")
+        case .joined(let run): write(.info, "this replica has joined its fleet", [("run", .integer(run))])
         case .fenced: write(.error, "the lease is lost: others have taken over, and nothing is written any more")
         // Counted, and not worth a line each.
         case .started, .committed, .webhook: break

@@ -48,6 +48,11 @@ public struct TokenDigest: Sendable, Hashable {
         self.words = words
     }
 
+    /// The digest itself, 32 bytes: for signing, and nothing that is shown.
+    public var bytes: [UInt8] {
+        (0..<32).map { UInt8(truncatingIfNeeded: words[$0 >> 3] >> UInt64(56 - 8 * ($0 & 7))) }
+    }
+
     /// Whether both are the same. The time taken does not depend on how much of them is.
     public func equals(_ other: TokenDigest) -> Bool {
         let difference = words ^ other.words

@@ -2,13 +2,15 @@ internal import Glibc
 
 /// What the process was started with, and may use.
 public enum ProcessEnvironment {
-    /// The variables that begin with `PAWL_`, by name.
-    public static func variables() -> [String: String] {
+    /// The variables that begin with one of these, by name.
+    public static func variables(beginningWith prefixes: [String]) -> [String: String] {
         var variables: [String: String] = [:]
         var entry = unsafe environ
         while let text = unsafe entry.pointee {
             let parts = unsafe String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2, parts[0].hasPrefix("PAWL_") { variables[String(parts[0])] = String(parts[1]) }
+            if parts.count == 2, prefixes.contains(where: { parts[0].hasPrefix($0) }) {
+                variables[String(parts[0])] = String(parts[1])
+            }
             unsafe entry += 1
         }
         return variables

@@ -1,3 +1,4 @@
+internal import ObjectStorage
 internal import PawlConfiguration
 
 /// Reads a command line and an environment. Pure: no file is opened, nothing is printed.
@@ -40,6 +41,7 @@ public enum CommandLineParser {
         try readEnvironment(environment, options.filter { !given.contains($0.name) }, into: &invocation)
         invocation.warnings = EnvironmentCheck.warnings(about: environment)
         for flag in flags { try set(flag.option, flag.value, calling: flag.option.flag, in: &invocation) }
+        invocation.configuration.objectCredentials = ObjectCredentials(environment: environment)
         try check(invocation)
         return invocation
     }
@@ -149,7 +151,23 @@ public enum CommandLineParser {
                 throw UsageError("pawl: bad value for --token: \(error)")
             }
         }
+        try checkFleet(configuration)
         try OperandCheck.check(invocation)
+    }
+
+    /// Records that others share are of no use without files that they share, and the other way round.
+    private static func checkFleet(_ configuration: Configuration) throws(UsageError) {
+        switch (configuration.isReplica, configuration.objects) {
+        case (false, nil): return
+        case (true, nil): throw UsageError("pawl: --store needs --files as well: it takes \(ObjectLocation.form)")
+        case (false, .some): throw UsageError("pawl: --files needs --store or --store-file as well: it takes a postgres:// URL")
+        case (true, .some):
+            guard configuration.objectCredentials != nil else {
+                throw UsageError(
+                    "pawl: --files needs the variables AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, of visible ASCII characters without spaces"
+                )
+            }
+        }
     }
 
     /// Splits `--flag=value`, and `-xvalue` where `-x` takes one.

@@ -3,7 +3,7 @@ enum EnvironmentCheck {
     /// One line about all of them, by name only: a value may be a secret.
     static func warnings(about environment: [String: String]) -> [String] {
         let known = OptionTable.all.filter(\.isInEnvironment).map(\.environmentName)
-        let unknown = environment.keys.sorted().filter { !known.contains($0) && !isMadeByKubernetes($0) }
+        let unknown = environment.keys.sorted().filter { $0.hasPrefix("PAWL_") && !known.contains($0) && !isMadeByKubernetes($0) }
         guard !unknown.isEmpty else { return [] }
         let names = unknown.map { name in
             Spelling.nearest(to: name, among: known).map { "\(name) (did you mean \($0)?)" } ?? name

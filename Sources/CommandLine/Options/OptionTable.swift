@@ -1,6 +1,7 @@
 internal import Downloads
 internal import HTTPClient
 internal import HTTPCore
+internal import ObjectStorage
 internal import PawlConfiguration
 
 /// All options, in the order help shows them.
@@ -55,6 +56,46 @@ enum OptionTable {
             return true
         }
         .completed(from: .directory),
+        Option(
+            "store", "URL", accepts: "a postgres:// URL, as libpq takes it", default: "none: SQLite in --data-dir",
+            "database that replicas share; with --files", isSecret: true, commands: [.serve, .check]
+        ) { invocation, value in
+            guard Configuration.isStore(value) else { return false }
+            invocation.configuration.store = value
+            invocation.configuration.storeFile = nil
+            return true
+        },
+        Option(
+            "store-file", "PATH", accepts: "a path", default: "none", "file whose first line is that URL",
+            commands: [.serve, .check]
+        ) { invocation, value in
+            guard isPath(value) else { return false }
+            invocation.configuration.storeFile = value
+            invocation.configuration.store = nil
+            return true
+        }
+        .completed(from: .file),
+        Option(
+            "files", "URL", accepts: ObjectLocation.form, default: "none: --downloads-dir",
+            "object storage that replicas keep finished files in, with the keys of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and"
+                + " AWS_SESSION_TOKEN; with --store",
+            commands: [.serve, .check]
+        ) { invocation, value in
+            guard let location = try? ObjectLocation(parsing: value) else { return false }
+            invocation.configuration.objects = location
+            return true
+        },
+        Option(
+            "lease", "TIME", accepts: "\(TimeSpan.accepted), from 3s to 1h", default: "15s",
+            "for how long a replica that is not heard of keeps its downloads; longer than a restart takes", commands: [.serve]
+        ) { invocation, value in
+            guard let lease = TimeSpan.parse(value), (.seconds(3) ... .seconds(3600)).contains(lease) else { return false }
+            invocation.configuration.lease = lease
+            return true
+        },
+        .toggle(
+            "leave", "at the end, leave all downloads to other replicas at once: for one that does not come back",
+            commands: [.serve], \.leavesFleet),
         .permissions(
             "file-mode", accepts: "three or four octal digits from 0600 to 0666, without a right to execute", default: "0600",
             "mode of finished files, whatever the umask is", needing: 0o600, within: 0o666, \.filePermissions.file),

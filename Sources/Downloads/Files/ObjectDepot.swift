@@ -116,6 +116,19 @@ final class ObjectDepot: FileDepot {
         }
     }
 
+    /// Why nothing can ever be stored as it is configured. While the storage is away, that is not known: then the log is told.
+    func problem() async -> String? {
+        do throws(ObjectStorageError) {
+            try await storage.probe()
+            return nil
+        } catch .unavailable(let reason) {
+            note(.unavailable(reason))
+            return nil
+        } catch {
+            return "--files: \(error.message)"
+        }
+    }
+
     private func upload(_ file: VerifiedFile, to key: ObjectKey) async -> ObjectStorageError? {
         if Task.isCancelled { return .cancelled }
         do throws(ObjectStorageError) {

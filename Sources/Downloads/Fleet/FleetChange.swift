@@ -25,6 +25,8 @@ struct FleetChange: Sendable {
 struct FleetContents: Sendable {
     /// Names the fleet in event ids.
     var epoch: UInt64 = 0
+    /// What only the fleet's replicas know.
+    var secret: [UInt8] = []
     /// The last changes that the records tell of, in order; what came before is not known one by one.
     var recent: [FleetChange] = []
     /// The change before the first of `recent`; the last of all if there are none.

@@ -9,10 +9,13 @@ internal import System
 final class FleetStore: RecordStore {
     /// This process's life.
     let run: Int64
+    /// Whether a standby may be promoted without the last commits.
+    let mayLoseCommits: Bool
     /// The counters of transfers, this replica's own and what others tell of theirs.
     let transfers = FleetTransfers()
     let store: GroupCommitStore
     private let listener: PostgresListener
+    private let heard: Locked<ContinuousClock.Instant>
     private let follower: Follower
     private let pullIsQueued = Atomic<Bool>(false)
     /// Held so that no other process works on it.
@@ -54,6 +57,8 @@ final class FleetStore: RecordStore {
         let follower = Follower()
         let writer = try PostgresRecordWriter(options)
         run = writer.run
+        mayLoseCommits = writer.mayLoseCommits
+        heard = writer.heard
         writer.follower = { changes in follower.tell { $0.changed(changes) } }
         writer.adopted = { deliveries in follower.tell { $0.adopted(deliveries) } }
         writer.fenced = { follower.tell { $0.fenced() } }
@@ -85,6 +90,9 @@ final class FleetStore: RecordStore {
     func note(_ progress: StoredProgress) { store.note(progress) }
 
     var isCongested: Bool { store.isCongested }
+
+    /// For how long the database has not answered.
+    var silence: Duration { ContinuousClock.now - heard.withLock { $0 } }
 
     var fleet: FleetStore? { self }
 

@@ -24,6 +24,8 @@ public enum DownloadLogEvent: Sendable {
     case gate(WaitingReason?)
     /// Records were removed that had been kept for long enough, and the finished files with them if that was asked for.
     case expired(count: Int, withFiles: Bool)
+    /// This replica has joined its fleet, as this run.
+    case joined(run: Int64)
     /// This replica has lost its lease: others have taken over what it had, and nothing that it does counts any more.
     case fenced
     /// Something went wrong that no download shows.

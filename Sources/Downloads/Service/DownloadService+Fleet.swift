@@ -144,11 +144,11 @@ extension DownloadService {
         submit([.letGo(record.id)])
     }
 
-    /// Lets others go on with what has no bytes here, at the end of a service.
+    /// Lets others go on with what has no bytes here, or with everything, at the end of a service.
     func leaveFleet() async {
         guard let fleet else { return }
         do throws(StoreError) {
-            try await fleet.retire(leaving: false)
+            try await fleet.retire(leaving: configuration.leavesFleet)
         } catch {
             if error != .fenced { log(.warning("others wait for this replica's lease to end: \(error)")) }
         }

@@ -13,6 +13,8 @@ public actor DownloadService {
     public nonisolated let index: SnapshotIndex
     /// Transitions and progress for those who follow.
     public nonisolated let events: EventHub
+    /// Random bytes that nobody else knows, but for the other replicas of a fleet.
+    public nonisolated let secret: [UInt8]
 
     var configuration: DownloadsConfiguration
     let client: HTTPClient
@@ -117,7 +119,11 @@ public actor DownloadService {
         try await self.init(configuration: configuration, client: client, webhooks: webhooks, log: log) {
             directory throws(StoreError) in
             let options = GroupCommitter.Options(committed: { log(.committed(took: $0)) })
-            guard let database = configuration.database else { return try GroupCommitStore(directory, options: options) }
+            guard let database = configuration.database else {
+                try directory.refuse(having: "node", "it is a replica's: give --store and --files, or another --data-dir")
+                return try GroupCommitStore(directory, options: options)
+            }
+            try directory.refuse(having: "pawl.sqlite", "it has records of its own, which a replica does not take over")
             let writer = PostgresRecordWriter.Options(database: database, node: try directory.node(), lease: configuration.lease)
             return try FleetStore(writer, in: directory, committer: options)
         }
@@ -154,10 +160,16 @@ public actor DownloadService {
         } catch {
             throw DownloadsStartError(error.description)
         }
+        if let objects = depot.objects, let problem = await objects.problem() {
+            await store.close()
+            throw DownloadsStartError(problem)
+        }
         var configuration = configuration
+        // A fleet's are those of its first replica, until they are changed for all: another one does not undo that by starting.
+        let isKept = { (name: String) in contents.fleet != nil && contents.settings[name] != nil }
         var (settings, changes) = configuration.settings.merged(
-            withKept: contents.settings, explicit: configuration.explicitSettings,
-            isScheduleExplicit: configuration.speedSchedule != nil)
+            withKept: contents.settings, explicit: configuration.explicitSettings.filter { !isKept($0.rawValue) },
+            isScheduleExplicit: configuration.speedSchedule != nil && !isKept(ServiceSettings.scheduleName))
         configuration.settings = settings
         for record in contents.idempotencyRecords {
             changes += idempotency.remember(record, now: .now()).map(StoreChange.forget)
@@ -172,6 +184,17 @@ public actor DownloadService {
         self.client = client
         self.depot = depot
         self.log = log
+        var random = SystemRandom()
+        secret = contents.fleet?.secret ?? (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        if let fleet {
+            log(.joined(run: fleet.run))
+            if fleet.mayLoseCommits {
+                log(
+                    .warning(
+                        "the database has a standby and synchronous_standby_names is empty: if it is promoted, the last changes may be lost"
+                    ))
+            }
+        }
         publisher =
             if let found = contents.fleet {
                 DownloadPublisher(found)

@@ -14,6 +14,8 @@ public struct DownloadsConfiguration: Sendable {
     public var objects: (location: ObjectLocation, credentials: ObjectCredentials)?
     /// For how long a replica of a fleet that is not heard of keeps what it has; more than a restart takes.
     public var lease: Duration = .seconds(15)
+    /// Whether a replica that ends leaves all that it has to the others, since it will not come back: transfers start over there.
+    public var leavesFleet = false
     /// Who else may read finished files.
     public var filePermissions = FilePermissions()
     /// Downloads that transfer at once, 1 or more.

@@ -85,6 +85,12 @@ final class DataDirectory: Sendable {
         return name
     }
 
+    /// Refuses the directory if it has a file of that name.
+    func refuse(having name: String, _ reason: String) throws(StoreError) {
+        var status = stat()
+        if unsafe stat(path + "/" + name, &status) == 0 { throw .unavailable(path: path, reason: reason) }
+    }
+
     /// Lets another instance have the directory although this value still lives.
     func release() {
         _ = pawl_unlock(descriptor.number)

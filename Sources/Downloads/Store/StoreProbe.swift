@@ -7,6 +7,8 @@ internal import System
 final class StoreProbe: Sendable {
     /// How long an answer is good for.
     static let freshness: Duration = .seconds(1)
+    /// For how long the database of a fleet may be away before the records count as unreadable: what is shown is in memory.
+    static let patience: Duration = .seconds(10)
 
     private struct State {
         /// The write and the read that wait for the disk.
@@ -53,7 +55,7 @@ final class StoreProbe: Sendable {
         async let writeFailure = failure(of: write, \.write)
         let readFailure = await failure(of: read, \.read)
         var condition = StoreCondition()
-        condition.unreadable = readFailure?.description
+        if (store.fleet?.silence).map({ $0 >= Self.patience }) ?? true { condition.unreadable = readFailure?.description }
         switch await writeFailure {
         case nil:
             guard let path = fullDirectory() else { break }
@@ -100,9 +102,10 @@ final class StoreProbe: Sendable {
     /// Why a write or read failed, or that it takes too long.
     private func failure(of commit: StoreCommit, _ place: Place) async -> StoreError? {
         let verdict = StoreCommit()
+        let medium = store.fleet == nil ? "disk" : "database"
         let timer = Task { [limit] in
             try await Task.sleep(for: limit)
-            verdict.conclude(.failure(.inputOutput("no answer from the disk within \(limit)")))
+            verdict.conclude(.failure(.inputOutput("no answer from the \(medium) within \(limit)")))
         }
         defer { timer.cancel() }
         Task {

@@ -9,7 +9,7 @@ extension API {
         _ request: borrowing Request, _ caller: Caller, _ response: inout Response
     ) throws(Problem) -> RouteResult {
         try RequestBody.checkEmpty(request)
-        let ticket = access.tickets.issue(to: caller, now: .now)
+        let ticket = access.issueTicket(to: caller)
         response.forbidStoring()
         response.fill(.created) { writer in
             writer.beginObject()

@@ -52,7 +52,7 @@ final class API: Application {
         rendered = RenderedDownloads(linkPrefix: configuration.basePath)
         renderedWithoutSecrets = RenderedDownloads(linkPrefix: configuration.basePath, hidesSecrets: true)
         logsRequests = configuration.logsRequests
-        access = AccessPolicy(configuration, listed: tokens)
+        access = AccessPolicy(configuration, listed: tokens, ticketKey: downloads.secret)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
         files = FinishedFiles(isShared: crossOrigin.isOpen)
         let path = (configuration.downloadsDirectory ?? configuration.dataDirectory) + "/files"

@@ -1,3 +1,4 @@
+internal import Downloads
 internal import HTTPCore
 internal import HTTPServer
 internal import PawlConfiguration
@@ -5,8 +6,7 @@ internal import System
 
 /// Which requests are accepted: by the `Host` they name, the token they carry, and how many their sender has sent.
 struct AccessPolicy: Sendable {
-    /// What stands for the token where a field cannot be sent.
-    let tickets = Tickets()
+    private let tickets: Tickets
     private let hosts: [AllowedHost]
     private let limits: RateLimits
     /// `nil` if none is required.
@@ -36,8 +36,11 @@ struct AccessPolicy: Sendable {
     /// What the log calls the token of `--token` and `--token-file`.
     static let ownName = "token"
 
-    /// - Parameter listed: the tokens of `--tokens-file`.
-    init(_ configuration: Configuration, listed: [NamedToken] = []) {
+    /// - Parameters:
+    ///   - listed: the tokens of `--tokens-file`.
+    ///   - ticketKey: what tickets are signed with.
+    init(_ configuration: Configuration, listed: [NamedToken] = [], ticketKey: [UInt8] = []) {
+        tickets = Tickets(key: ticketKey)
         hosts = AllowedHost.defaults(boundTo: configuration.host) + configuration.allowedHosts
         limits = RateLimits(requestsPerSecond: configuration.rateLimit)
         guard configuration.needsToken else {
@@ -86,13 +89,22 @@ struct AccessPolicy: Sendable {
             if takesTicket, request.head.target.rawQuery != nil {
                 var reader = try QueryReader(request.head.target)
                 if let ticket = try reader.value("ticket") {
-                    if let caller = tickets.caller(of: ticket, now: .now) { return caller }
+                    let grants = tokens.withLock { $0.grants }
+                    if let index = tickets.token(of: ticket, among: grants.map(\.token.digest), now: .now()) {
+                        return grants[index].caller
+                    }
                     throw Problem(.unauthorized, "the ticket is unknown or too old; POST /tickets gives another")
                 }
             }
             throw Problem(.unauthorized, "the request carries no token; send Authorization: Bearer <token>")
         }
         return try caller(withToken: sent, tokens, of: request.peer)
+    }
+
+    /// What stands for a caller's token where a field cannot be sent.
+    func issueTicket(to caller: Caller) -> String {
+        let grant = tokens?.withLock { $0.grants }.first { $0.caller.permit === caller.permit }
+        return tickets.issue(for: grant?.token.digest ?? TokenDigest(of: []), now: .now())
     }
 
     /// Who sends a message with a token in it.

@@ -1,46 +1,45 @@
+internal import HTTPCore
+internal import PawlConfiguration
 internal import System
 
 /// Short-lived stand-ins for a token, for what browsers fetch without letting a page add fields: `EventSource`, media elements
 /// and links. They open event streams and finished files only, and stand in a URL, where a token must never be. A ticket has the scope of
 /// its token, and ends with it.
-final class Tickets: Sendable {
+///
+/// Nothing of them is kept: a ticket is the time it ends, and a signature over that and the token's digest. So every replica of a fleet
+/// knows those of the others.
+struct Tickets: Sendable {
     /// How long a ticket opens anything. What it has opened goes on as long as the token is one.
     static let lifetime: Duration = .seconds(300)
-    /// The most tickets at a time; beyond that the oldest of the same token is void, or if it has none, the oldest of all.
-    static let capacity = 1000
+    /// Bytes of the signature: 128 bits.
+    private static let signatureLength = 16
 
-    private struct Issued {
-        let ticket: String
-        let caller: Caller
-        let expiry: ContinuousClock.Instant
+    private let key: [UInt8]
+
+    /// - Parameter key: what tickets are signed with.
+    init(key: [UInt8]) {
+        self.key = key
     }
 
-    private let issued = Locked<[Issued]>([])
-
-    /// A new one: 128 random bits.
-    func issue(to caller: Caller, now: ContinuousClock.Instant) -> String {
-        let halves = [UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max)]
-        let ticket = halves.map { half in
-            let digits = String(half, radix: 36)
-            return String(repeating: "0", count: 13 - digits.count) + digits
-        }.joined()
-        issued.withLock { issued in
-            issued.removeAll { $0.expiry <= now || $0.caller.isRevoked }
-            if issued.count >= Self.capacity {
-                issued.remove(at: issued.firstIndex { $0.caller.permit === caller.permit } ?? 0)
-            }
-            issued.append(Issued(ticket: ticket, caller: caller, expiry: now + Self.lifetime))
-        }
-        return ticket
+    /// One that stands for a token.
+    func issue(for token: TokenDigest, now: Timestamp) -> String {
+        let end = now.millisecondsSinceEpoch + Int64(Self.lifetime / .milliseconds(1))
+        return String(end, radix: 36) + signature(token, end)
     }
 
-    /// Who it was issued to, unless it is too old or the token is no longer one.
-    func caller(of ticket: String, now: ContinuousClock.Instant) -> Caller? {
-        issued.withLock { issued in
-            // All are compared, whichever it is: the time this takes gives nothing away.
-            issued.reduce(Caller?.none) { found, known in
-                known.ticket == ticket && known.expiry > now && !known.caller.isRevoked ? known.caller : found
-            }
+    /// Which of these tokens a ticket stands for; `nil` if it is none of them, or too old.
+    func token(of ticket: String, among tokens: [TokenDigest], now: Timestamp) -> Int? {
+        guard ticket.utf8.count > 2 * Self.signatureLength,
+            let end = Int64(ticket.dropLast(2 * Self.signatureLength), radix: 36), end > now.millisecondsSinceEpoch
+        else { return nil }
+        let sent = TokenDigest(of: ticket.suffix(2 * Self.signatureLength).utf8)
+        // All are compared, whichever it is: the time this takes gives nothing away.
+        return tokens.indices.reduce(Int?.none) { found, index in
+            sent.equals(TokenDigest(of: signature(tokens[index], end).utf8)) ? index : found
         }
+    }
+
+    private func signature(_ token: TokenDigest, _ end: Int64) -> String {
+        Hexadecimal.encode(HMAC.sha256(key: key, token.bytes + Array(String(end).utf8)).prefix(Self.signatureLength))
     }
 }

@@ -1,10 +1,12 @@
 public import PawlConfiguration
-internal import Synchronization
 internal import System
 
 extension Service {
     /// How long an orderly end may take in all, before the process exits anyway.
     private static let endLimit: Duration = .milliseconds(9500)
+
+    /// How long a replica waits before it tries again to join its fleet.
+    private static let rejoinPause: Duration = .seconds(1)
 
     /// What a signal makes the service do.
     private enum SignalAction: Sendable {
@@ -29,7 +31,9 @@ extension Service {
         let reload: @Sendable () -> Void = { continuation.yield(.reload) }
         let files = [configuration.tokenFile, configuration.tokensFile, configuration.webhookSecretFile]
         let hasSecretFiles = files.contains { $0 != nil }
+        let isEnding = Locked(false)
         SignalWatcher.watch(limit: endLimit + drainDelay, reload: hasSecretFiles ? reload : nil) { _ in
+            isEnding.withLock { $0 = true }
             continuation.yield(.end)
         }
         var isFirst = true
@@ -38,8 +42,15 @@ extension Service {
             do throws(StartError) {
                 service = try await start(configuration, log: log) { continuation.yield(.restart) }
             } catch {
-                StandardStreams.writeError("pawl: \(error)\n")
-                return 1
+                if isFirst {
+                    StandardStreams.writeError("pawl: \(error)\n")
+                    return 1
+                }
+                // It was a replica once, and will be one again when the database is back.
+                log.write(.error, "cannot join the fleet again yet: \(error)")
+                try? await Task.sleep(for: rejoinPause)
+                if isEnding.withLock({ $0 }) { return 0 }
+                continue
             }
             if isFirst {
                 StandardStreams.writeOutput("listening on \(service.url)\n")

@@ -64,6 +64,7 @@ public final class Service: Sendable {
         try configuration.checkToken()
         let tokens = try configuration.readTokensFile()
         try configuration.readWebhookSecret()
+        try configuration.readStore()
         let webhookSecret = Locked(configuration.webhookSecret)
         let client = try configuration.makeClient()
         let metrics = ServiceMetrics(receivedBytes: { client.receivedBytes })

@@ -1,5 +1,6 @@
 import Downloads
 import HTTPCore
+import ObjectStorage
 import PawlConfiguration
 import Testing
 
@@ -56,13 +57,18 @@ struct CommandLineParserTests {
             "ca-file": "/ca", "log-level": "debug",
             "log-format": "json", "tokens-file": "/tokens", "min-free": "1G", "quota": "2T", "keep-completed": "30d",
             "keep-ended": "7d", "trusted-proxy": "10.0.0.0/8", "base-path": "/pawl", "unix-socket": "/run/pawl/pawl.sock",
+            "store": "postgres://a@b/c", "store-file": "/s", "files": "s3://b/p?region=eu-west-1", "lease": "30s",
         ]
+        // None of these goes without another.
+        let companions = ["store": " --files s3://b", "store-file": " --files s3://b", "files": " --store postgres://d"]
+        let keys = ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"]
         for option in OptionTable.options(of: .serve) {
             let value = option.placeholder == nil ? "true" : try #require(values[option.name], "\(option.name)")
-            let before = "\(try parse("serve"))"
-            let separate = "\(try parse("serve --\(option.name)" + (option.placeholder == nil ? "" : " \(value)")))"
-            let joined = "\(try parse("serve --\(option.name)=\(value)"))"
-            let variable = "\(try parse("serve", [option.environmentName: value]))"
+            let serve = "serve" + (companions[option.name] ?? "")
+            let before = "\(try parse("serve", keys))"
+            let separate = "\(try parse("\(serve) --\(option.name)" + (option.placeholder == nil ? "" : " \(value)"), keys))"
+            let joined = "\(try parse("\(serve) --\(option.name)=\(value)", keys))"
+            let variable = "\(try parse(serve, keys.merging([option.environmentName: value]) { $1 }))"
             #expect(separate != before || option.isSecret, "\(option.name)")
             #expect(separate == joined, "\(option.name)")
             #expect(separate == variable, "\(option.name)")
@@ -72,6 +78,31 @@ struct CommandLineParserTests {
         let both = try parse("serve --webhook-secret-file w", ["PAWL_WEBHOOK_SECRET": "s"])
         #expect(both.webhookSecretFile == "w")
         #expect(both.webhookSecret == nil)
+    }
+
+    @Test("of a shared store and shared files, neither goes without the other, nor without keys")
+    func fleet() throws {
+        let keys = ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"]
+        let both = ["serve", "--store", "postgres://u:p%40ss@h/d", "--files", "s3://b"]
+        let configuration = try CommandLineParser.parse(both, environment: keys).configuration
+        #expect(configuration.store == "postgres://u:p%40ss@h/d")
+        #expect(try configuration.objects == ObjectLocation(parsing: "s3://b"))
+        #expect(configuration.objectCredentials != nil)
+        #expect(configuration.lease == .seconds(15))
+        #expect(!configuration.leavesFleet)
+        #expect(failure(["serve", "--store", "postgres://h/d"], keys)?.contains("--store needs --files as well") == true)
+        #expect(failure(["serve", "--files", "s3://b"], keys)?.contains("--files needs --store") == true)
+        #expect(failure(both)?.contains("AWS_SECRET_ACCESS_KEY") == true)
+        #expect(failure(both, ["AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "a key"])?.contains("a key") == false)
+        #expect(failure(["serve", "--store", "mysql://u:s3cret@h/d"], keys)?.contains("s3cret") == false)
+        #expect(failure(["serve", "--files", "s3://b?zone=1"], keys)?.contains("endpoint=URL") == true)
+        for lease in ["2s", "61m", "15"] { #expect(failure(both + ["--lease", lease], keys)?.contains("--lease") == true) }
+        let file = try CommandLineParser.parse(
+            ["check", "--store-file", "/s", "--files", "s3://b"], environment: keys.merging(["PAWL_STORE": "postgres://h"]) { $1 }
+        )
+        #expect(file.configuration.storeFile == "/s")
+        #expect(file.configuration.store == nil)
+        #expect(try CommandLineParser.parse(["serve"], environment: keys).warnings.isEmpty)
     }
 
     @Test("a flag wins over the environment, the last of equal flags over the others")

@@ -73,19 +73,4 @@ struct AllowanceTests {
         for number in 0..<3 * ClientAllowances.capacity { _ = allowances.take("more \(number)", now: later) }
         #expect(allowances.count <= ClientAllowances.capacity)
     }
-
-    @Test("a ticket is good for its time, and only so many are")
-    func tickets() {
-        let tickets = Tickets()
-        let first = tickets.issue(to: .anyone, now: start)
-        #expect(first.utf8.count == 26)
-        #expect(tickets.caller(of: first, now: start) != nil)
-        #expect(tickets.caller(of: first, now: start + Tickets.lifetime - .seconds(1)) != nil)
-        #expect(tickets.caller(of: first, now: start + Tickets.lifetime) == nil)
-        #expect(tickets.caller(of: "", now: start) == nil)
-        let others = (0..<Tickets.capacity).map { _ in tickets.issue(to: .anyone, now: start) }
-        #expect(Set(others).count == others.count)
-        #expect(tickets.caller(of: first, now: start) == nil)
-        #expect(others.allSatisfy { tickets.caller(of: $0, now: start) != nil })
-    }
 }

@@ -122,17 +122,25 @@ struct TokensFileTests {
         }
     }
 
-    @Test("a ticket is its token's, and beyond a thousand the oldest of the same token is void")
+    @Test("a ticket is its token's, good for its time, and known to whoever has the same key")
     func tickets() {
-        let tickets = Tickets()
-        let now = ContinuousClock.now
-        let callers = ["a", "b"].map { Caller(name: $0, scope: .read, permit: Permit()) }
-        let first = callers.map { tickets.issue(to: $0, now: now) }
-        #expect(first.map { tickets.caller(of: $0, now: now)?.name } == ["a", "b"])
-        for _ in 0..<Tickets.capacity { _ = tickets.issue(to: callers[1], now: now) }
-        #expect(first.map { tickets.caller(of: $0, now: now)?.name } == ["a", nil])
-        #expect(tickets.caller(of: first[0], now: now + Tickets.lifetime) == nil)
-        callers[0].permit?.revoke()
-        #expect(tickets.caller(of: first[0], now: now) == nil)
+        let (tickets, others) = (Tickets(key: [1, 2, 3]), Tickets(key: [1, 2]))
+        let tokens = ["a", "b"].map { TokenDigest(of: $0.utf8) }
+        let now = Timestamp(millisecondsSinceEpoch: 1_795_000_000_000)
+        func later(_ milliseconds: Int64) -> Timestamp {
+            Timestamp(millisecondsSinceEpoch: now.millisecondsSinceEpoch + milliseconds)
+        }
+        let issued = tokens.map { tickets.issue(for: $0, now: now) }
+        #expect(issued.map { tickets.token(of: $0, among: tokens, now: now) } == [0, 1])
+        #expect(issued.map { Tickets(key: [1, 2, 3]).token(of: $0, among: tokens, now: later(299_999)) } == [0, 1])
+        #expect(issued.map { tickets.token(of: $0, among: tokens, now: later(300_000)) } == [nil, nil])
+        #expect(issued.map { others.token(of: $0, among: tokens, now: now) } == [nil, nil])
+        // The token is gone.
+        #expect(issued.map { tickets.token(of: $0, among: [tokens[1]], now: now) } == [nil, 0])
+        // One that claims to last longer, and what is no ticket at all.
+        let longer = String(now.millisecondsSinceEpoch + 400_000, radix: 36) + issued[0].suffix(32)
+        for ticket in [longer, "", "0", "-" + issued[0], issued[0] + "0", String(issued[0].dropFirst()), "é" + issued[0]] {
+            #expect(tickets.token(of: ticket, among: tokens, now: now) == nil, "\(ticket)")
+        }
     }
 }

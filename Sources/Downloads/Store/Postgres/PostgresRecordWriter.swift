@@ -1,5 +1,6 @@
 internal import HTTPCore
 internal import Postgres
+internal import System
 
 /// Keeps records in PostgreSQL, beside other replicas of a fleet. A group of changes is one pipeline up to one Sync, and so one
 /// transaction. It begins with the fence: a run that was declared dead changes nothing any more.
@@ -46,6 +47,10 @@ final class PostgresRecordWriter: RecordWriter {
     private var renewedSince: ContinuousClock.Instant?
     private var renewedLast = ContinuousClock.now
     private var upkeeps = 0
+    /// When the database last answered.
+    let heard = Locked(ContinuousClock.now)
+    /// Whether a standby follows that may be promoted without the last commits: they have not been waited for.
+    let mayLoseCommits: Bool
     /// Gets messages to webhooks whose replica is gone.
     var adopted: (([WebhookDelivery]) -> Void)?
 
@@ -65,6 +70,10 @@ final class PostgresRecordWriter: RecordWriter {
         let connection = try Self.connect(options, run)
         try PostgresSchema.prepare(connection, within: options.limit)
         timeline = try Self.timeline(of: connection, within: options.limit)
+        let standbys = try StoreError.translating {
+            try connection.run([PostgresCommand(Statements.asynchronousStandbys, [])], within: options.limit)
+        }
+        mayLoseCommits = standbys.first?.rows.first?.boolean(0) ?? false
         let values: [PostgresValue] = [.integer(run), .text(options.node), .text("\(PostgresSchema.version)")]
         _ = try StoreError.translating {
             try connection.run([PostgresCommand(Statements.enrol, values)], within: options.limit)
@@ -131,6 +140,7 @@ extension PostgresRecordWriter {
         do throws(PostgresError) {
             let fence = PostgresCommand(Statements.fence, [.integer(run), .integer(number)])
             let results = try connection.run([fence] + commands, within: options.limit)
+            noteAnswer()
             lastGroup = number
             noteRenewal()
             return Array(results.dropFirst())
@@ -160,6 +170,10 @@ extension PostgresRecordWriter {
         lastGroup = kept
         doubt = nil
         return isCommitted
+    }
+
+    private func noteAnswer() {
+        heard.withLock { $0 = .now }
     }
 
     private func noteRenewal() {
@@ -378,7 +392,12 @@ extension PostgresRecordWriter {
     private func ask(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
         if commands.isEmpty { return [] }
         let connection = try connected()
-        do throws(PostgresError) { return try connection.run(commands, within: options.limit) } catch { throw StoreError(error) }
+        do throws(PostgresError) {
+            defer { if !connection.isBroken { noteAnswer() } }
+            return try connection.run(commands, within: options.limit)
+        } catch {
+            throw StoreError(error)
+        }
     }
 }
 
@@ -448,6 +467,7 @@ extension PostgresRecordWriter {
             try each(Statements.epoch) {
                 fleet.epoch = (UInt64($0.text(0) ?? "") ?? 0) << 16 | UInt64(clamping: timeline & 0xFFFF)
             }
+            try each(Statements.secret) { fleet.secret = Array(($0.text(0) ?? "").utf8) }
             try each(Statements.clock) { fleet.base = UInt64(clamping: $0.integer(0)) }
             try each(Statements.recent) { row in
                 guard let id = row.text(1).flatMap(DownloadID.init) else { throw StoreError.damaged("a change cannot be read") }
@@ -508,7 +528,11 @@ extension PostgresRecordWriter {
                 "SELECT id, url, download, attempts, due_at FROM pawl.webhook_deliveries WHERE owner = \(run) ORDER BY id")
         }
         static let timeline = PostgresStatement("timeline", "SELECT timeline_id FROM pg_control_checkpoint()")
+        static let asynchronousStandbys = PostgresStatement(
+            "standbys",
+            "SELECT EXISTS (SELECT FROM pg_stat_replication) AND current_setting('synchronous_standby_names') = ''")
         static let epoch = PostgresStatement("epoch", "SELECT value FROM pawl.meta WHERE name = 'epoch'")
+        static let secret = PostgresStatement("secret", "SELECT value FROM pawl.meta WHERE name = 'secret'")
         static let clock = PostgresStatement("clock", "SELECT seq FROM pawl.clock")
         static let recent = PostgresStatement(
             "recent", "SELECT seq, id, body FROM pawl.changes ORDER BY seq DESC LIMIT \(EventHistory.defaultCapacity)")

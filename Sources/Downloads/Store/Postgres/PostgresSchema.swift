@@ -77,6 +77,8 @@ enum PostgresSchema {
         CREATE TABLE pawl.meta (name text PRIMARY KEY, value text NOT NULL);
         -- Names all events of this fleet.
         INSERT INTO pawl.meta VALUES ('epoch', floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint::text);
+        -- 244 random bits that only its replicas know.
+        INSERT INTO pawl.meta VALUES ('secret', gen_random_uuid()::text || gen_random_uuid()::text);
 
         -- The runs that live: one process's life each. `node` names a data directory, `last_group` its last group of changes.
         CREATE TABLE pawl.replicas (
