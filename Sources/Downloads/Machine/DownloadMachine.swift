@@ -885,7 +885,7 @@ extension DownloadMachine {
             // The file has its name, or the store its task: that can't be taken back, nor does anybody know when it ends.
             let waiting = commands
             commands = []
-            for command in waiting { context.actions.append(.answer(command.waiter, .failure(.overloaded))) }
+            for command in waiting { context.actions.append(.answer(command.waiter, .failure(.unconfirmed))) }
         case .resting, .waiting, .delayed, .opening, .transferring, .verifying, .removed: break
         }
     }

@@ -20,8 +20,10 @@ public enum DownloadError: Error, Sendable, Equatable {
     case preconditionFailed
     /// The client used the same key for another request.
     case keyMismatch
-    /// Records take longer to be written than a client should wait for.
+    /// Records take longer to be written than a client should wait for; nothing was done.
     case overloaded
+    /// It took longer than a client should wait for: it may be done by now, or be done later.
+    case unconfirmed
     /// The service is stopping.
     case shuttingDown
     /// The record could not be made durable; says why.
@@ -35,7 +37,7 @@ extension DownloadError {
         case .full: self = .insufficientStorage(error.description)
         case .closed: self = .shuttingDown
         // Others go on with what this replica had.
-        case .fenced, .interrupted: self = .overloaded
+        case .fenced, .interrupted: self = .unconfirmed
         default: self = .storeFailed(error.description)
         }
     }
@@ -56,7 +58,7 @@ extension Addition.Refusal {
         case .notComplete(let known): (code, state) = ("not-complete", known)
         case .preconditionFailed: code = "precondition-failed"
         case .keyMismatch: code = "idempotency-mismatch"
-        case .overloaded, .shuttingDown: code = "unavailable"
+        case .overloaded, .unconfirmed, .shuttingDown: code = "unavailable"
         case .storeFailed: code = "internal-error"
         }
         self.init(code: code, detail: error.description, state: state, id: id)

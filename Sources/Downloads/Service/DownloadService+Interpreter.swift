@@ -698,7 +698,7 @@ extension DownloadService {
             timers.remove(key)
             switch key {
             case .machine(let id, let timer): send(.timer(timer), to: id)
-            case .answer(let waiter): answer(waiter, .failure(.overloaded))
+            case .answer(let waiter): answer(waiter, .failure(.unconfirmed))
             case .speedSchedule: limitSpeed()
             }
         }

@@ -31,15 +31,15 @@ final class StoreProbe: Sendable {
 
     /// - Parameters:
     ///   - store: what is asked.
-    ///   - limit: how long a write or a read may take.
+    ///   - limit: how long a write or a read may take. A fleet's replica is asked by who balances the load, and soon gives up asking.
     ///   - fullDirectory: the path whose file system has no room for anything new; `nil` if there is none. Must not block.
     ///   - changed: told of each change of what is degraded or cannot be read.
     init(
-        _ store: any RecordStore, limit: Duration = .seconds(2), fullDirectory: @escaping @Sendable () -> String? = { nil },
+        _ store: any RecordStore, limit: Duration? = nil, fullDirectory: @escaping @Sendable () -> String? = { nil },
         changed: @escaping @Sendable (StoreCondition) -> Void = { _ in }
     ) {
         self.store = store
-        self.limit = limit
+        self.limit = limit ?? (store.fleet == nil ? .seconds(2) : .milliseconds(750))
         self.fullDirectory = fullDirectory
         self.changed = changed
     }
@@ -102,10 +102,13 @@ final class StoreProbe: Sendable {
     /// Why a write or read failed, or that it takes too long.
     private func failure(of commit: StoreCommit, _ place: Place) async -> StoreError? {
         let verdict = StoreCommit()
-        let medium = store.fleet == nil ? "disk" : "database"
-        let timer = Task { [limit] in
+        let timer = Task { [limit, store] in
             try await Task.sleep(for: limit)
-            verdict.conclude(.failure(.inputOutput("no answer from the \(medium) within \(limit)")))
+            verdict.conclude(
+                .failure(
+                    store.fleet == nil
+                        ? .inputOutput("no answer from the disk within \(limit)")
+                        : .interrupted("no answer within \(limit)")))
         }
         defer { timer.cancel() }
         Task {

@@ -23,7 +23,7 @@ extension API {
             // It may have begun to stop in the meantime.
             try checkReadiness()
             if let reason = store.unreadable {
-                throw Problem(.unavailable, "the store cannot be read: \(reason)", retryAfter: 1)
+                throw Problem(.unavailable, "records cannot be read: \(reason)", retryAfter: 1)
             }
             var response = Response()
             response.forbidStoring()

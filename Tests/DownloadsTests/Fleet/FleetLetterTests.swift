@@ -56,7 +56,7 @@ struct FleetLetterTests {
     private static let errors: [DownloadError] = [
         .notFound, .illegalTransition(from: .paused, command: "retry"), .duplicate(id), .gidInUse(DownloadGID(9)),
         .destinationForbidden("why \"so\""), .invalid("ü"), .insufficientStorage(""), .notComplete(.downloading),
-        .preconditionFailed, .keyMismatch, .overloaded, .storeFailed("x"),
+        .preconditionFailed, .keyMismatch, .overloaded, .unconfirmed, .storeFailed("x"),
     ]
 
     @Test("an error arrives as it was sent", arguments: errors)

@@ -92,7 +92,7 @@ struct FleetServiceTests {
         _ = try await second.follow(slow.id) { $0.state == .downloading }
         release()
         while await !first.service.isFenced { await Task.yield() }
-        await #expect(throws: DownloadError.overloaded) { _ = try await first.service.perform(.pause, on: slow.id) }
+        await #expect(throws: DownloadError.unconfirmed) { _ = try await first.service.perform(.pause, on: slow.id) }
         var change = DownloadChange()
         change.speedLimit = 0
         _ = try await second.service.change(slow.id, change)

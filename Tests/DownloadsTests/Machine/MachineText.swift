@@ -112,6 +112,7 @@ extension DownloadError {
         case .notFound: "not found"
         case .shuttingDown: "shutting down"
         case .overloaded: "overloaded"
+        case .unconfirmed: "unconfirmed"
         case .insufficientStorage: "full"
         case .storeFailed: "store"
         default: "\(self)"

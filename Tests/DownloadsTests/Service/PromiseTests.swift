@@ -95,7 +95,7 @@ struct PromiseTests {
             [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: fixture.directory.path + "/data/files/a.bin")
         do {
             try await fixture.service.remove(done.id, deletingFile: true)
-        } catch DownloadError.overloaded {
+        } catch DownloadError.unconfirmed {
             // It may have to wait for a processor; what it has found out by then is known the second time.
             try await fixture.service.remove(done.id, deletingFile: true)
         }

@@ -28,7 +28,7 @@ struct RenderingTests {
             (.notFound, 404), (.illegalTransition(from: .completed, command: "pause"), 409),
             (.duplicate(DownloadID(value: 1)), 409), (.destinationForbidden("x"), 403), (.invalid("x"), 400),
             (.insufficientStorage("x"), 507), (.notComplete(.queued), 409), (.preconditionFailed, 412), (.keyMismatch, 422),
-            (.overloaded, 503), (.shuttingDown, 503), (.storeFailed("x"), 500),
+            (.overloaded, 503), (.unconfirmed, 503), (.shuttingDown, 503), (.storeFailed("x"), 500),
         ]
         for (error, status) in refusals {
             let refusal = Addition.Refusal(error)
