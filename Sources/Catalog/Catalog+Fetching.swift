@@ -118,7 +118,7 @@ extension Catalog {
     /// Waits until the source may be asked.
     private func turn(at source: SourceDescription) async throws(CatalogError) {
         let now = clock.now
-        switch withBudget(source, { $0.take(at: now) }) {
+        switch withBudget(source, { $0.take(at: now, of: max(1, configuration.replicas())) }) {
         case .refused(let retryAfter): throw .upstreamRateLimited(retryAfter: retryAfter)
         case .at(let turn):
             if turn > now {

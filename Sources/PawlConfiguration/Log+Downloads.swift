@@ -42,9 +42,14 @@ extension Log {
         case .objectStorage(let reason?): write(.error, "finished files wait to be stored: \(reason)")
         case .objectStorage(nil): write(.info, "finished files can be stored again")
         case .joined(let run): write(.info, "this replica has joined its fleet", [("run", .integer(run))])
+        case .adopted(let replicas, let downloads):
+            let values: [(name: String, value: Value)] = [
+                ("replicas", .integer(Int64(replicas))), ("downloads", .integer(Int64(downloads))),
+            ]
+            write(.warning, "replicas are gone, and their downloads free for others", values)
         case .fenced: write(.error, "the lease is lost: others have taken over, and nothing is written any more")
         // Counted, and not worth a line each.
-        case .started, .committed, .webhook: break
+        case .started, .committed, .followed, .stored, .webhook: break
         case .warning(let text):
             write(.warning, text)
         }

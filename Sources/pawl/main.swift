@@ -27,7 +27,7 @@ func run(_ invocation: Invocation) async -> Int32 {
     case .get: return await GetCommand.run(invocation)
     case .search, .parts, .add, .list, .watch, .move, .pause, .resume, .cancel, .retry, .rm:
         return await ClientCommand.run(invocation)
-    case .check: return CheckCommand.run(invocation)
+    case .check: return await CheckCommand.run(invocation)
     case .backup: return BackupCommand.run(invocation)
     case .health: return await HealthCommand.run(configuration)
     case .completions: return write(Completions.script(for: invocation.operands.first ?? "") ?? "")

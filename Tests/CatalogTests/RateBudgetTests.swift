@@ -66,6 +66,22 @@ struct RateBudgetTests {
         }
     }
 
+    @Test("replicas that share the tokens see no more requests than there are, also if some have come or gone", arguments: 1...7)
+    func sharedByReplicas(shares: Int) {
+        var budgets = (0..<shares).map { _ in budget(tokens: 3, longestWait: .zero) }
+        var turns: [Double] = []
+        for second in stride(from: 0.0, to: 900, by: 1) {
+            for index in budgets.indices {
+                if case .at = budgets[index].take(at: Self.start + .seconds(second), of: shares) { turns.append(second) }
+            }
+        }
+        // A whole number of tokens each; at most one request of each replica comes early, at the beginning.
+        let later = turns.filter { $0 >= 60 * Double(shares) }
+        for turn in later { #expect(later.count { $0 > turn - 60 && $0 <= turn } <= max(3, shares)) }
+        #expect(Double(later.count) <= 3 * 15)
+        #expect(later.count >= shares)
+    }
+
     @Test("a turn that is given back is there for the next")
     func aTurnThatIsGivenBackIsThereForTheNext() {
         var budget = budget(tokens: 1)

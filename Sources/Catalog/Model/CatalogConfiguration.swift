@@ -15,6 +15,8 @@ public struct CatalogConfiguration: Sendable {
     public var cacheBytes = 32 << 20
     /// Most requests within any minute to a source that has no pace of its own: Apple throttles at about 20.
     public var requestsPerMinute = 20
+    /// How many services share that, each with as much of it as any other.
+    public var replicas: @Sendable () -> Int = { 1 }
     /// How long a search waits for its turn before it is told to come back: as long as someone looks at a spinner, and so long that the
     /// pace of a source which may be asked every second is no refusal to somebody who looks around.
     public var longestTurn: Duration = .seconds(4)

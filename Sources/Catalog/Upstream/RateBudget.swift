@@ -39,9 +39,12 @@ struct RateBudget: Sendable {
     }
 
     /// Takes a token, now or ahead of its time, or returns how long there is none.
-    mutating func take(at now: ContinuousClock.Instant) -> Turn {
+    /// - Parameter shares: how many have an equal share of the tokens, 1 or more.
+    mutating func take(at now: ContinuousClock.Instant, of shares: Int = 1) -> Turn {
         if let wait = closure(at: now) { return .refused(retryAfter: wait) }
-        let period = period
+        // Where there is less than one token for each, it takes longer to come back.
+        let period = shares > tokens ? period * shares / tokens : period
+        let tokens = max(1, tokens / shares)
         uses.removeAll { $0.advanced(by: period) <= now }
         var turn = now
         // With n tokens, a use waits for the one n places before it to come back. As many may be reserved ahead as came due.

@@ -1,24 +1,37 @@
 internal import Downloads
+internal import HTTPClient
 internal import PawlConfiguration
 internal import System
 internal import Terminal
 
-/// `pawl check`: compares the records of a data directory with its files, and repairs what can be repaired.
+/// `pawl check`: compares the records of a data directory with its files, or those of a fleet with its objects, and repairs what can be
+/// repaired.
 public enum CheckCommand {
     /// Writes what is wrong to standard output, a line each, and a summary. Returns the process's exit status: 0 if
     /// everything is as it should be, or is by now, 1 if not, 5 if no fault was found but not
     /// everything could be looked at.
-    public static func run(_ invocation: Invocation) -> Int32 {
+    public static func run(_ invocation: Invocation) async -> Int32 {
         let repairs = invocation.repairs
+        var configuration = invocation.configuration
         var hasFault = false
-        do throws(DownloadsStartError) {
-            let check = try DirectoryCheck(
-                path: invocation.configuration.dataDirectory, downloads: invocation.configuration.downloadsDirectory)
-            let report = try check.run(repairing: repairs) { fault in
-                hasFault = true
-                StandardStreams.writeOutput(line(for: fault, repairs) + "\n")
+        func tell(_ fault: DirectoryFault) {
+            hasFault = true
+            StandardStreams.writeOutput(line(for: fault, repairs) + "\n")
+        }
+        do {
+            try configuration.readStore()
+            let report: DirectoryReport
+            if let database = configuration.store, let objects = DownloadsConfiguration(configuration).objects {
+                let client = try configuration.makeClient()
+                defer { client.shutdown() }
+                report = try await FleetCheck(database: database, objects: objects, client: client)
+                    .run(repairing: repairs, told: tell)
+            } else {
+                let check = try DirectoryCheck(
+                    path: configuration.dataDirectory, downloads: configuration.downloadsDirectory)
+                report = try check.run(repairing: repairs, told: tell)
             }
-            StandardStreams.writeOutput(summary(of: report, repairs) + "\n")
+            StandardStreams.writeOutput(summary(of: report, repairs, isFleet: configuration.isReplica) + "\n")
             return (report.faults.count == report.repaired ? ExitStatus.done : .failed).rawValue
         } catch {
             StandardStreams.writeError("pawl: \(error)\n")
@@ -36,10 +49,12 @@ public enum CheckCommand {
         "\(number) \(name)\(number == 1 ? "" : "s")"
     }
 
-    static func summary(of report: DirectoryReport, _ repairs: Bool) -> String {
-        let looked =
-            count(report.records, "record") + ", " + count(report.files, "finished file")
-            + " (\(HumanReadable.bytes(report.bytes)) hashed)"
+    static func summary(of report: DirectoryReport, _ repairs: Bool, isFleet: Bool = false) -> String {
+        let files =
+            isFleet
+            ? count(report.files, "object")
+            : count(report.files, "finished file") + " (\(HumanReadable.bytes(report.bytes)) hashed)"
+        let looked = count(report.records, "record") + ", " + files
         let known = report.missing > 0 ? ", \(count(report.missing, "more file")) known to be gone" : ""
         let left = report.faults.count - report.repaired
         if report.faults.isEmpty { return "\(looked)\(known): nothing \(known.isEmpty ? "" : "else ")is wrong" }

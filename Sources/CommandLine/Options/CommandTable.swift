@@ -148,12 +148,14 @@ enum CommandTable {
         Command(
             .rm, "forget downloads; live ones are cancelled, finished files stay unless --delete-file", "ID...", .downloads),
         Command(
-            .check, "compare the records of a data directory with its files, and repair what is wrong",
+            .check, "compare the records of a data directory, or of a fleet, with its files, and repair what is wrong",
             description: [
                 "No service may have the directory meanwhile. Finished files are compared by length and SHA-256. Each fault is a line"
                     + " on standard output, and makes the exit status 1 unless it is repaired; it is 5 if none was found, but not"
                     + " everything could be looked at. With --repair, a damaged file is kept under damaged/ and its download has"
-                    + " failed, so that it can be tried again."
+                    + " failed, so that it can be tried again.",
+                "With --store and --files, records are compared with objects by length, while replicas run. Objects and unfinished uploads"
+                    + " that no record names and that are older than a day are faults, and --repair removes them.",
             ]),
         Command(
             .backup, "copy the records of a data directory, also while its service runs", "FILE", .path,

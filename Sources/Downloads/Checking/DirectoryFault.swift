@@ -27,7 +27,7 @@ public struct DirectoryFault: Sendable, Equatable {
     /// What repairing it does, as the end of a sentence; `nil` if it cannot be repaired here.
     public let remedy: String?
 
-    init(_ kind: Kind, _ id: DownloadID?, _ detail: String) {
+    init(_ kind: Kind, _ id: DownloadID?, _ detail: String, ofObject isObject: Bool = false) {
         self.kind = kind
         self.id = id
         self.detail = detail
@@ -36,6 +36,7 @@ public struct DirectoryFault: Sendable, Equatable {
             case .missingFile: "the record says so from now on"
             case .returnedFile: "the record says so from now on"
             case .otherFile: "the record says from now on that its file is gone; this one stays"
+            case .wrongFile where isObject: "the object is removed, and the download has failed: it can be tried again"
             case .wrongFile: "the file is kept under damaged/, and the download has failed: it can be tried again"
             case .missingBytes: "the record counts on what is there only; the rest is fetched again"
             case .orphan: "it is removed"

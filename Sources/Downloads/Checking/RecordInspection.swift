@@ -7,6 +7,8 @@ struct RecordInspection {
     struct Evidence {
         /// The finished file of the record's name; `nil` without one.
         var file: FileIdentity?
+        /// Whether it is in object storage.
+        var isObject = false
         /// Its SHA-256, once that was computed.
         var sha256: [UInt8]?
         /// Whether a file that was finished later has got the record's name.
@@ -34,9 +36,10 @@ struct RecordInspection {
 
     private var faultOfFile: DirectoryFault? {
         let download = record.download
-        let name = "files/\(download.path?.description ?? "(without a name)")"
+        let path = download.path?.description ?? "(without a name)"
+        let name = evidence.isObject ? "the object of \(path)" : "files/\(path)"
         func fault(_ kind: DirectoryFault.Kind, _ detail: String) -> DirectoryFault? {
-            DirectoryFault(kind, record.id, "\(name) \(detail)")
+            DirectoryFault(kind, record.id, "\(name) \(detail)", ofObject: evidence.isObject)
         }
         if evidence.isSuperseded { return download.fileMissing ? nil : fault(.otherFile, "is the file of a later download") }
         guard let file = evidence.file else { return download.fileMissing ? nil : fault(.missingFile, "is not there") }

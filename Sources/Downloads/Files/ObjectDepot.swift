@@ -131,9 +131,11 @@ final class ObjectDepot: FileDepot {
 
     private func upload(_ file: VerifiedFile, to key: ObjectKey) async -> ObjectStorageError? {
         if Task.isCancelled { return .cancelled }
+        let begun = ContinuousClock.now
         do throws(ObjectStorageError) {
             try await storage.upload(
                 file.part.descriptor, length: file.length, sha256: file.sha256, to: key.description, mediaType: nil)
+            log(.stored(took: .now - begun, bytes: file.length))
             return nil
         } catch {
             return error

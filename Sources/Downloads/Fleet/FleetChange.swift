@@ -21,6 +21,14 @@ struct FleetChange: Sendable {
     }
 }
 
+/// How a fleet looks from one of its replicas.
+public struct FleetCondition: Sendable {
+    /// Those that held a lease when the database last answered.
+    public let replicas: Int
+    /// For how long it has not.
+    public let silence: Duration
+}
+
 /// What a replica finds when it starts.
 struct FleetContents: Sendable {
     /// Names the fleet in event ids.

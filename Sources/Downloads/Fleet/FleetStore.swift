@@ -9,6 +9,7 @@ internal import System
 final class FleetStore: RecordStore {
     /// This process's life.
     let run: Int64
+    private let replicas: Locked<Int>
     /// Whether a standby may be promoted without the last commits.
     let mayLoseCommits: Bool
     /// The counters of transfers, this replica's own and what others tell of theirs.
@@ -51,7 +52,8 @@ final class FleetStore: RecordStore {
     /// - Throws: `StoreError.unavailable`, `.newerSchema`, `.foreign`, and what PostgreSQL has to say.
     init(
         _ options: PostgresRecordWriter.Options, in directory: DataDirectory? = nil,
-        committer: GroupCommitter.Options = GroupCommitter.Options()
+        committer: GroupCommitter.Options = GroupCommitter.Options(),
+        log: @escaping @Sendable (DownloadLogEvent) -> Void = { _ in }
     ) throws(StoreError) {
         self.directory = directory
         let follower = Follower()
@@ -59,6 +61,8 @@ final class FleetStore: RecordStore {
         run = writer.run
         mayLoseCommits = writer.mayLoseCommits
         heard = writer.heard
+        writer.log = log
+        replicas = writer.replicas
         writer.follower = { changes in follower.tell { $0.changed(changes) } }
         writer.adopted = { deliveries in follower.tell { $0.adopted(deliveries) } }
         writer.fenced = { follower.tell { $0.fenced() } }
@@ -90,6 +94,8 @@ final class FleetStore: RecordStore {
     func note(_ progress: StoredProgress) { store.note(progress) }
 
     var isCongested: Bool { store.isCongested }
+
+    var condition: FleetCondition { FleetCondition(replicas: replicas.withLock { $0 }, silence: silence) }
 
     /// For how long the database has not answered.
     var silence: Duration { ContinuousClock.now - heard.withLock { $0 } }

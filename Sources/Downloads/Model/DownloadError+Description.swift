@@ -14,7 +14,8 @@ extension DownloadError: CustomStringConvertible {
             "the download has changed since: it is not the one that If-Match or If-None-Match means"
         case .keyMismatch: "the Idempotency-Key was used for a request with another body"
         case .overloaded: "the store does not keep up; nothing was done"
-        case .unconfirmed: "that takes too long: it may be done by now, or be done later; repeat an addition with its Idempotency-Key"
+        case .unconfirmed:
+            "that takes too long: it may be done by now, or be done later; repeat an addition with its Idempotency-Key"
         case .shuttingDown: "the service is stopping"
         case .storeFailed(let reason): "the record could not be kept: \(reason)"
         }

@@ -10,8 +10,8 @@ public enum DownloadLogEvent: Sendable {
     case startedOver(DownloadID, String)
     /// A queued download got a slot, after so long.
     case started(DownloadID, waited: Duration)
-    /// The store made a group of changes durable, which took so long.
-    case committed(took: Duration)
+    /// The store made a group of so many changes durable, which took so long.
+    case committed(took: Duration, changes: Int)
     /// An attempt to deliver the message to a download's webhook has ended so.
     case webhook(DownloadID, WebhookOutcome)
     /// One of a download's mirrors, or all of them, are asked no more, and why.
@@ -26,6 +26,12 @@ public enum DownloadLogEvent: Sendable {
     case expired(count: Int, withFiles: Bool)
     /// This replica has joined its fleet, as this run.
     case joined(run: Int64)
+    /// Changes of the fleet are shown here, so long after they were made.
+    case followed(lags: [Duration])
+    /// A finished file was stored, which took so long.
+    case stored(took: Duration, bytes: Int64)
+    /// Replicas were not heard of for a lease, and what they had is anybody's.
+    case adopted(replicas: Int, downloads: Int)
     /// This replica has lost its lease: others have taken over what it had, and nothing that it does counts any more.
     case fenced
     /// Something went wrong that no download shows.

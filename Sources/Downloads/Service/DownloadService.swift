@@ -118,14 +118,14 @@ public actor DownloadService {
     ) async throws(DownloadsStartError) {
         try await self.init(configuration: configuration, client: client, webhooks: webhooks, log: log) {
             directory throws(StoreError) in
-            let options = GroupCommitter.Options(committed: { log(.committed(took: $0)) })
+            let options = GroupCommitter.Options(committed: { log(.committed(took: $0, changes: $1)) })
             guard let database = configuration.database else {
                 try directory.refuse(having: "node", "it is a replica's: give --store and --files, or another --data-dir")
                 return try GroupCommitStore(directory, options: options)
             }
             try directory.refuse(having: "pawl.sqlite", "it has records of its own, which a replica does not take over")
             let writer = PostgresRecordWriter.Options(database: database, node: try directory.node(), lease: configuration.lease)
-            return try FleetStore(writer, in: directory, committer: options)
+            return try FleetStore(writer, in: directory, committer: options, log: log)
         }
     }
 
@@ -289,6 +289,9 @@ public actor DownloadService {
     public nonisolated func watchStore() async {
         await probe.watch()
     }
+
+    /// How a fleet looks from here; nil: there is none.
+    public nonisolated var fleetCondition: FleetCondition? { fleet?.condition }
 
     /// Whether other replicas have their part in the downloads, so that one may be missing here for a moment.
     public nonisolated var isShared: Bool { fleet != nil }

@@ -15,11 +15,11 @@ final class GroupCommitter: Sendable {
         /// How long notes of progress gather before they cause a transaction themselves.
         var noteDelay: Duration = .milliseconds(250)
         /// Told on the store's thread how long each transaction took.
-        var committed: @Sendable (Duration) -> Void
+        var committed: @Sendable (Duration, Int) -> Void
 
         init(
             largestGroup: Int = 1_024, noteDelay: Duration = .milliseconds(250),
-            committed: @escaping @Sendable (Duration) -> Void = { _ in }
+            committed: @escaping @Sendable (Duration, Int) -> Void = { _, _ in }
         ) {
             self.largestGroup = max(largestGroup, 1)
             self.noteDelay = noteDelay
@@ -271,7 +271,8 @@ extension GroupCommitter {
     private func attempt(_ changes: [StoreChange]) -> Result<Void, StoreError> {
         if changes.isEmpty, longestSilence == nil { return .success(()) }
         let begun = ContinuousClock.now
-        defer { options.committed(.now - begun) }
+        // A sign of life is no group of changes.
+        defer { if !changes.isEmpty { options.committed(.now - begun, changes.count) } }
         var isRepeated = false
         while true {
             do throws(StoreError) {

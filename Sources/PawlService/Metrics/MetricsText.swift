@@ -36,7 +36,7 @@ struct MetricsText {
         var total: UInt64 = 0
         for (index, count) in histogram.counts.enumerated() {
             total &+= count
-            let bound = index < Histogram.bounds.count ? String(Histogram.bounds[index]) : "+Inf"
+            let bound = index < histogram.bounds.count ? String(histogram.bounds[index]) : "+Inf"
             sample(name + "_bucket", labels + [("le", bound)], Double(total))
         }
         sample(name + "_sum", labels, histogram.sum)

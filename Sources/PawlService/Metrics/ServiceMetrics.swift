@@ -22,8 +22,24 @@ final class ServiceMetrics: Sendable {
         var droppedMirrors: UInt64 = 0
         /// How long downloads waited for a slot.
         var queueWaits = Histogram()
-        /// How long the store took to make changes durable.
+        /// How long the store took to make changes durable, and how many it made durable together.
         var commits = Histogram()
+        var commitSizes = Histogram(Histogram.changes)
+        var fleet = Fleet()
+    }
+
+    /// What a replica of a fleet counts besides.
+    struct Fleet: Sendable {
+        /// How old changes were when they were shown here.
+        var lags = Histogram()
+        /// How long it took to store a finished file, and how many bytes were stored.
+        var uploads = Histogram()
+        var uploadedBytes: UInt64 = 0
+        /// Replicas that this one has declared dead, and downloads that were freed with them.
+        var dead: UInt64 = 0
+        var adopted: UInt64 = 0
+        /// How often this one was taken for dead by others.
+        var fenced: UInt64 = 0
     }
 
     /// What requests are counted by.
@@ -39,7 +55,7 @@ final class ServiceMetrics: Sendable {
         var durations = Histogram()
 
         mutating func record(_ status: Int, seconds: Double) {
-            durations.record(seconds: seconds)
+            durations.record(seconds)
             for index in statuses.indices where statuses[index].code == status {
                 statuses[index].count &+= 1
                 return
@@ -54,8 +70,10 @@ final class ServiceMetrics: Sendable {
     /// Bytes of bodies received from origins and search sources.
     let receivedBytes: @Sendable () -> UInt64
 
-    init(receivedBytes: @escaping @Sendable () -> UInt64 = { 0 }) {
+    /// - Parameter fenced: how often the replica has lost its lease before.
+    init(fenced: UInt64 = 0, receivedBytes: @escaping @Sendable () -> UInt64 = { 0 }) {
         self.receivedBytes = receivedBytes
+        state.withLock { $0.fleet.fenced = fenced }
     }
 
     /// Everything counted so far.
@@ -96,8 +114,24 @@ final class ServiceMetrics: Sendable {
         case .retry(let download, _):
             guard let code = download.error?.code else { return }
             state.withLock { $0.retries[code, default: 0] &+= 1 }
-        case .started(_, let wait): state.withLock { $0.queueWaits.record(seconds: wait / .seconds(1)) }
-        case .committed(let duration): state.withLock { $0.commits.record(seconds: duration / .seconds(1)) }
+        case .started(_, let wait): state.withLock { $0.queueWaits.record(wait / .seconds(1)) }
+        case .committed(let duration, let changes):
+            state.withLock {
+                $0.commits.record(duration / .seconds(1))
+                $0.commitSizes.record(Double(changes))
+            }
+        case .followed(let lags): state.withLock { for lag in lags { $0.fleet.lags.record(lag / .seconds(1)) } }
+        case .stored(let duration, let bytes):
+            state.withLock {
+                $0.fleet.uploads.record(duration / .seconds(1))
+                $0.fleet.uploadedBytes &+= UInt64(clamping: bytes)
+            }
+        case .adopted(let replicas, let downloads):
+            state.withLock {
+                $0.fleet.dead &+= UInt64(clamping: replicas)
+                $0.fleet.adopted &+= UInt64(clamping: downloads)
+            }
+        case .fenced: state.withLock { $0.fleet.fenced &+= 1 }
         case .webhook(_, .delivered): state.withLock { $0.webhooks.delivered &+= 1 }
         case .webhook(_, .retried): state.withLock { $0.webhooks.retried &+= 1 }
         case .webhook(_, .givenUp): state.withLock { $0.webhooks.givenUp &+= 1 }

@@ -95,6 +95,34 @@ extension API {
         text.histogram("pawl_queue_wait_seconds", [], figures.queueWaits)
         text.family("pawl_store_commit_duration_seconds", .histogram, "Time the store took to make a group of changes durable.")
         text.histogram("pawl_store_commit_duration_seconds", [], figures.commits)
+        text.family("pawl_store_commit_changes", .histogram, "Changes that the store made durable as one group.")
+        text.histogram("pawl_store_commit_changes", [], figures.commitSizes)
+        if let condition = downloads.fleetCondition { write(figures.fleet, condition, to: &text) }
+    }
+
+    /// What a replica of a fleet tells besides.
+    private func write(_ figures: ServiceMetrics.Fleet, _ condition: FleetCondition, to text: inout MetricsText) {
+        text.gauge("pawl_fleet_replicas", "Replicas that hold a lease.", Double(condition.replicas))
+        text.gauge(
+            "pawl_fleet_database_silence_seconds",
+            "For how long the database has not answered this replica, which loses its lease that way.",
+            condition.silence / .seconds(1))
+        for (name, help, count) in [
+            (
+                "pawl_fleet_leases_lost_total", "How often this replica was taken for dead, and its writes refused.",
+                figures.fenced
+            ),
+            ("pawl_fleet_dead_replicas_total", "Replicas that this one has declared dead.", figures.dead),
+            ("pawl_fleet_adoptions_total", "Downloads of dead replicas that were freed for the others.", figures.adopted),
+            ("pawl_fleet_uploaded_bytes_total", "Bytes of finished files stored.", figures.uploadedBytes),
+        ] {
+            text.family(name, .counter, help)
+            text.sample(name, Double(count))
+        }
+        text.family("pawl_fleet_feed_lag_seconds", .histogram, "Time from a change in the database until it is shown here.")
+        text.histogram("pawl_fleet_feed_lag_seconds", [], figures.lags)
+        text.family("pawl_fleet_upload_duration_seconds", .histogram, "Time it took to store a finished file.")
+        text.histogram("pawl_fleet_upload_duration_seconds", [], figures.uploads)
     }
 }
 

@@ -37,10 +37,11 @@ extension Service {
             continuation.yield(.end)
         }
         var isFirst = true
+        var losses: UInt64 = 0
         while true {
             let service: Service
             do throws(StartError) {
-                service = try await start(configuration, log: log) { continuation.yield(.restart) }
+                service = try await start(configuration, log: log, losses: losses) { continuation.yield(.restart) }
             } catch {
                 if isFirst {
                     StandardStreams.writeError("pawl: \(error)\n")
@@ -71,7 +72,10 @@ extension Service {
             service.retire()
             if !restarts { try? await Task.sleep(for: drainDelay) }
             await service.stop()
-            if restarts { continue }
+            if restarts {
+                losses += 1
+                continue
+            }
             log.write(.info, "stopped")
             return 0
         }

@@ -54,10 +54,12 @@ public final class Service: Sendable {
 
     /// Starts everything, in this order: the data directory is locked, the store opened and what it knows loaded, transfers begin,
     /// and only then does it listen: every response comes from a service that is complete.
-    /// - Parameter fenced: called, from any thread, if this replica has lost its lease: it is of no use any more.
+    /// - Parameters:
+    ///   - losses: how often this replica has lost its lease before.
+    ///   - fenced: called, from any thread, if it has lost its lease: it is of no use any more.
     /// - Throws: one clear line if it cannot start.
     public static func start(
-        _ configuration: Configuration, log: Log, fenced: @escaping @Sendable () -> Void = {}
+        _ configuration: Configuration, log: Log, losses: UInt64 = 0, fenced: @escaping @Sendable () -> Void = {}
     ) async throws(StartError) -> Service {
         var configuration = configuration
         try configuration.readToken()
@@ -67,7 +69,7 @@ public final class Service: Sendable {
         try configuration.readStore()
         let webhookSecret = Locked(configuration.webhookSecret)
         let client = try configuration.makeClient()
-        let metrics = ServiceMetrics(receivedBytes: { client.receivedBytes })
+        let metrics = ServiceMetrics(fenced: losses, receivedBytes: { client.receivedBytes })
         let downloads: DownloadService
         do throws(DownloadsStartError) {
             let settings = DownloadsConfiguration(configuration)
@@ -85,7 +87,9 @@ public final class Service: Sendable {
         }
         let condition = ServiceCondition(
             downloadsDirectory: configuration.downloadsDirectory ?? configuration.dataDirectory, started: .now)
-        let catalog = Catalog(configuration: CatalogConfiguration(configuration), client: client)
+        var sources = CatalogConfiguration(configuration)
+        sources.replicas = { downloads.fleetCondition?.replicas ?? 1 }
+        let catalog = Catalog(configuration: sources, client: client)
         var settings = ServerConfiguration()
         settings.host = configuration.host
         settings.port = configuration.port

@@ -18,7 +18,7 @@ final class ObjectScene: Sendable {
     let relay: FaultyRelay
     /// The bucket, without the relay.
     let storage: ObjectStorage
-    private let objects: (location: ObjectLocation, credentials: ObjectCredentials)
+    let objects: (location: ObjectLocation, credentials: ObjectCredentials)
 
     init() async throws {
         fleet = try FleetScene()

@@ -84,7 +84,7 @@ struct MetricsTests {
     @Test("a histogram counts what is at most each bound, its bound included")
     func histogram() {
         var histogram = Histogram()
-        for seconds in [0.00005, 0.0001, 0.002, 100] { histogram.record(seconds: seconds) }
+        for seconds in [0.00005, 0.0001, 0.002, 100] { histogram.record(seconds) }
         var text = MetricsText()
         text.histogram("h", [], histogram)
         let lines = String(decoding: text.bytes, as: UTF8.self).split(separator: "\n").map(String.init)

@@ -19,6 +19,8 @@ final class PostgresRecordWriter: RecordWriter {
         var node: String
         /// For how long a run that is not heard of lives.
         var lease: Duration = .seconds(15)
+        /// Whether an empty database becomes a new fleet's.
+        var isFounding = true
         /// Longest wait for a connection, and for a transaction.
         var limit: Duration = .seconds(10)
     }
@@ -47,6 +49,10 @@ final class PostgresRecordWriter: RecordWriter {
     private var renewedSince: ContinuousClock.Instant?
     private var renewedLast = ContinuousClock.now
     private var upkeeps = 0
+    /// Told of what is worth counting.
+    var log: @Sendable (DownloadLogEvent) -> Void = { _ in }
+    /// How many replicas hold a lease.
+    let replicas = Locked(1)
     /// When the database last answered.
     let heard = Locked(ContinuousClock.now)
     /// Whether a standby follows that may be promoted without the last commits: they have not been waited for.
@@ -68,7 +74,7 @@ final class PostgresRecordWriter: RecordWriter {
         var random = SystemRandom()
         run = Int64.random(in: 1...Int64.max, using: &random)
         let connection = try Self.connect(options, run)
-        try PostgresSchema.prepare(connection, within: options.limit)
+        try PostgresSchema.prepare(connection, within: options.limit, isFounding: options.isFounding)
         timeline = try Self.timeline(of: connection, within: options.limit)
         let standbys = try StoreError.translating {
             try connection.run([PostgresCommand(Statements.asynchronousStandbys, [])], within: options.limit)
@@ -224,11 +230,17 @@ extension PostgresRecordWriter {
     /// - Returns: how many runs there were.
     @discardableResult
     func reap() throws(StoreError) -> Int {
-        guard let renewedSince, ContinuousClock.now - renewedSince > options.lease else { return 0 }
         let lease = PostgresValue.text("\(Int64(options.lease / .milliseconds(1))) milliseconds")
-        guard try ask([PostgresCommand(Statements.dead, [lease])]).first?.rows.isEmpty == false,
+        guard let counts = try ask([PostgresCommand(Statements.living, [lease])]).first?.rows.first,
+            let living = counts.integer(0), let silent = counts.integer(1)
+        else { return 0 }
+        replicas.withLock { $0 = Int(living) }
+        guard silent > 0, let renewedSince, ContinuousClock.now - renewedSince > options.lease,
             let result = try transact([PostgresCommand(Statements.reap, [.integer(run), lease])]).first
         else { return 0 }
+        if !result.rows.isEmpty {
+            log(.adopted(replicas: result.rows.count, downloads: result.rows.reduce(0) { $0 + Int($1.integer(1) ?? 0) }))
+        }
         // The sessions of a process that was stopped, or behind a link that swallows, would hold their places for ever, and one that
         // listens and does not read would fill the server's queue.
         let dead = result.rows.compactMap { $0.integer(0) }
@@ -320,6 +332,7 @@ extension PostgresRecordWriter {
                     }
                     return (UInt64(clamping: number), id, row.text(2))
                 })
+            log(.followed(lags: rows.map { .microseconds($0.integer(3) ?? 0) }))
             if rows.count < Self.pageSize { return }
         }
     }
@@ -497,8 +510,12 @@ extension PostgresRecordWriter {
         static let reap = PostgresStatement("reap", "SELECT run, freed FROM pawl.reap($1::bigint, $2::interval)")
         static let letters = PostgresStatement(
             "letters", "DELETE FROM pawl.mail WHERE recipient = $1::bigint RETURNING number, sender, body")
-        static let dead = PostgresStatement(
-            "dead", "SELECT FROM pawl.replicas WHERE heartbeat < clock_timestamp() - $1::interval LIMIT 1")
+        static let living = PostgresStatement(
+            "living",
+            """
+            SELECT count(*) FILTER (WHERE heartbeat >= clock_timestamp() - $1::interval),
+                count(*) FILTER (WHERE heartbeat < clock_timestamp() - $1::interval) FROM pawl.replicas
+            """)
         static let retire = PostgresStatement("retire", "SELECT pawl.retire($1::bigint, $2::boolean)")
         static let tellProgress = PostgresStatement("tell_progress", "SELECT pg_notify('pawl_progress', $1)")
         static let terminate = PostgresStatement(
@@ -537,7 +554,11 @@ extension PostgresRecordWriter {
         static let recent = PostgresStatement(
             "recent", "SELECT seq, id, body FROM pawl.changes ORDER BY seq DESC LIMIT \(EventHistory.defaultCapacity)")
         static let changes = PostgresStatement(
-            "changes", "SELECT seq, id, body FROM pawl.changes WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint")
+            "changes",
+            """
+            SELECT seq, id, body, floor(extract(epoch FROM clock_timestamp() - at) * 1000000)::bigint
+                FROM pawl.changes WHERE seq > $1::bigint ORDER BY seq LIMIT $2::bigint
+            """)
         static let trimKeys = PostgresStatement(
             "trim_keys",
             "DELETE FROM pawl.idempotency_keys WHERE created_at < (extract(epoch FROM clock_timestamp()) - 86400) * 1000")

@@ -23,9 +23,10 @@ enum PostgresSchema {
 
     /// Brings the database to this release's shape. Many replicas may do so at once.
     ///
+    /// - Parameter isFounding: whether an empty one becomes a new fleet's.
     /// - Throws: `StoreError.newerSchema`, `.foreign`, `.unavailable`, and what PostgreSQL has to say.
     static func prepare(
-        _ connection: PostgresConnection, within limit: Duration, migrations: [String] = migrations
+        _ connection: PostgresConnection, within limit: Duration, isFounding: Bool = true, migrations: [String] = migrations
     ) throws(StoreError) {
         guard connection.serverVersion >= oldestServer else {
             let found = "\(connection.serverVersion / 10_000)"
@@ -34,6 +35,9 @@ enum PostgresSchema {
         try StoreError.translating {
             try connection.execute("SELECT pg_advisory_lock(\(migrationLock))", within: limit)
             let found = try kept(connection, within: limit)
+            guard found.version > 0 || isFounding else {
+                throw StoreError.unavailable(path: "the database", reason: "no fleet has records in it")
+            }
             guard found.oldest <= migrations.count else {
                 throw StoreError.newerSchema(path: "the database", found: found.version, supported: migrations.count)
             }

@@ -1,0 +1,142 @@
+public import HTTPClient
+internal import HTTPCore
+public import ObjectStorage
+internal import System
+
+/// Compares the records of a fleet with the objects in its storage, and repairs what can be repaired. The replicas may run meanwhile.
+///
+/// Objects are listed, not read: what was stored was checked against its SHA-256 then. Those that no record names are left alone for a day,
+/// as an upload may be under way.
+public final class FleetCheck {
+    /// How old an object has to be that no record names.
+    var orphanAge = ObjectCollector.sweepAge
+    private let store: FleetStore
+    private let storage: ObjectStorage
+
+    /// Joins the fleet, so that what is repaired is written as a replica would.
+    /// - Throws: one clear line if there is none in the database, or it cannot be reached.
+    public init(
+        database: String, objects: (location: ObjectLocation, credentials: ObjectCredentials), client: HTTPClient
+    ) throws(DownloadsStartError) {
+        var random = SystemRandom()
+        var options = PostgresRecordWriter.Options(
+            database: database, node: "check \(UInt64.random(in: 0 ... .max, using: &random))")
+        // A misspelt name must not become a new fleet.
+        options.isFounding = false
+        do throws(StoreError) {
+            store = try FleetStore(options)
+        } catch {
+            throw DownloadsStartError(error.description)
+        }
+        storage = ObjectStorage(objects.location, credentials: objects.credentials, client: client)
+    }
+
+    /// Looks at everything, and leaves the fleet. To be called once.
+    /// - Parameters:
+    ///   - repairing: whether what is wrong is repaired, as far as that is possible.
+    ///   - told: called with each fault as it is found.
+    /// - Throws: one clear line if something cannot be read or written.
+    public func run(
+        repairing: Bool, told: (DirectoryFault) -> Void = { _ in }
+    ) async throws(DownloadsStartError) -> DirectoryReport {
+        var report = DirectoryReport()
+        let failure: DownloadsStartError?
+        do {
+            // The records first: what is completed meanwhile has an object too many, which is asked about again.
+            let records = try store.load().records
+            report.records = records.count
+            let objects = try await listed()
+            report.files = objects.count
+            for record in records where record.download.state == .completed {
+                try await check(record, objects, repairing, &report, told)
+            }
+            // What a repair has taken from a record just now is no fault of its own.
+            let named = Set(records.compactMap { record in record.download.file.flatMap { ObjectKey(record.id, $0) } })
+            try await checkOrphans(objects.filter { !named.contains($0.key) }, repairing, &report, told)
+            failure = nil
+        } catch {
+            failure = DownloadsStartError("\(error)")
+        }
+        try? await store.retire(leaving: true)
+        await store.close()
+        if let failure { throw failure }
+        return report
+    }
+
+    private func listed() async throws(ObjectStorageError) -> [ObjectKey: ObjectPage.Item] {
+        var objects: [ObjectKey: ObjectPage.Item] = [:]
+        var last: String?
+        repeat {
+            let page = try await storage.list(after: last)
+            for item in page.items { if let key = ObjectKey(item.key) { objects[key] = item } }
+            last = page.next
+        } while last != nil
+        return objects
+    }
+
+    private func check(
+        _ record: DownloadRecord, _ objects: [ObjectKey: ObjectPage.Item], _ repairs: Bool, _ report: inout DirectoryReport,
+        _ told: (DirectoryFault) -> Void
+    ) async throws {
+        let listed = record.download.file.flatMap { ObjectKey(record.id, $0) }.flatMap { objects[$0]?.length }
+        let inspection = Self.inspection(of: record, length: listed)
+        if record.download.fileMissing, listed == nil { report.missing += 1 }
+        guard inspection.fault != nil else { return }
+        // It may have been removed or changed since.
+        guard let now = try await store.records([record.id]).first, let fault = try await inspect(now).fault else { return }
+        report.faults.append(fault)
+        told(fault)
+        if repairs, try await repair(record.id) { report.repaired += 1 }
+    }
+
+    private static func inspection(of record: DownloadRecord, length: Int64?) -> RecordInspection {
+        var evidence = RecordInspection.Evidence()
+        evidence.isObject = true
+        if let length, let file = record.download.file {
+            evidence.file = FileIdentity(device: file.device, inode: file.inode, size: length, modified: file.modified)
+        }
+        return RecordInspection(record: record, evidence: evidence)
+    }
+
+    private func inspect(_ record: DownloadRecord) async throws -> RecordInspection {
+        let key = record.download.file.flatMap { ObjectKey(record.id, $0) }
+        var length: Int64?
+        if let key { length = try await storage.head(key.description)?.length }
+        return Self.inspection(of: record, length: length)
+    }
+
+    /// - Returns: whether the record is right by now; not if a replica is at work on it.
+    private func repair(_ id: DownloadID) async throws -> Bool {
+        guard let record = try await store.take([id]).records.first else { return false }
+        let inspection = try await inspect(record)
+        var changes: [StoreChange] = [.letGo(id)]
+        if inspection.fault != nil {
+            let repaired = inspection.repaired(at: .now())
+            changes = [.save(repaired), .show(repaired.download), .letGo(id)]
+        }
+        try await store.submit(changes).wait()
+        return true
+    }
+
+    private func checkOrphans(
+        _ objects: [ObjectKey: ObjectPage.Item], _ repairs: Bool, _ report: inout DirectoryReport,
+        _ told: (DirectoryFault) -> Void
+    ) async throws {
+        let age = Int64(orphanAge / .milliseconds(1))
+        let limit = Timestamp(millisecondsSinceEpoch: Timestamp.now().millisecondsSinceEpoch - age)
+        let old = objects.filter { $0.value.lastModified <= limit }.keys.map(\.description).sorted()
+        var count = 0
+        for start in stride(from: 0, to: old.count, by: 1000) {
+            for key in try await store.unnamed(Array(old[start..<min(start + 1000, old.count)])) {
+                let fault = DirectoryFault(.orphan, nil, "object \(key) belongs to no download")
+                report.faults.append(fault)
+                told(fault)
+                count += 1
+            }
+        }
+        guard repairs else { return }
+        let collector = ObjectCollector(fleet: store, storage: storage) { _ in }
+        let gone = try await collector.sweepOnce(olderThan: orphanAge)
+        report.repaired += min(gone, count)
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import HTTPCore
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+@testable import ObjectStorage
+
+@Suite(
+    "The check of a fleet's records and objects", .timeLimit(.minutes(5)),
+    .enabled(if: ObjectScene.isWanted, "\(ObjectScene.whySkipped)"))
+struct FleetCheckTests {
+    /// What is wrong, and how much of it has been repaired.
+    private func check(_ scene: ObjectScene, repairing: Bool = false) async throws -> (faults: [DirectoryFault], repaired: Int) {
+        let check = try FleetCheck(database: scene.fleet.database.conninfo, objects: scene.objects, client: scene.fleet.client)
+        check.orphanAge = .zero
+        var told: [DirectoryFault] = []
+        let report = try await check.run(repairing: repairing) { told.append($0) }
+        #expect(told == report.faults)
+        return (told, report.repaired)
+    }
+
+    @Test("what is wrong is told, and repaired while replicas run; they see it")
+    func faults() async throws {
+        let scene = try await ObjectScene()
+        let replica = try await scene.replica()
+        var keys: [DownloadID: String] = [:]
+        for seed in 1...4 {
+            let added = try await replica.service.add(try scene.fleet.new("size=20000&seed=\(seed)")).download
+            let done = try await replica.follow(added.id) { !$0.state.isLive }
+            keys[added.id] = done.file.flatMap { ObjectKey(done.id, $0) }?.description
+        }
+        let ids = keys.keys.sorted()
+        #expect(try await check(scene).faults == [])
+        let (gone, cut, stray) = (ids[0], ids[1], ObjectKey(id: ids[2], upload: 7).description)
+        try await scene.storage.remove(try #require(keys[gone]))
+        let directory = try TemporaryDirectory()
+        let short = directory.path + "/short"
+        try Data([1, 2, 3]).write(to: URL(filePath: short))
+        for key in [try #require(keys[cut]), stray] {
+            try await scene.storage.upload(
+                try FileDescriptor(opening: short), length: 3, sha256: SHA256.digest(of: [1, 2, 3]), to: key, mediaType: nil)
+        }
+        let (found, _) = try await check(scene)
+        #expect(Set(found.map(\.kind)) == [.missingFile, .wrongFile, .orphan] && found.count == 3)
+        #expect(found.filter { $0.id != nil }.map(\.id) == [gone, cut])
+        #expect(try await scene.keys().contains(stray))
+        #expect(replica.service.index.download(gone)?.fileMissing == false)
+
+        let (again, repaired) = try await check(scene, repairing: true)
+        #expect(again == found && repaired == 3)
+        _ = try await replica.follow(gone) { $0.fileMissing }
+        let failed = try await replica.follow(cut) { $0.state == .failed }
+        #expect(failed.error?.code == .checksumMismatch)
+        while try await scene.keys().count > 2 { await Task.yield() }
+        #expect(try await check(scene).faults == [])
+        // It can be tried again, and what has come back is seen.
+        _ = try await replica.service.perform(.retry, on: cut)
+        _ = try await replica.follow(cut) { $0.state == .completed }
+        await replica.service.shutdown()
+    }
+
+    @Test("a database without a fleet is refused, and stays empty")
+    func noFleet() async throws {
+        let scene = try await ObjectScene()
+        for _ in 0..<2 {
+            #expect(throws: DownloadsStartError.self) {
+                _ = try FleetCheck(database: scene.fleet.database.conninfo, objects: scene.objects, client: scene.fleet.client)
+            }
+        }
+    }
+}
