@@ -92,12 +92,17 @@ public final class ObjectStorage: Sendable {
         return "\(endpoint.scheme)://\(endpoint.authority)\(path)?\(signed)"
     }
 
-    /// Whether the bucket is there and may be listed and written to: lists one object, writes the empty one `.pawl-probe`, and removes it.
-    public func probe() async throws(ObjectStorageError) {
-        _ = try await list(prefix: "", after: nil, atMost: 1)
-        let key = ".pawl-probe"
-        _ = try await send(StorageRequest("PUT", key: key, body: []))
-        try await remove(key)
+    /// Finds out whether the bucket is there, and may be listed and written to: leaves an empty object there that names whose it is.
+    ///
+    /// To be called by whoever relies on being alone at this location.
+    /// - Parameter owner: letters, digits and hyphens.
+    /// - Returns: the name of another owner who has left one, and has been left alone; nil: there is none.
+    public func claim(for owner: String) async throws(ObjectStorageError) -> String? {
+        let folder = ".pawl/"
+        let owners = try await list(prefix: folder, after: nil, atMost: 2).items.map { String($0.key.dropFirst(folder.utf8.count)) }
+        if let other = owners.first(where: { $0 != owner }) { return other }
+        _ = try await send(StorageRequest("PUT", key: folder + owner, body: []))
+        return nil
     }
 
     /// Makes the bucket, unless these credentials have it already. For tests and demonstrations.

@@ -172,7 +172,7 @@ struct RealStorageTests {
     @Test("The service refuses what is signed with a wrong key")
     func wrongKeyIsRefused() async throws {
         let storage = try await bucket(secret: "wrong")
-        let error = await failure { () async throws(ObjectStorageError) in try await storage.probe() }
+        let error = await failure { () async throws(ObjectStorageError) in _ = try await storage.claim(for: "us") }
         guard case .refused(403, "SignatureDoesNotMatch", _) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -193,19 +193,24 @@ struct RealStorageTests {
         #expect(object == nil)
     }
 
-    @Test("A probe finds what is there, and what is missing")
-    func probeFindsBucket() async throws {
+    @Test("A location is one owner's; whether it is there is found as well")
+    func claimsLocation() async throws {
         let storage = try await bucket()
-        try await storage.probe()
+        for _ in 0..<2 {
+            #expect(try await storage.claim(for: "us") == nil)
+            #expect(try await storage.claim(for: "them") == "us")
+        }
         try await storage.createBucket()
         let page = try await storage.list()
-        #expect(page.items.isEmpty)
+        #expect(page.items.map(\.key) == [".pawl/us"])
+        try await storage.remove(".pawl/us")
+        #expect(try await storage.claim(for: "them") == nil)
         let service = try await PrivateStorage.shared()
         let location = try ObjectLocation(parsing: "s3://nobody-made-it?endpoint=\(service.endpoint)")
         let credentials = try #require(
             ObjectCredentials(accessKeyID: service.accessKeyID, secretAccessKey: service.secretAccessKey))
         let missing = ObjectStorage(location, credentials: credentials, client: client)
-        let error = await failure { () async throws(ObjectStorageError) in try await missing.probe() }
+        let error = await failure { () async throws(ObjectStorageError) in _ = try await missing.claim(for: "us") }
         guard case .refused(404, "NoSuchBucket", _) = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -43,7 +43,11 @@ public final class FleetCheck {
         let failure: DownloadsStartError?
         do {
             // The records first: what is completed meanwhile has an object too many, which is asked about again.
-            let records = try store.load().records
+            let contents = try store.load()
+            if let fleet = contents.fleet, let other = try await storage.claim(for: fleet.name) {
+                throw DownloadsStartError(ObjectDepot.belongsToOther(other))
+            }
+            let records = contents.records
             report.records = records.count
             let objects = try await listed()
             report.files = objects.count

@@ -117,10 +117,10 @@ final class ObjectDepot: FileDepot {
     }
 
     /// Why nothing can ever be stored as it is configured. While the storage is away, that is not known: then the log is told.
-    func problem() async -> String? {
+    /// - Parameter fleet: its name.
+    func problem(for fleet: String) async -> String? {
         do throws(ObjectStorageError) {
-            try await storage.probe()
-            return nil
+            return try await storage.claim(for: fleet).map(Self.belongsToOther)
         } catch .unavailable(let reason) {
             note(.unavailable(reason))
             return nil
@@ -128,6 +128,14 @@ final class ObjectDepot: FileDepot {
             return "--files: \(error.message)"
         }
     }
+
+    /// What a fleet removes that its records do not name would be the other's.
+    static func belongsToOther(_ fleet: String) -> String {
+        "--files: the files of another fleet are there; name another prefix, or remove the object .pawl/\(fleet) if that one is no more"
+    }
+
+    /// Whether files have to wait, as far as is known.
+    var isStorageAway: Bool { isAway.withLock { $0 } }
 
     private func upload(_ file: VerifiedFile, to key: ObjectKey) async -> ObjectStorageError? {
         if Task.isCancelled { return .cancelled }

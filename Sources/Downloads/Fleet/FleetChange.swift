@@ -33,6 +33,8 @@ public struct FleetCondition: Sendable {
 struct FleetContents: Sendable {
     /// Names the fleet in event ids.
     var epoch: UInt64 = 0
+    /// Names the fleet where it keeps its objects.
+    var name: String { String(epoch >> 16, radix: 36) }
     /// What only the fleet's replicas know.
     var secret: [UInt8] = []
     /// The last changes that the records tell of, in order; what came before is not known one by one.

@@ -160,7 +160,7 @@ public actor DownloadService {
         } catch {
             throw DownloadsStartError(error.description)
         }
-        if let objects = depot.objects, let problem = await objects.problem() {
+        if let objects = depot.objects, let fleet = contents.fleet, let problem = await objects.problem(for: fleet.name) {
             await store.close()
             throw DownloadsStartError(problem)
         }
@@ -282,7 +282,9 @@ public actor DownloadService {
     /// What the store can do, tried out on the disk. Takes about two seconds at most, and writes once a second at most, however often it
     /// is asked.
     public nonisolated func storeCondition() async -> StoreCondition {
-        await probe.condition()
+        var condition = await probe.condition()
+        if depot.objects?.isStorageAway == true { condition.degraded.append(.objectsAway) }
+        return condition
     }
 
     /// Tells the log of a change of the store's condition that nobody has asked for; to be called every few seconds.

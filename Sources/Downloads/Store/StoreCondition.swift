@@ -6,6 +6,8 @@ public struct StoreCondition: Sendable, Equatable {
         case diskFull = "disk-full"
         /// Records cannot be written for another reason, or not in time.
         case notWritable = "not-writable"
+        /// Finished files of a fleet wait, since object storage takes none.
+        case objectsAway = "objects-away"
     }
 
     /// Why records cannot be read; `nil` if they can.

@@ -49,18 +49,6 @@ extension API {
         if let seconds, seconds > 0, request.head.fields.contains(.ifNoneMatch) {
             return waitForChange(of: id, atMost: seconds, request, caller)
         }
-        if index.version(of: id) == nil, downloads.isShared {
-            // Another replica may have just added it.
-            let (rendered, downloads, index) = (rendered(for: request, by: caller), downloads, index)
-            return .later { () throws(Problem) in
-                try await Problem.rethrowing(downloads: await downloads.catchUp())
-                guard let rendering = rendered.rendering(of: id, in: index) else { throw Problem(DownloadError.notFound) }
-                var response = Response(status: .ok)
-                response.fields.append(contentsOf: rendering.fields)
-                rendering.append(to: &response.body)
-                return response
-            }
-        }
         try fill(&response, withDownload: id, for: request, of: caller)
         return .ready
     }

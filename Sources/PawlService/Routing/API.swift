@@ -211,7 +211,20 @@ final class API: Application {
             }
             return .ready
         }
-        return try perform(endpoint, method(of: request), match.id, request, caller ?? .anyone, &response)
+        let (method, id, caller) = (method(of: request), match.id, caller ?? .anyone)
+        guard downloads.isShared, method == .get, endpoint == .download || endpoint == .file || endpoint == .events,
+            let download = DownloadID(parsing: id), index.version(of: download) == nil
+        else { return try perform(endpoint, method, id, request, caller, &response) }
+        // Another replica may have just added it.
+        let request = copy request
+        return .later { [self] () throws(Problem) in
+            try await Problem.rethrowing(downloads: await downloads.catchUp())
+            var response = Response()
+            switch try perform(endpoint, method, id, request, caller, &response) {
+            case .ready: return response
+            case .later(let work): return try await work()
+            }
+        }
     }
 
     /// HEAD is what GET is; the server leaves the body out.

@@ -66,7 +66,7 @@ final class ObjectScene: Sendable {
     func requests(_ seed: Int) -> Int { fleet.upstream.requests.count { $0.target.hasSuffix("seed=\(seed)") } }
 
     /// The keys that the storage has.
-    func keys() async throws -> [String] { try await storage.list().items.map(\.key) }
+    func keys() async throws -> [String] { try await storage.list().items.map(\.key).filter { !$0.hasPrefix(".pawl/") } }
 
     /// How many objects the database knows to be given up.
     func garbage() throws -> Int64 {

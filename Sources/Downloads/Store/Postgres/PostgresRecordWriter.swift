@@ -126,7 +126,7 @@ extension PostgresRecordWriter {
         }
     }
 
-    /// Follows behind a commit. What is committed has succeeded, even if there is something before it that this release cannot read.
+    /// Follows behind a commit. What is committed has succeeded, even if the database now refuses to tell of it.
     private func afterCommit(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         do throws(StoreError) {
             try body()
@@ -343,7 +343,15 @@ extension PostgresRecordWriter {
         var changes: [FleetChange] = []
         changes.reserveCapacity(told.count)
         for (number, id, body) in told {
-            let download = try body.map { body throws(StoreError) in try FleetChange.decode(body) }
+            let download: Download?
+            do throws(StoreError) {
+                download = try body.map { body throws(StoreError) in try FleetChange.decode(body) }
+            } catch {
+                // Whoever cannot show what happens is no replica any more.
+                log(.warning("what a replica of another release has written cannot be read: \(error)"))
+                fenced?()
+                throw .fenced
+            }
             changes.append(FleetChange(sequence: number, id: id, download: download))
         }
         followed = changes.last?.sequence ?? followed
