@@ -113,7 +113,7 @@ class Postgres:
         self.database(name)
         # The tables come with the first start of the driver.
         measure(self.binary, "postgres", self.address(name), 1, 1)
-        self.run(name, "DELETE FROM pawl.replicas; SELECT pawl.enrol(7, 'pgbench', '1', 0)")
+        self.run(name, "DELETE FROM pawl.replicas; SELECT pawl.enrol(7, 'pgbench', '1')")
         body = "[" + ", ".join(["null"] * 49) + "]" + " " * 250
         script = os.path.join(directory, "pgbench.sql")
         pathlib.Path(script).write_text("\n".join(

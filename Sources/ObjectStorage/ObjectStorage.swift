@@ -99,7 +99,9 @@ public final class ObjectStorage: Sendable {
     /// - Returns: the name of another owner who has left one, and has been left alone; nil: there is none.
     public func claim(for owner: String) async throws(ObjectStorageError) -> String? {
         let folder = ".pawl/"
-        let owners = try await list(prefix: folder, after: nil, atMost: 2).items.map { String($0.key.dropFirst(folder.utf8.count)) }
+        let owners = try await list(prefix: folder, after: nil, atMost: 2).items.map {
+            String($0.key.dropFirst(folder.utf8.count))
+        }
         if let other = owners.first(where: { $0 != owner }) { return other }
         _ = try await send(StorageRequest("PUT", key: folder + owner, body: []))
         return nil

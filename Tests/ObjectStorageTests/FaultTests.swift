@@ -80,7 +80,10 @@ struct FaultTests {
         let closed = try ClosedPort()
         let location = try ObjectLocation(parsing: "s3://bucket?endpoint=http://127.0.0.1:\(closed.number)")
         let nowhere = ObjectStorage(location, credentials: try Self.credentials(), client: client, limits: Self.hasty)
-        guard case .unavailable = await failure(of: { () async throws(ObjectStorageError) in _ = try await nowhere.claim(for: "us") }) else {
+        guard
+            case .unavailable = await failure(of: { () async throws(ObjectStorageError) in _ = try await nowhere.claim(for: "us")
+                })
+        else {
             Issue.record("a service that is not there is not available")
             return
         }
