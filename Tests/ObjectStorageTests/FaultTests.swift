@@ -82,7 +82,7 @@ struct FaultTests {
         let nowhere = ObjectStorage(location, credentials: try Self.credentials(), client: client, limits: Self.hasty)
         guard
             case .unavailable = await failure(of: { () async throws(ObjectStorageError) in _ = try await nowhere.claim(for: "us")
-                })
+            })
         else {
             Issue.record("a service that is not there is not available")
             return
