@@ -13,6 +13,14 @@ struct FleetChange: Sendable {
         return row.text
     }
 
+    /// What ``decode(_:)`` makes of what ``encode(_:)`` makes of a download: what only the replica knows that transfers it is left out.
+    static func told(_ download: Download) -> Download {
+        var told = download
+        (told.bytesPerSecond, told.stalled, told.receivedRanges) = (0, false, [])
+        (told.waitingFor, told.position, told.expiresAt, told.publication) = (nil, nil, nil, 0)
+        return told
+    }
+
     /// - Throws: `StoreError.damaged` if the body is none that was ever written.
     static func decode(_ body: String) throws(StoreError) -> Download {
         guard let row = JSONRowDecoder(body) else { throw .damaged("a change cannot be read") }

@@ -3,21 +3,29 @@ internal import System
 
 /// A row as a JSON array: numbers, texts and nulls; bytes are hexadecimal text.
 struct JSONRowEncoder: RowEncoder {
-    private var values: [JSONValue] = []
+    private var writer = JSONWriter()
+
+    init() {
+        writer.beginArray()
+    }
 
     /// The array.
-    var text: String { String(decoding: JSONValue.array(values).serialized(), as: UTF8.self) }
+    var text: String {
+        var writer = writer
+        writer.endArray()
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
 
     mutating func put(_ value: Int64?) throws(Never) {
-        values.append(value.map(JSONValue.integer) ?? .null)
+        if let value { writer.value(value) } else { writer.null() }
     }
 
     mutating func put(_ value: String?) throws(Never) {
-        values.append(value.map(JSONValue.string) ?? .null)
+        if let value { writer.value(value) } else { writer.null() }
     }
 
     mutating func put(_ value: [UInt8]?) throws(Never) {
-        values.append(value.map { .string(Hexadecimal.encode($0)) } ?? .null)
+        if let value { writer.value(Hexadecimal.encode(value)) } else { writer.null() }
     }
 }
 

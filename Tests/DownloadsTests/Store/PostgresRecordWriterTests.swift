@@ -374,6 +374,15 @@ import Testing
         let own = try records.map { portrait(DownloadRecord(try FleetChange.decode(FleetChange.encode($0.download)))) }
         #expect(told == own)
         #expect(own == records.map { portrait(DownloadRecord($0.download)) })
+        // What a replica shows of its own changes is what others read of them.
+        for record in records {
+            var download = record.download
+            (download.bytesPerSecond, download.stalled, download.receivedRanges) = (7, true, [1..<2, 5..<9])
+            (download.waitingFor, download.position, download.publication) = (.turn, 3, 4)
+            download.expiresAt = download.createdAt
+            let read = try FleetChange.decode(FleetChange.encode(download))
+            #expect("\(FleetChange.told(download))" == "\(read)")
+        }
     }
 
     @Test("texts come back as they were, whatever is in them")

@@ -5,15 +5,17 @@ internal import System
 /// The statements for a group of changes.
 struct PostgresGroup {
     private(set) var commands: [PostgresCommand] = []
-    /// What everybody is told; without a body, that a download was removed.
-    private(set) var told: [(id: DownloadID, body: String?)] = []
+    /// What everybody is told; without a download, that it was removed.
+    private(set) var told: [(id: DownloadID, download: Download?)] = []
     private let run: Int64
 
     /// What tells everybody: the last command of the transaction, if there is anything to tell. It returns the number before the first.
     var telling: [PostgresCommand] {
         if told.isEmpty { return [] }
+        // Neither has a line break in it.
         let values: [PostgresValue] = [
-            .integer(run), .text(Self.array(told.map(\.id.description))), .text(Self.array(told.map(\.body))),
+            .integer(run), .text(told.lazy.map(\.id.description).joined(separator: "\n")),
+            .text(told.lazy.map { $0.download.map(FleetChange.encode) ?? "" }.joined(separator: "\n")),
         ]
         return [PostgresCommand(Statements.tell, values)]
     }
@@ -31,7 +33,7 @@ struct PostgresGroup {
                 Self.encode(record, to: &row)
                 row.put(record.download.state == .queued ? "true" : "false")
             }
-            told.append((record.id, FleetChange.encode(record.download)))
+            told.append((record.id, record.download))
         case .save(let record):
             put(Statements.save) { [run] row in
                 Self.encode(record, to: &row)
@@ -52,7 +54,7 @@ struct PostgresGroup {
                 row.put(download.id.description)
                 row.put(Int64(bitPattern: download.revision))
             }
-            told.append((download.id, FleetChange.encode(download)))
+            told.append((download.id, download))
         case .enqueue(let id): put(Statements.enqueue) { [run] in Self.encode(id, run, to: &$0) }
         case .leaveQueue(let id): put(Statements.leaveQueue) { [run] in Self.encode(id, run, to: &$0) }
         case .holdURL(let id, let url):
@@ -166,7 +168,9 @@ struct PostgresGroup {
         static let send = PostgresStatement(
             "send", "INSERT INTO pawl.mail (recipient, sender, body) VALUES ($1::bigint, $2::bigint, $3)")
         static let ring = PostgresStatement("ring", "SELECT pg_notify($1, 'mail')")
-        static let tell = PostgresStatement("tell", "SELECT pawl.tell($1::bigint, $2::text[], $3::text[])")
+        static let tell = PostgresStatement(
+            "tell",
+            "SELECT pawl.tell($1::bigint, string_to_array($2, chr(10)), string_to_array($3, chr(10), ''))")
         static let progress = PostgresStatement(
             "progress", "UPDATE pawl.downloads SET bytes_received = $2::bigint, synced_segments = $3 WHERE id = $1")
         static let remove = PostgresStatement(

@@ -122,11 +122,15 @@ extension PostgresRecordWriter {
         let isNext = results.last?.rows.first?.integer(0) == Int64(followed)
         try afterCommit { () throws(StoreError) in
             guard isNext else { return try follow() }
-            try deliver(group.told.enumerated().map { (followed + UInt64($0.offset) + 1, $0.element.id, $0.element.body) })
+            let first = followed + 1
+            deliver(
+                group.told.enumerated().map { place, told in
+                    FleetChange(sequence: first + UInt64(place), id: told.id, download: told.download.map(FleetChange.told))
+                })
         }
     }
 
-    /// Follows behind a commit. What is committed has succeeded, even if the database now refuses to tell of it.
+    /// Follows behind a commit. What is committed has succeeded, even if there is something before it that this release cannot read.
     private func afterCommit(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         do throws(StoreError) {
             try body()
@@ -325,13 +329,14 @@ extension PostgresRecordWriter {
                 fenced?()
                 throw .fenced
             }
-            try deliver(
-                rows.map { row throws(StoreError) in
-                    guard let number = row.integer(0), let id = row.text(1).flatMap(DownloadID.init) else {
-                        throw .damaged("a change cannot be read")
-                    }
-                    return (UInt64(clamping: number), id, row.text(2))
-                })
+            do throws(StoreError) {
+                deliver(try rows.map { row throws(StoreError) in try Self.change(row) })
+            } catch {
+                // Whoever cannot show what happens is no replica any more.
+                log(.warning("what a replica of another release has written cannot be read: \(error)"))
+                fenced?()
+                throw error
+            }
             log(.followed(lags: rows.map { .microseconds($0.integer(3) ?? 0) }))
             if rows.count < Self.pageSize { return }
         }
@@ -339,21 +344,15 @@ extension PostgresRecordWriter {
 
     private static let pageSize: Int64 = 1_000
 
-    private func deliver(_ told: [(number: UInt64, id: DownloadID, body: String?)]) throws(StoreError) {
-        var changes: [FleetChange] = []
-        changes.reserveCapacity(told.count)
-        for (number, id, body) in told {
-            let download: Download?
-            do throws(StoreError) {
-                download = try body.map { body throws(StoreError) in try FleetChange.decode(body) }
-            } catch {
-                // Whoever cannot show what happens is no replica any more.
-                log(.warning("what a replica of another release has written cannot be read: \(error)"))
-                fenced?()
-                throw .fenced
-            }
-            changes.append(FleetChange(sequence: number, id: id, download: download))
+    private static func change(_ row: PostgresRow) throws(StoreError) -> FleetChange {
+        guard let number = row.integer(0), let id = row.text(1).flatMap(DownloadID.init) else {
+            throw .damaged("a change cannot be read")
         }
+        let download = try row.text(2).map { body throws(StoreError) in try FleetChange.decode(body) }
+        return FleetChange(sequence: UInt64(clamping: number), id: id, download: download)
+    }
+
+    private func deliver(_ changes: [FleetChange]) {
         followed = changes.last?.sequence ?? followed
         follower?(changes)
     }
