@@ -10,15 +10,21 @@ import sys
 
 import yaml
 
-#: Made by hand, as docs/operations.md tells.
-SECRETS = {"pawl": {"tokens"}, "pawl-metrics": {"token"}, "pawl-tls": {"tls.crt", "tls.key"}}
+#: Made by hand, as docs/operations.md and docs/fleet.md tell.
+SECRETS = {
+    "pawl": {"tokens"}, "pawl-metrics": {"token"}, "pawl-tls": {"tls.crt", "tls.key"},
+    "pawl-store": {"url", "ca.crt"}, "pawl-files": {"access-key-id", "secret-access-key"},
+}
 
 
 def environment(container, namespace="media"):
     """The variables in order: $(NAME) stands for one that came before."""
     variables = {}
     for variable in container["env"]:
-        if "valueFrom" in variable:
+        if "secretKeyRef" in variable.get("valueFrom", {}):
+            value = variable["valueFrom"]["secretKeyRef"]["key"]
+            assert value in SECRETS[variable["valueFrom"]["secretKeyRef"]["name"]], variable
+        elif "valueFrom" in variable:
             assert variable["valueFrom"] == {"fieldRef": {"fieldPath": "metadata.namespace"}}, variable
             value = namespace
         else:
@@ -31,18 +37,18 @@ def check(parts):
     found = {}
     for part in parts:
         found.setdefault(part["kind"], []).append(part)
-    deployment, = found["Deployment"]
-    pod = deployment["spec"]["template"]
+    workload, = found.get("Deployment", []) + found.get("StatefulSet", [])
+    pod = workload["spec"]["template"]
     labels = pod["metadata"]["labels"]
     container, = pod["spec"]["containers"]
     service, = found["Service"]
     ports = {port["name"] for port in container["ports"]}
-    namespace = deployment["metadata"].get("namespace", "media")
+    namespace = workload["metadata"].get("namespace", "media")
 
     def selects(selector, labels):
         return bool(selector) and selector.items() <= labels.items()
 
-    assert selects(deployment["spec"]["selector"]["matchLabels"], labels)
+    assert selects(workload["spec"]["selector"]["matchLabels"], labels)
     assert selects(service["spec"]["selector"], labels)
     served = {port["name"] for port in service["spec"]["ports"]}
     assert {port["targetPort"] for port in service["spec"]["ports"]} <= ports
@@ -55,7 +61,7 @@ def check(parts):
 
     for budget in found["PodDisruptionBudget"]:
         assert selects(budget["spec"]["selector"]["matchLabels"], labels)
-    directions = set()
+    directions, outward = set(), []
     for policy in found["NetworkPolicy"]:
         assert selects(policy["spec"]["podSelector"]["matchLabels"], labels)
         directions.update(policy["spec"]["policyTypes"])
@@ -63,20 +69,25 @@ def check(parts):
             assert rule["from"] and {port["port"] for port in rule["ports"]} <= ports
         for rule in policy["spec"].get("egress", []):
             assert rule["to"] and rule["ports"]
+            outward += [port["port"] for port in rule["ports"]]
     assert directions == {"Ingress", "Egress"}
 
-    claims = {part["metadata"]["name"] for part in found["PersistentVolumeClaim"]}
+    claims = {part["metadata"]["name"] for part in found.get("PersistentVolumeClaim", [])}
     mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
     files = set()
     for volume in pod["spec"]["volumes"]:
         if "secret" in volume:
-            for item in volume["secret"]["items"]:
-                assert item["key"] in SECRETS[volume["secret"]["secretName"]], item
+            keys = SECRETS[volume["secret"]["secretName"]]
+            for item in volume["secret"].get("items", [{"key": key, "path": key} for key in keys]):
+                assert item["key"] in keys, item
                 files.add(mounts[volume["name"]] + "/" + item["path"])
         else:
-            assert volume["persistentVolumeClaim"]["claimName"] in claims
+            claims.remove(volume["persistentVolumeClaim"]["claimName"])
+    assert not claims
     variables = environment(container, namespace)
     assert variables["PAWL_TOKENS_FILE"] in files
+    # The drain and the orderly end, which takes ten seconds at most.
+    assert pod["spec"]["terminationGracePeriodSeconds"] > int(variables["PAWL_DRAIN_DELAY"]) + 10
     hosts = variables["PAWL_ALLOWED_HOST"].split(",")
     name = service["metadata"]["name"]
     for host in (name, f"{name}.{namespace}", f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local"):
@@ -97,8 +108,28 @@ def check(parts):
         assert endpoint["port"] in served and endpoint["path"] == "/metrics"
         assert credentials["key"] in SECRETS[credentials["name"]]
     for part in parts:
-        assert part["kind"] == "Namespace" or part["metadata"].get("namespace") == deployment["metadata"].get("namespace"), part
+        assert part["kind"] == "Namespace" or part["metadata"].get("namespace") == workload["metadata"].get("namespace"), part
+    if workload["kind"] == "StatefulSet":
+        check_fleet(workload["spec"], found, variables, files, outward)
     print("   " + ", ".join(sorted(f"{kind} ({len(some)})" if len(some) > 1 else kind for kind, some in found.items())))
+
+
+def check_fleet(spec, found, variables, files, outward):
+    """What holds for several replicas besides."""
+    assert spec["replicas"] == 3 and spec["updateStrategy"] == {"type": "RollingUpdate"}
+    assert spec["serviceName"] in {service["metadata"]["name"] for service in found["Service"]}
+    budget, = found["PodDisruptionBudget"]
+    assert budget["spec"]["maxUnavailable"] < spec["replicas"]
+    spread, = spec["template"]["spec"]["topologySpreadConstraints"]
+    assert spread["labelSelector"]["matchLabels"].items() <= spec["template"]["metadata"]["labels"].items()
+    # Each has a data directory of its own, which waits for it.
+    template, = spec["volumeClaimTemplates"]
+    mounts = {mount["name"]: mount["mountPath"] for mount in spec["template"]["spec"]["containers"][0]["volumeMounts"]}
+    assert mounts[template["metadata"]["name"]] == "/data"
+    # Only one that does not come back leaves.
+    assert "PAWL_LEAVE" not in variables
+    assert variables["PAWL_STORE_FILE"] in files and 5432 in outward
+    assert variables["PAWL_FILES"].startswith("s3://") and {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} <= variables.keys()
 
 
 def main():
@@ -110,8 +141,8 @@ def main():
         case "standard":
             yaml.safe_dump_all([part for part in parts if part["apiVersion"] != "monitoring.coreos.com/v1"], sys.stdout)
         case "environment":
-            deployment, = (part for part in parts if part["kind"] == "Deployment")
-            for name, value in environment(deployment["spec"]["template"]["spec"]["containers"][0]).items():
+            workload, = (part for part in parts if part["kind"] in ("Deployment", "StatefulSet"))
+            for name, value in environment(workload["spec"]["template"]["spec"]["containers"][0]).items():
                 print(f"{name}={value}")
 
 
