@@ -67,6 +67,9 @@ def measure(binary, kind, place, writers, count):
 class Postgres:
     """A server with its defaults, but for its place and memory: what it has answered is on the disk."""
 
+    # The driver, which makes the tables.
+    binary = None
+
     def __init__(self, directory):
         self.directory = directory
         self.port = harness.free_port()
