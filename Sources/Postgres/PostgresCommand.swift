@@ -21,7 +21,7 @@ public struct PostgresCommand: Sendable {
             switch parameter {
             case .text(let text):
                 // libpq takes texts up to their first NUL: the rest would be lost.
-                guard !text.utf8.contains(0) else {
+                guard !PostgresValue.hasNUL(text) else {
                     throw .invalid("parameter $\(index + 1) of \(statement.name) contains U+0000, which PostgreSQL cannot keep")
                 }
                 size = text.utf8.count

@@ -10,4 +10,9 @@ public struct PostgresStatement: Sendable, Hashable {
         self.name = name
         self.sql = sql
     }
+
+    /// By the name, which says it all.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+    }
 }

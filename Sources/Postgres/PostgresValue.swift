@@ -24,6 +24,15 @@ public enum PostgresValue: Sendable, Equatable {
     public init(_ value: Bool?) { self = value.map { .boolean($0) } ?? .null }
 }
 
+extension PostgresValue {
+    /// Whether a text has U+0000 in it, which PostgreSQL keeps in none.
+    public static func hasNUL(_ text: String) -> Bool {
+        let bytes = text.utf8.span
+        for index in bytes.indices where bytes[index] == 0 { return true }
+        return false
+    }
+}
+
 extension PostgresValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByStringLiteral
 {

@@ -12,7 +12,7 @@ struct PostgresRowEncoder: RowEncoder {
         guard let value else { return values.append(.null) }
         // PostgreSQL keeps no text with a NUL in it.
         let text =
-            value.utf8.contains(0)
+            PostgresValue.hasNUL(value)
             ? String(String.UnicodeScalarView(value.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })) : value
         values.append(.text(text))
     }
