@@ -46,15 +46,11 @@ enum OptionTable {
             return true
         }
         .completed(from: .directory),
-        Option(
-            "downloads-dir", "PATH", accepts: "a path", default: "that of --data-dir",
+        .path(
+            "downloads-dir", default: "that of --data-dir",
             "directory that holds the files instead, partial and finished: it may be on another volume",
-            commands: [.serve, .demo, .check]
-        ) { invocation, value in
-            guard isPath(value) else { return false }
-            invocation.configuration.downloadsDirectory = value
-            return true
-        }
+            commands: [.serve, .demo, .check], \.downloadsDirectory
+        )
         .completed(from: .directory),
         Option(
             "store", "URL", accepts: "a postgres:// URL, as libpq takes it", default: "none: SQLite in --data-dir",
@@ -65,16 +61,7 @@ enum OptionTable {
             invocation.configuration.storeFile = nil
             return true
         },
-        Option(
-            "store-file", "PATH", accepts: "a path", default: "none", "file whose first line is that URL",
-            commands: [.serve, .check]
-        ) { invocation, value in
-            guard isPath(value) else { return false }
-            invocation.configuration.storeFile = value
-            invocation.configuration.store = nil
-            return true
-        }
-        .completed(from: .file),
+        .path("store-file", "file whose first line is that URL", commands: [.serve, .check], \.storeFile) { $0.store = nil },
         Option(
             "files", "URL", accepts: ObjectLocation.form, default: "none: --downloads-dir",
             "object storage that replicas keep finished files in, with the keys of AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and"
@@ -114,25 +101,14 @@ enum OptionTable {
             invocation.configuration.tokenFile = nil
             return true
         },
-        Option(
-            "token-file", "PATH", accepts: "a path", default: "none", "file whose first line is that token",
-            commands: CommandName.services.union(CommandName.clients)
-        ) { invocation, value in
-            guard isPath(value) else { return false }
-            invocation.configuration.tokenFile = value
-            invocation.configuration.token = nil
-            return true
-        }
-        .completed(from: .file),
-        Option(
-            "tokens-file", "PATH", accepts: "a path", default: "none",
-            "file of more tokens, a line each: name, scope (full, read or metrics), and the token or sha256:<64 hex>"
-        ) { invocation, value in
-            guard isPath(value) else { return false }
-            invocation.configuration.tokensFile = value
-            return true
-        }
-        .completed(from: .file),
+        .path(
+            "token-file", "file whose first line is that token", commands: CommandName.services.union(CommandName.clients),
+            \.tokenFile
+        ) { $0.token = nil },
+        .path(
+            "tokens-file",
+            "file of more tokens, a line each: name, scope (full, read or metrics), and the token or sha256:<64 hex>",
+            \.tokensFile),
         .toggle("no-auth", "serve other machines without a token", \.allowsAnonymous),
         .toggle("no-aria2", "do not serve clients of aria2 at /jsonrpc", \.leavesOutAria2),
         Option(
@@ -144,14 +120,7 @@ enum OptionTable {
             invocation.configuration.webhookSecretFile = nil
             return true
         },
-        Option("webhook-secret-file", "PATH", accepts: "a path", default: "none", "file whose first line is that key") {
-            invocation, value in
-            guard isPath(value) else { return false }
-            invocation.configuration.webhookSecretFile = value
-            invocation.configuration.webhookSecret = nil
-            return true
-        }
-        .completed(from: .file),
+        .path("webhook-secret-file", "file whose first line is that key", \.webhookSecretFile) { $0.webhookSecret = nil },
         .number(
             "max-concurrent", 1...1000, default: "8", "downloads transferring at once", commands: [.serve, .demo, .get],
             \.maxConcurrent),
@@ -257,15 +226,9 @@ enum OptionTable {
         .base("itunes-url", default: "https://itunes.apple.com", "base of the iTunes Search API", \.itunesURL),
         .base("posts-url", default: "https://jsonplaceholder.typicode.com", "base of the JSONPlaceholder API", \.postsURL),
         .base("archive-url", default: "https://archive.org", "base of the Internet Archive", \.archiveURL),
-        Option(
-            "ca-file", "PATH", accepts: "a path", default: "the system's store", "PEM bundle for TLS verification",
-            commands: CommandName.services.union(CommandName.clients).union([.get])
-        ) { invocation, value in
-            guard isPath(value) else { return false }
-            invocation.configuration.caFile = value
-            return true
-        }
-        .completed(from: .file),
+        .path(
+            "ca-file", default: "the system's store", "PEM bundle for TLS verification",
+            commands: CommandName.services.union(CommandName.clients).union([.get]), \.caFile),
         .choice(
             "log-level", default: "info, or warning of pawl get", "least severe lines that are logged, to standard error",
             commands: [.serve, .demo, .get], \.logLevel),
@@ -286,6 +249,23 @@ enum OptionTable {
 }
 
 extension Option {
+    /// A path, of a file unless it says otherwise.
+    /// - Parameter replacing: what else is no more given then.
+    fileprivate static func path(
+        _ name: String, default defaultText: String = "none", _ meaning: String,
+        commands: Set<CommandName> = CommandName.services,
+        _ property: any WritableKeyPath<Configuration, String?> & Sendable,
+        replacing: @escaping @Sendable (inout Configuration) -> Void = { _ in }
+    ) -> Option {
+        Option(name, "PATH", accepts: "a path", default: defaultText, meaning, commands: commands) { invocation, value in
+            guard OptionTable.isPath(value) else { return false }
+            invocation.configuration[keyPath: property] = value
+            replacing(&invocation.configuration)
+            return true
+        }
+        .completed(from: .file)
+    }
+
     /// An amount of bytes.
     fileprivate static func size(
         _ name: String, _ meaning: String, _ property: any WritableKeyPath<Configuration, Int64> & Sendable
