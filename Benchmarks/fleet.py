@@ -91,7 +91,7 @@ class Engines:
 
 def fleet(executable):
     with harness.Scratch() as directory, Engines(executable, directory) as engines:
-        for measure in (creates, commands, feed, adoption, board, small_files):
+        for measure in (feed, adoption, board, small_files, creates):
             measure(engines)
             while harness.RUNNING:
                 harness.RUNNING.pop().stop()
@@ -171,7 +171,7 @@ def commands(engines):
     taken = []
     for number in range(500):
         begun = time.perf_counter()
-        ask("PATCH", f"/downloads/{ids[number % len(ids)]}", {"priority": number % 100})
+        ask("PATCH", f"/downloads/{ids[number % len(ids)]}", {"priority": number % 20 - 10})
         taken.append((time.perf_counter() - begun) * 1000)
     print(f"fleet: a command for another replica's download: p50 {percentile(taken, 0.5):.2f} ms, p99 {percentile(taken, 0.99):.2f} ms"
           " (wanted: 5 and 25)", flush=True)
@@ -188,7 +188,7 @@ def feed(engines):
     call, count, begun = Caller(first), 5_000, time.monotonic()
     for number in range(0, count, 10):
         items = [{"url": f"https://example.com/{number + offset}.bin", "paused": True} for offset in range(10)]
-        call("POST", "/downloads/batch", {"items": items})
+        call("POST", "/downloads/batch", {"downloads": items})
         time.sleep(max(0, begun + number / 1000 - time.monotonic()))
     took = time.monotonic() - begun
     while second.get("/stats").find(b'"paused":%d' % count) < 0:
@@ -207,7 +207,7 @@ def adoption(engines):
     (first,), start, name = engines.fleet(1, *flags)
     call = Caller(first)
     for number in range(0, ADOPTED, 100):
-        call("POST", "/downloads/batch", {"items": [{"url": f"{origin.base}/slow/file?{number + offset}"} for offset in range(100)]})
+        call("POST", "/downloads/batch", {"downloads": [{"url": f"{origin.base}/slow/file?{number + offset}"} for offset in range(100)]})
     mine = engines.value(name, "SELECT run FROM pawl.replicas")
     while engines.value(name, f"SELECT count(*) FROM pawl.downloads WHERE owner = {mine} AND synced_segments IS NOT NULL") != str(ADOPTED):
         time.sleep(0.2)
@@ -231,7 +231,7 @@ def board(engines):
     call = Caller(first)
     for number in range(0, RECORDS, 500):
         items = [{"url": f"https://example.com/{number + offset}.bin", "paused": True} for offset in range(500)]
-        call("POST", "/downloads/batch", {"items": items})
+        call("POST", "/downloads/batch", {"downloads": items})
     first.stop()
     taken = []
     for number in range(3):
@@ -262,7 +262,7 @@ def small_files(engines):
                    else engines.fleet(1, *flags)[0][0])
         call, before, begun = Caller(service), service.cpu(), time.monotonic()
         for number in range(0, SMALL_FILES, 100):
-            call("POST", "/downloads/batch", {"items": [{"url": f"{origin.base}/file?{number + offset}"} for offset in range(100)]})
+            call("POST", "/downloads/batch", {"downloads": [{"url": f"{origin.base}/file?{number + offset}"} for offset in range(100)]})
         while json.loads(service.get("/stats"))["downloads"]["completed"] < SMALL_FILES:
             time.sleep(0.05)
         costs.setdefault(name, []).append(((service.cpu() - before) / SMALL_FILES * 1e6, SMALL_FILES / (time.monotonic() - begun)))
