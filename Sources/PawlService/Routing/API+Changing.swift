@@ -12,7 +12,7 @@ extension API {
         let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in
             let download = try await Problem.rethrowing(
-                downloads: await downloads.change(id, change) { $0.isMeant(by: .patch, fields, prefix) })
+                downloads: await downloads.change(id, change, if: Self.condition(of: .patch, fields, prefix)))
             var response = Response()
             response.forbidStoring()
             response.fill { download.encode(into: &$0, prefix) }
@@ -20,15 +20,20 @@ extension API {
             return response
         }
     }
+
+    /// What a request to change a download asks of it as it stands (RFC 9110 §13.1); `nil`: nothing, and then any version is meant.
+    static func condition(
+        of method: HTTPMethod, _ fields: Fields, _ linkPrefix: PathPrefix
+    ) -> (@Sendable (Download) -> Bool)? {
+        guard Preconditions.areAsked(by: fields) else { return nil }
+        return { download in
+            let etag = download.entityTag(linkPrefix)
+            return Preconditions.evaluate(method: method, fields: fields, etag: etag, lastModified: nil) == .proceed
+        }
+    }
 }
 
 extension Download {
-    /// Whether the conditions of a request to change it hold of it as it stands: RFC 9110 §13.1.
-    func isMeant(by method: HTTPMethod, _ fields: Fields, _ linkPrefix: PathPrefix) -> Bool {
-        guard Preconditions.areAsked(by: fields) else { return true }
-        return Preconditions.evaluate(method: method, fields: fields, etag: entityTag(linkPrefix), lastModified: nil) == .proceed
-    }
-
     /// The validator that the response to `GET /downloads/{id}` would have now.
     func entityTag(_ linkPrefix: PathPrefix) -> EntityTag {
         var resting = self

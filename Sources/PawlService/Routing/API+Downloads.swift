@@ -144,7 +144,8 @@ extension API {
         let (downloads, prefix) = (downloads, request.linkPrefix)
         return .later { () throws(Problem) in
             try await Problem.rethrowing(
-                downloads: await downloads.remove(id, deletingFile: deletesFile) { $0.isMeant(by: .delete, fields, prefix) })
+                downloads: await downloads.remove(
+                    id, deletingFile: deletesFile, if: Self.condition(of: .delete, fields, prefix)))
             return Response(status: .noContent)
         }
     }
