@@ -48,6 +48,33 @@ import Testing
         for store in stores { await store.close() }
     }
 
+    @Test("what its owner lets go of while another run asks for it is taken")
+    func takenAtTheLastMoment() async throws {
+        let scene = try PostgresScene()
+        let (owner, other) = try (FleetStore(scene.options("owner")), FleetStore(scene.options("other")))
+        _ = try (start(owner), start(other))
+        let record = sampleRecord(1)
+        try await owner.write([.add(record)])
+        #expect(try await owner.take([record.id]).records.map(\.id) == [record.id])
+        #expect(try await other.take([record.id]).owners == [record.id: owner.run])
+        // It happens behind the first of the statements that ask.
+        try scene.execute(
+            """
+            CREATE FUNCTION pawl.lets_go() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN
+                IF pg_trigger_depth() = 1 THEN
+                    UPDATE pawl.downloads SET owner = NULL WHERE owner = \(owner.run);
+                END IF;
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER lets_go AFTER UPDATE ON pawl.downloads FOR EACH STATEMENT EXECUTE FUNCTION pawl.lets_go()
+            """)
+        let taking = try await other.take([record.id])
+        #expect(taking.records.map(\.id) == [record.id] && taking.owners.isEmpty)
+        await owner.close()
+        await other.close()
+    }
+
     @Test("a store that is dropped ends its connections")
     func dropped() async throws {
         let scene = try PostgresScene()

@@ -198,14 +198,19 @@ extension PostgresRecordWriter {
 extension PostgresRecordWriter {
     /// Takes the ownership of downloads, as far as no other run has it.
     func take(_ ids: [DownloadID]) throws(StoreError) -> FleetTaking {
-        if ids.isEmpty { return FleetTaking() }
-        let values: [PostgresValue] = [.integer(run), .text(PostgresGroup.array(ids.map(\.description)))]
-        let results = try transact([PostgresCommand(Statements.take, values), PostgresCommand(Statements.owners, values)])
         var taking = FleetTaking()
-        guard results.count == 2 else { return taking }
-        taking.records = try read(results[0])
-        for row in results[1].rows {
-            if let id = row.text(0).flatMap(DownloadID.init), let owner = row.integer(1) { taking.owners[id] = owner }
+        var free = ids
+        while !free.isEmpty {
+            let values: [PostgresValue] = [.integer(run), .text(PostgresGroup.array(free.map(\.description)))]
+            let results = try transact([PostgresCommand(Statements.take, values), PostgresCommand(Statements.owners, values)])
+            free = []
+            guard results.count == 2 else { break }
+            taking.records += try read(results[0])
+            for row in results[1].rows {
+                guard let id = row.text(0).flatMap(DownloadID.init) else { continue }
+                // Its owner may have let go of it between the two.
+                if let owner = row.integer(1) { taking.owners[id] = owner } else { free.append(id) }
+            }
         }
         return taking
     }
@@ -538,7 +543,7 @@ extension PostgresRecordWriter {
                 WHERE id = ANY ($2::text[]) AND (owner IS NULL OR owner = $1::bigint) RETURNING \(columns)
             """)
         static let owners = PostgresStatement(
-            "owners", "SELECT id, owner FROM pawl.downloads WHERE id = ANY ($2::text[]) AND owner <> $1::bigint")
+            "owners", "SELECT id, owner FROM pawl.downloads WHERE id = ANY ($2::text[]) AND owner IS DISTINCT FROM $1::bigint")
         static let claim = PostgresStatement(
             "claim", "SELECT \(columns) FROM pawl.claim($1::bigint, $2::integer, $3::integer)")
         static let claimed = PostgresStatement("claimed", "SELECT \(columns) FROM pawl.downloads WHERE slot = $1::bigint")
