@@ -160,6 +160,14 @@ extension DownloadMachine {
         return phase == .resting || phase == .waiting
     }
 
+    /// Whether attempts have failed that count towards giving up: its record does not tell of them.
+    var countsFailures: Bool {
+        switch state {
+        case .queued, .downloading, .retrying: budget.attemptsWithoutProgress > 0
+        case .paused, .completed, .failed, .cancelled: false
+        }
+    }
+
     /// Whether the record, as it is now, is known to nobody but this run.
     var isUnsaved: Bool { failedSaves > 0 }
 

@@ -127,12 +127,22 @@ extension DownloadService {
 
     // MARK: - Ownership
 
-    /// Whether any replica could go on with a download as well as this one: nothing is under way for it, and it has no bytes here.
+    /// Whether any replica could go on with a download as well as this one: nothing is under way for it, it has no bytes here, and it is
+    /// not counted here how often it has failed.
     func canLetGo(_ entry: Entry) -> Bool {
         // At the end of a service, all is let go of together, by whoever knows what has been told of it.
-        guard !isShuttingDown, entry.machine.rests, !entry.hasTurn else { return false }
+        guard !isShuttingDown, entry.machine.rests, !entry.hasTurn, !entry.machine.countsFailures else { return false }
         let record = entry.machine.record
         return record.segments.isEmpty && entry.machine.written.ranges.isEmpty
+    }
+
+    /// Whether another replica may go on with it, while the part file of an attempt that brought nothing is still here.
+    func leavesEmptyPart(_ entry: Entry) -> Bool {
+        let machine = entry.machine
+        guard fleet != nil, machine.phase != .removed, machine.record.segments.isEmpty, machine.written.ranges.isEmpty else {
+            return false
+        }
+        return machine.record.download.state != .completed && machine.record.download.state != .cancelled
     }
 
     /// Gives up the ownership of a download that has no machine any more.

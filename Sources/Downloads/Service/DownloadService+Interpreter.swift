@@ -27,6 +27,8 @@ extension DownloadService {
         var hasTurn = false
         var isInLine = false
         var toldRevision: UInt64?
+        /// Whether a transfer may have made a part file, which has to go before another replica goes on.
+        var mayHavePart = false
         /// Messages to its webhook that tell what these actions have yet to show.
         var deliveries: [WebhookDelivery] = []
 
@@ -312,11 +314,19 @@ extension DownloadService {
         guard entry.pins == 0, entry.postponed.isEmpty, entry.machine.isDone || (fleet != nil && canLetGo(entry)),
             !isBeingRead(entry.machine.id)
         else { return }
+        if entry.mayHavePart, leavesEmptyPart(entry) { return discardPart(of: entry) }
         if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
         let id = entry.machine.id
         guard entries[id] === entry else { return }
         entries[id] = nil
         if fleet != nil { letGo(entry) }
+    }
+
+    /// Removes the part file, without bytes, of a download that is let go of then.
+    private func discardPart(of entry: Entry) {
+        entry.mayHavePart = false
+        entry.work = nil
+        carryOut(Effects(actions: [.discardPart]), entry)
     }
 
     // MARK: - Actions
@@ -532,6 +542,7 @@ extension DownloadService {
             inbox.yield(.report($0))
         }
         work.attempt = attempt
+        entry.mayHavePart = true
         work.meter = ProgressMeter()
         work.lastCheckpoint = .now
         running.insert(id)

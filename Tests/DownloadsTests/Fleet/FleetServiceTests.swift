@@ -236,6 +236,22 @@ struct FleetServiceTests {
         }
         for replica in replicas { await replica.service.shutdown() }
     }
+
+    @Test("what a replica lets go of leaves no part file behind", arguments: [true, false])
+    func noPartFile(fails: Bool) async throws {
+        let scene = try FleetScene()
+        let replica = try await scene.replica { configuration in
+            if !fails { configuration.retryDelay = (.seconds(600), .seconds(600)) }
+        }
+        let added = try await replica.service.add(try scene.new("size=100000&fault=reset@0")).download
+        _ = try await replica.follow(added.id) { $0.state == (fails ? .failed : .retrying) }
+        if !fails { _ = try await replica.service.perform(.pause, on: added.id) }
+        while await replica.service.machineCount > 0 { await Task.yield() }
+        let left = try FileManager.default.contentsOfDirectory(atPath: replica.directory.path + "/data/incomplete")
+        #expect(left == [])
+        await replica.service.shutdown()
+        #expect(replica.warnings.withLock { $0 } == [])
+    }
 }
 
 extension DownloadEvent {
