@@ -86,8 +86,9 @@ final class ObjectDepot: FileDepot {
             let failure = await upload(file, to: key)
             uploads.leave()
             if Task.isCancelled {
-                if failure == nil { await discard(key) }
-                return outcome.resolve(.failure(.abandoned))
+                outcome.resolve(.failure(.abandoned))
+                // What was sent may have arrived, even if that was not answered.
+                return await discard(key)
             }
             switch failure {
             case nil:

@@ -100,6 +100,19 @@ struct ObjectFleetTests {
         await again.service.shutdown()
     }
 
+    @Test("what was stored, and given up before the storage said so, is removed")
+    func givenUpUnanswered() async throws {
+        let scene = try await ObjectScene()
+        let replica = try await scene.replica()
+        scene.relay.set(.answers(0))
+        let id = try await replica.service.add(try scene.fleet.new("size=50000&seed=5")).download.id
+        while try await scene.keys().isEmpty { await Task.yield() }
+        scene.relay.set(.relay)
+        #expect(try await replica.service.perform(.pause, on: id).state == .paused)
+        while try await !scene.keys().isEmpty { await Task.yield() }
+        await replica.service.shutdown()
+    }
+
     @Test("what waits outlives a crash, and is not fetched again")
     func crashWhileWaiting() async throws {
         let scene = try await ObjectScene()
