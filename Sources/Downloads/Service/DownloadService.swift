@@ -674,9 +674,22 @@ extension DownloadService {
     public func removeAll(_ selection: ListQuery, deletingFiles deletesFiles: Bool) async throws(DownloadError) -> Int {
         try await inPieces(selection) { piece throws(DownloadError) in
             if deletesFiles { for download in piece { try await self.recogniseFile(of: download.id) } }
-            return try await self.ask(.remove(deletingFile: deletesFiles), ofPiece: piece, if: selection.includes).count
+            var (left, count) = (piece, 0)
+            for _ in 0..<Self.mostLooks {
+                let removed = try await self.ask(.remove(deletingFile: deletesFiles), ofPiece: left, if: selection.includes).count
+                count += removed
+                if removed == left.count || !self.isShared { return count }
+                // A replica may have meant a version that was none any more: what still matches is asked for again.
+                try await self.catchUp()
+                left = left.compactMap { self.index.download($0.id) }.filter(selection.includes)
+                if left.isEmpty { return count }
+            }
+            throw .overloaded
         }
     }
+
+    /// How often a bulk removal looks at what changes all the time.
+    private static let mostLooks = 8
 
     /// Does something with all downloads that match, some at a time, and adds up the results.
     private func inPieces(
