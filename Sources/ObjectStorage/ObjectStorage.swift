@@ -52,9 +52,10 @@ public final class ObjectStorage: Sendable {
     public func unfinishedUploads(
         prefix: String = "", after position: UploadPage.Position? = nil
     ) async throws(ObjectStorageError) -> UploadPage {
+        // Without encoding-type: Ceph then encodes the keys, but does not say so (Pacific), so that nobody could tell how to read them.
         var query = [
             QueryItem(name: "uploads", value: ""), QueryItem(name: "max-uploads", value: "1000"),
-            QueryItem(name: "encoding-type", value: "url"), QueryItem(name: "prefix", value: location.fullKey(prefix)),
+            QueryItem(name: "prefix", value: location.fullKey(prefix)),
         ]
         if let position {
             query.append(QueryItem(name: "key-marker", value: location.fullKey(position.key)))

@@ -176,6 +176,31 @@ struct FaultTests {
                 == "/bucket?encoding-type=url&list-type=2&max-keys=1000&prefix=p%2Fa&start-after=p%2Fa%26b")
     }
 
+    /// As radosgw of Ceph 16.2 answers: with escapes where they are asked for, and never with EncodingType.
+    @Test("A list of uploads is read of a service that does not say whether its keys are encoded")
+    func uploadsAreRead() async throws {
+        let origin = try ScriptedOrigin { request in
+            let key = request.target.contains("encoding-type") ? "p%C3%A4%20%2B%25/1/a%20b" : "pä +%/1/a b"
+            return [
+                Self.document(
+                    "<ListMultipartUploadsResult><Prefix>pä +%/1</Prefix><IsTruncated>true</IsTruncated><Upload><Key>\(key)</Key>"
+                        + "<UploadId>2~u</UploadId><Initiated>2026-11-23T00:00:00.000Z</Initiated></Upload></ListMultipartUploadsResult>"
+                )
+            ]
+        }
+        let storage = try ObjectStorage(origin, prefix: "p%C3%A4%20+%25", client: client)
+        let page = try await storage.unfinishedUploads(prefix: "1")
+        #expect(page.items.map(\.key) == ["1/a b"])
+        #expect(page.items.map(\.uploadID) == ["2~u"])
+        _ = try await storage.unfinishedUploads(after: page.next)
+        let prefix = "prefix=p%C3%A4%20%2B%25%2F"
+        #expect(
+            origin.requests.map(\.target) == [
+                "/bucket?max-uploads=1000&\(prefix)1&uploads=",
+                "/bucket?key-marker=p%C3%A4%20%2B%25%2F1%2Fa%20b&max-uploads=1000&\(prefix)&upload-id-marker=2~u&uploads=",
+            ])
+    }
+
     @Test("An answer that is too large is refused")
     func largeAnswerIsRefused() async throws {
         let origin = try ScriptedOrigin { _ in [.response(200, body: [UInt8](repeating: 0x20, count: 2000))] }
