@@ -60,6 +60,8 @@ struct DecisionTests {
             }
         #expect(told == kind)
         #expect(fault.isTransient == (kind == "unavailable"))
+        // Ceph gives no messages.
+        #expect(!fault.error.message.hasSuffix(": "))
     }
 
     @Test("The tag of parts is the digest of their digests, where they have any")
