@@ -1,0 +1,218 @@
+"""What the failure test's replicas talk to: relays with faults, a faulty origin, and a receiver of webhooks.
+
+A process of its own, so that nothing waits for what else the test does. `network.py <log>` prints the ports of the origin and the
+receiver. It takes commands, a line each: `relay <target>` is answered with the port of a new relay, `set <port> <mode>` and `cut <port>`
+with a line. The log has what came, as a line of JSON each.
+"""
+
+import asyncio
+import base64
+import json
+import pathlib
+import random
+import re
+import sys
+import time
+import urllib.parse
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Support"))
+import origin  # noqa: E402
+
+PIECE = 64 << 10
+#: What has a pace is sent in this many pieces a second at least.
+PIECES_PER_SECOND = 20
+
+
+async def listen(serve):
+    """Has `serve(reader, writer)` called for each connection; returns the port."""
+
+    async def guarded(reader, writer):
+        try:
+            await serve(reader, writer)
+        except (OSError, EOFError, asyncio.LimitOverrunError, ValueError):
+            pass
+        finally:
+            writer.transport.abort()
+
+    server = await asyncio.start_server(guarded, "127.0.0.1", 0, backlog=256)
+    return server.sockets[0].getsockname()[1]
+
+
+class Relay:
+    """Passes connections on to a port, unless it is told otherwise.
+
+    `relay`: bytes are passed on. `stall`: they wait. `swallow`: they go nowhere. `answers`: with the first bytes of an answer, the
+    connection is cut instead. `refuse`: there are no connections.
+    """
+
+    def __init__(self, target):
+        self.target = target
+        self.mode, self.changed, self.open = "relay", asyncio.Event(), set()
+
+    def set(self, mode):
+        self.mode = mode
+        self.changed.set()
+        self.changed = asyncio.Event()
+        if mode == "refuse":
+            self.cut()
+
+    def cut(self):
+        """Ends all connections that there are."""
+        for transport in list(self.open):
+            transport.abort()
+
+    async def serve(self, reader, writer):
+        if self.mode == "refuse":
+            return
+        there_reader, there = await asyncio.open_connection("127.0.0.1", self.target)
+        ends = {writer.transport, there.transport}
+        self.open |= ends
+        try:
+            pumps = [asyncio.ensure_future(self.pump(reader, there, False)), asyncio.ensure_future(self.pump(there_reader, writer, True))]
+            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+            for pump in pumps:
+                pump.cancel()
+            await asyncio.gather(*pumps, return_exceptions=True)
+        finally:
+            self.open -= ends
+            there.transport.abort()
+
+    async def pump(self, source, sink, answers):
+        while data := await source.read(PIECE):
+            while self.mode == "stall":
+                await self.changed.wait()
+            if self.mode == "swallow":
+                continue
+            if self.mode == "answers" and answers:
+                return
+            sink.write(data)
+            await sink.drain()
+
+
+async def read_request(reader):
+    """Method, target, fields and body."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    line, *lines = head.decode("latin-1").split("\r\n")[:-2]
+    method, target, _ = line.split(" ")
+    fields = {name.lower(): value.strip() for name, value in (line.split(":", 1) for line in lines)}
+    body = await reader.readexactly(int(fields.get("content-length", 0)))
+    return method, target, fields, body
+
+
+def response(status, fields=(), length=0):
+    lines = [f"HTTP/1.1 {status} -", f"Content-Length: {length}", *(f"{name}: {value}" for name, value in fields)]
+    return "\r\n".join(lines + ["", ""]).encode("latin-1")
+
+
+class Origin:
+    """Has all files of all hosts. Replicas use it as their proxy; the user in the proxy's URL tells who asks.
+
+    `/file/<size>/<name>?pace=<n>&busy=<n>&breaks=<n>`: at so many bytes per second; the first requests are answered with 503, and the
+    ones after them break.
+    """
+
+    def __init__(self, note):
+        self.note, self.counts, self.fetches = note, {}, 0
+
+    async def serve(self, reader, writer):
+        while True:
+            method, target, fields, _ = await read_request(reader)
+            parts = urllib.parse.urlsplit(target)
+            match = re.fullmatch(r"/file/(\d+)/(.+)", parts.path)
+            if not match:
+                writer.write(response(404))
+                continue
+            size, name = int(match[1]), match[2]
+            query = {key: int(value) for key, value in urllib.parse.parse_qsl(parts.query)}
+            life = base64.b64decode(fields.get("proxy-authorization", "Basic Oj8=").split()[1]).decode().split(":")[0]
+            tag = f'"{name}"'
+            asked = re.fullmatch(r"bytes=(\d+)-(\d*)", fields.get("range", ""))
+            partial = asked is not None and fields.get("if-range") in (None, tag)
+            first = int(asked[1]) if partial else 0
+            last = min(int(asked[2]), size - 1) if partial and asked[2] else size - 1
+            count = self.counts[name] = self.counts.get(name, 0) + 1
+            if count <= query.get("busy", 0):
+                writer.write(response(503))
+                continue
+            if first >= size:
+                writer.write(response(416, [("Content-Range", f"bytes */{size}")]))
+                continue
+            end = last + 1
+            breaks = count - query.get("busy", 0) <= query.get("breaks", 0)
+            if breaks:
+                end = first + random.Random(f"{name} {count}").randrange(last + 1 - first)
+            if reader.at_eof():
+                # Given up before it was seen.
+                return
+            self.fetches += 1
+            number = self.fetches
+            self.note(fetch=number, life=life, host=parts.hostname, name=name, first=first, last=last, began=time.time())
+            span = [("Content-Range", f"bytes {first}-{last}/{size}")] if partial else []
+            writer.write(response(206 if partial else 200, [
+                *span, ("ETag", tag), ("Accept-Ranges", "bytes"), ("Content-Type", "application/octet-stream")], last + 1 - first))
+            sent, ended = 0, None
+            pace = query.get("pace", 0)
+            piece = min(PIECE, pace // PIECES_PER_SECOND + 1) if pace else PIECE
+            body = memoryview(origin.content(name, size))[:end]
+            try:
+                while first + sent < end and not reader.at_eof() and not writer.transport.is_closing():
+                    part = body[first + sent:first + sent + piece]
+                    if first + sent + len(part) > last:
+                        # From here on the client may have all of it at any moment.
+                        ended = time.time()
+                    writer.write(part)
+                    sent += len(part)
+                    await writer.drain()
+                    if pace:
+                        await asyncio.sleep(len(part) / pace)
+            finally:
+                self.note(ended=number, at=ended or time.time(), sent=sent)
+            if first + sent <= last:
+                return
+
+
+class Receiver:
+    """Takes messages of webhooks, some of them only when they come again."""
+
+    def __init__(self, note):
+        self.note, self.refused = note, set()
+
+    async def serve(self, reader, writer):
+        while True:
+            _, target, fields, body = await read_request(reader)
+            delivery = fields["pawl-delivery"]
+            if random.Random(target).random() < 0.1 and delivery not in self.refused:
+                self.refused.add(delivery)
+                writer.write(response(503))
+            else:
+                self.note(message=target[1:], delivery=delivery, data=json.loads(body))
+                writer.write(response(204))
+            await writer.drain()
+
+
+async def main():
+    with open(sys.argv[1], "ab", 0) as log:
+        def note(**what):
+            log.write((json.dumps(what) + "\n").encode())
+
+        print(await listen(Origin(note).serve), await listen(Receiver(note).serve), flush=True)
+        relays = {}
+        commands = asyncio.StreamReader()
+        await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(commands), sys.stdin)
+        while line := await commands.readline():
+            verb, number, *rest = line.decode().split()
+            if verb == "relay":
+                relay = Relay(int(number))
+                port = await listen(relay.serve)
+                relays[port] = relay
+                print(port, flush=True)
+            elif verb == "set":
+                relays[int(number)].set(*rest)
+                print("done", flush=True)
+            else:
+                relays[int(number)].cut()
+                print("done", flush=True)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
