@@ -118,9 +118,12 @@ extension FleetStore {
         try await perform { writer throws(StoreError) in try writer.take(ids) }
     }
 
-    /// Takes the next downloads of the line that may start, with their turns.
-    func claim(free: Int, hostLimit: Int) async throws(StoreError) -> [DownloadRecord] {
-        try await perform { writer throws(StoreError) in try writer.claim(free: free, hostLimit: hostLimit) }
+    /// Takes the next downloads of the line that may start, with their turns. It has its place before all that is submitted after this
+    /// call.
+    func claim(
+        free: Int, hostLimit: Int, then receive: @escaping @Sendable (Result<[DownloadRecord], StoreError>) -> Void
+    ) {
+        perform({ writer throws(StoreError) in try writer.claim(free: free, hostLimit: hostLimit) }, then: receive)
     }
 
     /// Those that this run has a turn of, for whoever does not know what became of a claim.
@@ -173,22 +176,27 @@ extension FleetStore {
     private func perform<Value: Sendable>(
         _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        let result: Result<Value, StoreError> = await withCheckedContinuation { continuation in
-            let waiter = Locked<CheckedContinuation<Result<Value, StoreError>, Never>?>(continuation)
-            @Sendable func conclude(_ result: Result<Value, StoreError>) {
-                waiter.withLock { $0.take() }?.resume(returning: result)
-            }
-            let limit = Task {
-                try await Task.sleep(for: Self.patience)
-                conclude(.failure(.interrupted("it does not answer in time")))
-            }
-            store.begin { writer in
-                guard let writer = writer?.shared else { return conclude(.failure(.closed)) }
-                do throws(StoreError) { conclude(.success(try body(writer))) } catch { conclude(.failure(error)) }
-                limit.cancel()
-            }
-        }
+        let result = await withCheckedContinuation { continuation in perform(body) { continuation.resume(returning: $0) } }
         return try result.get()
+    }
+
+    private func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
+        then receive: @escaping @Sendable (Result<Value, StoreError>) -> Void
+    ) {
+        let isConcluded = Atomic(false)
+        @Sendable func conclude(_ result: Result<Value, StoreError>) {
+            if !isConcluded.exchange(true, ordering: .relaxed) { receive(result) }
+        }
+        let limit = Task {
+            try await Task.sleep(for: Self.patience)
+            conclude(.failure(.interrupted("it does not answer in time")))
+        }
+        store.begin { writer in
+            guard let writer = writer?.shared else { return conclude(.failure(.closed)) }
+            do throws(StoreError) { conclude(.success(try body(writer))) } catch { conclude(.failure(error)) }
+            limit.cancel()
+        }
     }
 }
 

@@ -68,15 +68,9 @@ extension DownloadService {
         let free = queue.limits.maxConcurrent - queue.runningCount - queue.waitingCount
         guard free > 0 else { return }
         (mayHaveTurns, isSeekingTurns) = (false, true)
-        let hostLimit = configuration.maxPerHost
-        Task { [inbox] in
-            let result: Result<[DownloadRecord], StoreError>
-            do throws(StoreError) {
-                result = .success(try await fleet.claim(free: free, hostLimit: hostLimit))
-            } catch {
-                result = .failure(error)
-            }
-            inbox.yield(.fleet(.turns(result, wanted: free)))
+        // At once: what is let go of from now on is let go of after it.
+        fleet.claim(free: free, hostLimit: configuration.maxPerHost) { [inbox] in
+            inbox.yield(.fleet(.turns($0, wanted: free)))
         }
     }
 
