@@ -52,6 +52,9 @@ public final class Directory: Sendable {
         return FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open_name_at(descriptor.number, name) })
     }
 
+    /// What the file system says of the directory itself.
+    public func status() throws(SystemError) -> FileStatus { try descriptor.status() }
+
     /// What the file system says of an entry, of a link itself; nil if there is none.
     public func status(of name: String) throws(SystemError) -> FileStatus? {
         try check(name)
@@ -62,6 +65,17 @@ public final class Directory: Sendable {
             throw error
         }
         return FileStatus(status)
+    }
+
+    /// Keeps others from locking it for as long as this value lives; false if somebody has locked it.
+    public func lock() throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            try SystemError.retrying { pawl_lock_exclusive(descriptor.number) }
+            return true
+        } catch {
+            if error.number == EWOULDBLOCK { return false }
+            throw error
+        }
     }
 
     /// Which directory it is, and which ones it is in, from the inmost to the root; fewer if not all of them can be looked at.

@@ -28,6 +28,11 @@ public enum ProcessEnvironment {
         return unsafe String(cString: resolved)
     }
 
+    /// Whether a path leads to a file that this process may run.
+    public static func isExecutable(_ path: String) -> Bool {
+        unsafe SmallFile.length(of: path) != nil && access(path, X_OK) == 0
+    }
+
     /// How many descriptors the process may have.
     public static var descriptorLimit: Int {
         var limit = rlimit()

@@ -23,6 +23,17 @@ import Testing
         return String(decoding: buffer.prefix(count), as: UTF8.self)
     }
 
+    @Test("a directory is locked by one at a time, until that one has gone")
+    func lock() throws {
+        var first: Directory? = try directory()
+        let second = try directory()
+        #expect(try first?.lock() == true)
+        #expect(try first?.lock() == true)
+        #expect(try !second.lock())
+        first = nil
+        #expect(try second.lock())
+    }
+
     @Test("what is written is read, from where it was written")
     func writtenIsRead() throws {
         let directory = try directory()

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include "child.h"
 #include "digest.h"
 
 // accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC; -1 and errno on failure.
