@@ -1,3 +1,5 @@
+internal import CommandLine
+internal import DemoFleet
 internal import DemoUpstream
 internal import HTTPClient
 internal import HTTPCore
@@ -5,22 +7,29 @@ internal import PawlConfiguration
 internal import PawlService
 internal import System
 
-/// `pawl demo`: the service with an upstream of its own on loopback.
+/// `pawl demo`: the service, or a fleet of it, with an upstream of its own on loopback.
 enum DemoCommand {
     /// Where the upstream's port is kept: downloads know it by its address, and shall resume after a restart.
     private static let portFile = "upstream-port"
 
+    /// Where a source of searches is: in the configuration, and as a variable.
+    private typealias Source = (property: any WritableKeyPath<Configuration, HTTPURL> & Sendable, variable: String)
+
+    private static let sources: [Source] = [
+        (\.itunesURL, "PAWL_ITUNES_URL"), (\.postsURL, "PAWL_POSTS_URL"), (\.archiveURL, "PAWL_ARCHIVE_URL"),
+    ]
+
     /// Runs until a signal comes, and returns the process's exit status.
-    static func run(_ configuration: Configuration, log: Log) async -> Int32 {
+    static func run(_ invocation: Invocation, log: Log) async -> Int32 {
         do throws(StartError) {
-            let portPath = configuration.dataDirectory + "/" + portFile
+            let portPath = invocation.configuration.dataDirectory + "/" + portFile
             let (upstream, url) = try startUpstream(preferring: rememberedPort(portPath), log: log)
-            let status = await Service.run(demoConfiguration(configuration, upstream: url), log: log) { service in
-                // Not before the data directory is known to be ours.
-                remember(url.port, portPath, log)
-                let base = service.url + configuration.basePath.text
-                StandardStreams.writeError(suggestions(service: base, needsToken: configuration.needsToken))
-            }
+            // Not before the data directory is known to be ours.
+            let started = { remember(url.port, portPath, log) }
+            let status =
+                invocation.replicas == 1
+                ? await runService(invocation.configuration, upstream: url, log: log, started: started)
+                : try await runFleet(invocation, upstream: url, log: log, started: started)
             await upstream.shutdown()
             return status
         } catch {
@@ -29,17 +38,67 @@ enum DemoCommand {
         }
     }
 
+    private static func runService(
+        _ configuration: Configuration, upstream: HTTPURL, log: Log, started: () -> Void
+    ) async -> Int32 {
+        await Service.run(demoConfiguration(configuration, upstream: upstream), log: log) { service in
+            started()
+            let base = service.url + configuration.basePath.text
+            StandardStreams.writeError(suggestions(service: base, needsToken: configuration.needsToken))
+        }
+    }
+
+    private static func runFleet(
+        _ invocation: Invocation, upstream: HTTPURL, log: Log, started: () -> Void
+    ) async throws(StartError) -> Int32 {
+        let configuration = invocation.configuration
+        ProcessEnvironment.raiseDescriptorLimit()
+        let settings = DemoFleet.Settings(
+            host: configuration.host, port: configuration.port, replicas: invocation.replicas,
+            dataDirectory: configuration.dataDirectory, variables: demoVariables(invocation, upstream: upstream),
+            namesLines: configuration.logFormat == .text)
+        let fleet = try await DemoFleet.start(settings, log: log)
+        started()
+        let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
+        SignalWatcher.watch(limit: DemoFleet.endLimit) { _ in continuation.yield() }
+        StandardStreams.writeOutput("listening on \(fleet.url)\n")
+        let base = fleet.url + configuration.basePath.text
+        StandardStreams.writeError(
+            suggestions(service: base, needsToken: configuration.needsToken)
+                + fleetSuggestions(await fleet.processes, lease: configuration.lease))
+        for await _ in signals { break }
+        log.write(.info, "stopping")
+        await fleet.stop()
+        log.write(.info, "stopped")
+        return 0
+    }
+
     /// Points the catalogue to the upstream, but for what an option points elsewhere, and lets downloads reach it: exactly it, not all
     /// of loopback.
     private static func demoConfiguration(_ configuration: Configuration, upstream: HTTPURL) -> Configuration {
         var configuration = configuration
-        let standard = Configuration()
-        for source in [\Configuration.itunesURL, \.postsURL, \.archiveURL]
-        where configuration[keyPath: source] == standard[keyPath: source] {
-            configuration[keyPath: source] = upstream
-        }
+        for source in missingSources(configuration) { configuration[keyPath: source.property] = upstream }
         configuration.allowedDestinations.append(DestinationRule(upstream))
         return configuration
+    }
+
+    /// The same, as variables for replicas.
+    private static func demoVariables(_ invocation: Invocation, upstream: HTTPURL) -> [String: String] {
+        var variables = invocation.variables
+        for source in missingSources(invocation.configuration) { variables[source.variable] = upstream.description }
+        let allowed = "PAWL_ALLOW_DESTINATION"
+        variables[allowed] = (variables[allowed].map { $0 + "," } ?? "") + upstream.authority
+        // Replicas have addresses of their own, and would not know the one that clients use.
+        let hosts = "PAWL_ALLOWED_HOST"
+        let host = invocation.configuration.host
+        if !host.contains(":") { variables[hosts] = (variables[hosts].map { $0 + "," } ?? "") + host }
+        return variables
+    }
+
+    /// The sources that no option points elsewhere.
+    private static func missingSources(_ configuration: Configuration) -> [Source] {
+        let standard = Configuration()
+        return sources.filter { configuration[keyPath: $0.property] == standard[keyPath: $0.property] }
     }
 
     /// Starts the upstream on the port it had before, if that is free.
@@ -85,5 +144,22 @@ enum DemoCommand {
             curl\(token) -N '\(service)/downloads/events'
 
             """
+    }
+
+    /// What a fleet consists of, and what to do to it.
+    private static func fleetSuggestions(_ members: [DemoFleet.Member], lease: Duration) -> String {
+        let width = members.map(\.name.count).max() ?? 0
+        var lines = members.map { member in
+            let name = member.name + String(repeating: " ", count: width - member.name.count)
+            return "\(name)  pid \(member.process ?? 0), 127.0.0.1:\(member.port ?? 0)"
+        }
+        let replicas = members.filter(\.isReplica).compactMap(\.process)
+        if let first = replicas.first, let last = replicas.last {
+            let (pause, lease) = (DemoFleet.restartPause.components.seconds, lease.components.seconds)
+            lines.append("kill -9 \(first)     # the others answer; it is back in \(pause) s, and goes on from the bytes it had")
+            lines.append(
+                "kill -STOP \(last)  # after \(lease) s its lease ends, and the others take over what it was downloading")
+        }
+        return lines.map { $0 + "\n" }.joined()
     }
 }

@@ -126,6 +126,18 @@ public enum CommandLineParser {
             throw UsageError("pawl: bad value\(shown) for \(name): it takes \(option.accepts)")
         }
         if let setting = option.setting { invocation.configuration.explicitSettings.insert(setting) }
+        record(option, value, in: &invocation)
+    }
+
+    /// Notes an option of a demo, whose replicas get it as a variable.
+    private static func record(_ option: Option, _ value: String, in invocation: inout Invocation) {
+        guard invocation.command == .demo, option.isInEnvironment, option.commands.contains(.serve) else { return }
+        let name = option.environmentName
+        // What is given itself and what is read from a file overrule each other, as `--token` and `--token-file` do.
+        let suffix = "_FILE"
+        invocation.variables[name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : name + suffix] = nil
+        let earlier = option.isRepeatable ? invocation.variables[name].map { "\($0)\(option.separator)" } : nil
+        invocation.variables[name] = (earlier ?? "") + value
     }
 
     private static func take(_ argument: String, into invocation: inout Invocation) throws(UsageError) {
@@ -152,7 +164,20 @@ public enum CommandLineParser {
             }
         }
         try checkFleet(configuration)
+        if invocation.replicas > 1 { try checkDemoFleet(configuration) }
         try OperandCheck.check(invocation)
+    }
+
+    /// A fleet to be tried serves this machine: clients get files from its storage, which nobody else reaches. And what one process has
+    /// to itself, several cannot share.
+    private static func checkDemoFleet(_ configuration: Configuration) throws(UsageError) {
+        guard !configuration.servesOtherMachines else {
+            throw UsageError("pawl: --replicas serves this machine alone: leave out --host \(configuration.host)")
+        }
+        let single = [("--downloads-dir", configuration.downloadsDirectory), ("--unix-socket", configuration.unixSocket)]
+        for (flag, value) in single where value != nil {
+            throw UsageError("pawl: \(flag) is for one service: leave it out, or --replicas")
+        }
     }
 
     /// Records that others share are of no use without files that they share, and the other way round.

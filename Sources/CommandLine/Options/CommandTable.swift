@@ -74,7 +74,9 @@ enum CommandTable {
 
     static let all: [Command] = [
         Command(.serve, "run the service"),
-        Command(.demo, "run the service with an embedded upstream, so that everything can be tried without a network"),
+        Command(
+            .demo, "run the service with an embedded upstream, so that everything can be tried without a network",
+            examples: [("pawl demo --replicas 3", "a fleet on this machine, with replicas to be killed and watched")]),
         Command(
             .get, "download URLs into the current directory; run it again to resume what was interrupted", "URL...", .urls,
             description: [

@@ -21,6 +21,11 @@ public struct Invocation: Sendable {
     /// Whether JSON is written rather than text for people.
     public var writesJSON = false
 
+    /// How many replicas `demo` runs behind a balancer, 1…9; with 1 it is a service without a fleet.
+    public var replicas = 1
+    /// The service's options that `demo` was given, flags too, as variables: for its replicas, which get the same.
+    public var variables: [String: String] = [:]
+
     /// Whether `check` repairs what it finds.
     public var repairs = false
 

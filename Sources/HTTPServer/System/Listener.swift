@@ -7,10 +7,10 @@ internal import System
 ///
 /// One socket rather than one per loop with SO_REUSEPORT: so a second process on the same port is an error and not a silent
 /// partner, and a loop that is busy leaves what waits in the queue to the others.
-final class Listener: Sendable {
-    let descriptor: Int32
+package final class Listener: Sendable {
+    package let descriptor: Int32
     /// Where it listens, with the real port.
-    let address: SocketAddress
+    package let address: SocketAddress
     /// The file of a Unix socket, which goes when the listener does.
     private let file: UnixSocketFile?
     /// The loops that accept from it; the last one to leave closes it.
@@ -19,7 +19,7 @@ final class Listener: Sendable {
     /// Connections that may wait to be accepted; the kernel caps it at `net.core.somaxconn`.
     private static let backlog: Int32 = 4096
 
-    init(host: String, port: Int, users: Int, unsentBytes: Int) throws(ServerError) {
+    package init(host: String, port: Int, users: Int, unsentBytes: Int) throws(ServerError) {
         guard let service = UInt16(exactly: port) else { throw .invalidPort(port) }
         var hints = unsafe addrinfo()
         unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -55,7 +55,7 @@ final class Listener: Sendable {
     }
 
     /// A loop accepts no more. From the first one on, connecting is refused.
-    func leave() {
+    package func leave() {
         shutdown(descriptor, Int32(SHUT_RD))
         if users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { end() }
     }
@@ -89,7 +89,7 @@ final class Listener: Sendable {
     }
 
     /// What an attempt to accept came to.
-    enum Accepted: ~Copyable {
+    package enum Accepted: ~Copyable {
         case connection(Socket, SocketAddress)
         /// Nobody is waiting.
         case none
@@ -98,7 +98,7 @@ final class Listener: Sendable {
     }
 
     /// Accepts one connection.
-    func accept() -> Accepted {
+    package func accept() -> Accepted {
         while true {
             var storage = sockaddr_storage()
             var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

@@ -1,15 +1,15 @@
 internal import CSystem
 internal import Glibc
-internal import System
+package import System
 
 /// Waits for readiness of many descriptors: epoll(7).
 ///
 /// Connections are registered once for everything, edge-triggered, so serving a request takes no further call;
 /// whoever gets an event remembers it until a call says that the descriptor would block.
-@safe struct Poller: ~Copyable {
+@safe package struct Poller: ~Copyable {
     /// What happened to a descriptor. `token` is what it was registered with.
-    struct Event {
-        let token: UInt64
+    package struct Event {
+        package let token: UInt64
         private let flags: UInt32
 
         init(token: UInt64, flags: UInt32) {
@@ -17,19 +17,19 @@ internal import System
             self.flags = flags
         }
 
-        var isReadable: Bool { flags & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 }
-        var isWritable: Bool { flags & EPOLLOUT.rawValue != 0 }
+        package var isReadable: Bool { flags & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 }
+        package var isWritable: Bool { flags & EPOLLOUT.rawValue != 0 }
         /// The peer has sent a FIN; bytes before it may still be unread.
         var peerEnded: Bool { flags & EPOLLRDHUP.rawValue != 0 }
         /// Reset, or closed in both directions: nothing that is written arrives.
-        var isBroken: Bool { flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 }
+        package var isBroken: Bool { flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 }
     }
 
     /// The kernel's half. Made apart, so that a server whose loops can't wait doesn't start.
-    final class Instance: Sendable {
+    package final class Instance: Sendable {
         let descriptor: Int32
 
-        init() throws(SystemError) {
+        package init() throws(SystemError) {
             descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
             guard descriptor >= 0 else { throw .last }
         }
@@ -44,23 +44,23 @@ internal import System
 
     private var descriptor: Int32 { instance.descriptor }
 
-    init(_ instance: Instance, capacity: Int = 256) {
+    package init(_ instance: Instance, capacity: Int = 256) {
         self.instance = instance
         unsafe events = Array(repeating: epoll_event(), count: capacity)
     }
 
     /// Reports everything about a connection, each change once.
-    func add(connection: Int32, token: UInt64) throws(SystemError) {
+    package func add(connection: Int32, token: UInt64) throws(SystemError) {
         try add(connection, EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue, token)
     }
 
     /// Reports, for as long as it lasts, that connections are waiting; to one of the loops that watch it rather than to all.
-    func add(listener: Int32, token: UInt64) throws(SystemError) {
+    package func add(listener: Int32, token: UInt64) throws(SystemError) {
         try add(listener, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, token)
     }
 
     /// Reports each time something is written to an eventfd.
-    func add(wakeup: Int32, token: UInt64) throws(SystemError) {
+    package func add(wakeup: Int32, token: UInt64) throws(SystemError) {
         try add(wakeup, EPOLLIN.rawValue | EPOLLET.rawValue, token)
     }
 
@@ -72,18 +72,18 @@ internal import System
     }
 
     /// Stops reporting; closing a descriptor does that too.
-    func remove(_ watched: Int32) {
+    package func remove(_ watched: Int32) {
         _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, watched, nil)
     }
 
     /// Waits for at most `timeout` and returns how many events there are.
-    mutating func wait(for timeout: Duration) -> Int {
+    package mutating func wait(for timeout: Duration) -> Int {
         let count = unsafe epoll_wait(descriptor, &events, Int32(events.count), Self.milliseconds(timeout))
         return max(Int(count), 0)
     }
 
     /// One of the events of the last wait.
-    func event(at index: Int) -> Event {
+    package func event(at index: Int) -> Event {
         let event = unsafe events[index]
         return unsafe Event(token: event.data.u64, flags: event.events)
     }

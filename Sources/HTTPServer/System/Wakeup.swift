@@ -1,12 +1,12 @@
 internal import CSystem
 internal import Glibc
-internal import System
+package import System
 
 /// Wakes an event loop from other threads: eventfd(2).
-final class Wakeup: Sendable {
-    let descriptor: Int32
+package final class Wakeup: Sendable {
+    package let descriptor: Int32
 
-    init() throws(SystemError) {
+    package init() throws(SystemError) {
         descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
         guard descriptor >= 0 else { throw .last }
     }
@@ -16,7 +16,7 @@ final class Wakeup: Sendable {
     }
 
     /// Ends the wait that is under way, or the next one.
-    func signal() {
+    package func signal() {
         var one: UInt64 = 1
         _ = unsafe write(descriptor, &one, MemoryLayout<UInt64>.size)
     }

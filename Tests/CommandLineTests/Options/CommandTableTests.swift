@@ -85,7 +85,7 @@ struct CommandTableTests {
     func optionsPage() throws {
         let rows = try Self.document("options.md").split(separator: "\n").filter { $0.hasPrefix("| `--") }
         let flags = rows.flatMap { $0.split(separator: "|")[0].matches(of: /`(--[a-z0-9-]+)`/).map { String($0.1) } }
-        #expect(Set(flags) == Set(OptionTable.options(of: .serve).map(\.flag)))
+        #expect(Set(flags) == Set(CommandName.services.flatMap(OptionTable.options).map(\.flag)))
         #expect(Set(flags).count == flags.count)
     }
 

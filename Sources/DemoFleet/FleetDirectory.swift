@@ -1,0 +1,43 @@
+internal import PawlConfiguration
+internal import System
+
+/// The directory that holds everything of a fleet, for one at a time.
+struct FleetDirectory: Sendable {
+    /// Its absolute path.
+    let path: String
+    /// What database and storage ask for: other users of the machine reach their ports as well.
+    let secret: String
+    /// Locked for as long as it is open.
+    private let lock: Directory
+
+    /// Takes a directory, and makes it if it isn't there.
+    /// - Throws: one line that says why that is not possible.
+    init(_ path: String) throws(StartError) {
+        do {
+            try SmallFile.makeDirectory(path)
+            self.path = ProcessEnvironment.absolutePath(path)
+            lock = try Directory(opening: self.path)
+            guard try lock.lock() else { throw StartError("\(path) is in use by another process") }
+            // The database's user has to find the way through. What is in there lets nobody else in.
+            let permissions = try lock.status().permissions
+            if UserAccount.isRoot, permissions & 0o001 == 0 { try lock.setPermissions(permissions | 0o011) }
+            secret = try Self.secret(self.path + "/secret")
+        } catch let error as StartError {
+            throw error
+        } catch {
+            throw StartError("cannot use \(path): \(error)")
+        }
+    }
+
+    /// The secret of the last run, or a new one.
+    private static func secret(_ path: String) throws(SmallFile.Failure) -> String {
+        do throws(SmallFile.Failure) {
+            return String(decoding: try SmallFile.read(path), as: UTF8.self)
+        } catch  where error.isMissing {
+            // From the system's generator, which is good enough for keys.
+            let secret = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+            try SmallFile.write(Array(secret.utf8), to: path)
+            return secret
+        }
+    }
+}
