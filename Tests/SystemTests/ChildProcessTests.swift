@@ -51,8 +51,12 @@ struct ChildProcessTests {
             Issue.record("\(output)")
             return
         }
-        let none = ChildProcess.Output.line("0000000000000000")
-        #expect(output.dropFirst() == [.line(group), none, none, .ended(.exited(0))])
+        #expect(output.count == 5 && output[1] == .line(group) && output.last == .ended(.exited(0)))
+        // The C library keeps 32 and 33 to itself: whoever started the tests may have left them ignored.
+        let reserved: UInt64 = 0b11 << 31
+        for case .line(let mask) in output.dropFirst(2) {
+            #expect(UInt64(mask, radix: 16).map { $0 & ~reserved } == 0, "\(mask)")
+        }
     }
 
     @Test("a signal reaches it, and nobody once it has ended")

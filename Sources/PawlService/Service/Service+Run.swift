@@ -36,6 +36,7 @@ extension Service {
             isEnding.withLock { $0 = true }
             continuation.yield(.end)
         }
+        var configuration = configuration
         var isFirst = true
         var losses: UInt64 = 0
         while true {
@@ -55,6 +56,8 @@ extension Service {
             }
             if isFirst {
                 StandardStreams.writeOutput("listening on \(service.url)\n")
+                // A replica that begins anew is where it was told to be.
+                configuration.port = service.port
                 await started(service)
             }
             isFirst = false
