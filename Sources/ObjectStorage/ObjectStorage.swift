@@ -99,14 +99,17 @@ public final class ObjectStorage: Sendable {
     /// - Parameter owner: letters, digits and hyphens.
     /// - Returns: the name of another owner who has left one, and has been left alone; nil: there is none.
     public func claim(for owner: String) async throws(ObjectStorageError) -> String? {
-        let folder = ".pawl/"
-        let owners = try await list(prefix: folder, after: nil, atMost: 2).items.map {
-            String($0.key.dropFirst(folder.utf8.count))
-        }
-        if let other = owners.first(where: { $0 != owner }) { return other }
-        _ = try await send(StorageRequest("PUT", key: folder + owner, body: []))
+        if let other = try await owners().first(where: { $0 != owner }) { return other }
+        _ = try await send(StorageRequest("PUT", key: Self.owners + owner, body: []))
         return nil
     }
+
+    /// The names of those who have left one here: one, unless two did so at the same moment.
+    public func owners() async throws(ObjectStorageError) -> [String] {
+        try await list(prefix: Self.owners, after: nil, atMost: 2).items.map { String($0.key.dropFirst(Self.owners.utf8.count)) }
+    }
+
+    private static let owners = ".pawl/"
 
     /// Makes the bucket, unless these credentials have it already. For tests and demonstrations.
     public func createBucket() async throws(ObjectStorageError) {

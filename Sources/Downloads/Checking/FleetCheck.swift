@@ -44,9 +44,12 @@ public final class FleetCheck {
         do {
             // The records first: what is completed meanwhile has an object too many, which is asked about again.
             let contents = try store.load()
-            if let fleet = contents.fleet, let other = try await storage.claim(for: fleet.name) {
+            // A misspelt place is no ground to take all files for lost.
+            let owners = try await storage.owners()
+            if let other = owners.first(where: { $0 != contents.fleet?.name }) {
                 throw DownloadsStartError(ObjectDepot.belongsToOther(other))
             }
+            if owners.isEmpty { throw DownloadsStartError("--files: no fleet has its files there") }
             let records = contents.records
             report.records = records.count
             let objects = try await listed()

@@ -61,6 +61,19 @@ struct FleetCheckTests {
         await replica.service.shutdown()
     }
 
+    @Test("a place where no fleet has its files, or another one, is no ground to take files for lost", arguments: [nil, "other"])
+    func wrongPlace(owner: String?) async throws {
+        let scene = try await ObjectScene()
+        let replica = try await scene.replica()
+        let added = try await replica.service.add(try scene.fleet.new("size=20000&seed=1")).download
+        _ = try await replica.follow(added.id) { $0.state == .completed }
+        try await scene.storage.remove(".pawl/\(try #require(try await scene.storage.owners().first))")
+        if let owner { #expect(try await scene.storage.claim(for: owner) == nil) }
+        await #expect(throws: DownloadsStartError.self) { _ = try await check(scene, repairing: true) }
+        #expect(replica.service.index.download(added.id)?.fileMissing == false)
+        await replica.service.shutdown()
+    }
+
     @Test("a database without a fleet is refused, and stays empty")
     func noFleet() async throws {
         let scene = try await ObjectScene()
