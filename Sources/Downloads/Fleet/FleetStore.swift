@@ -29,6 +29,8 @@ final class FleetStore: RecordStore {
     struct Callbacks: Sendable {
         /// Changes, in their order, before whoever made them is answered.
         var changed: @Sendable ([FleetChange]) -> Void
+        /// A second has passed.
+        var ticked: @Sendable () -> Void = {}
         /// A letter has come, from that run.
         var received: @Sendable (FleetLetter, Int64) -> Void = { _, _ in }
         /// Messages to webhooks have been taken over from a replica that is gone.
@@ -123,7 +125,8 @@ extension FleetStore {
     func claim(
         free: Int, hostLimit: Int, then receive: @escaping @Sendable (Result<[DownloadRecord], StoreError>) -> Void
     ) {
-        perform({ writer throws(StoreError) in try writer.claim(free: free, hostLimit: hostLimit) }, then: receive)
+        perform(
+            isBarrier: true, { writer throws(StoreError) in try writer.claim(free: free, hostLimit: hostLimit) }, then: receive)
     }
 
     /// Those that this run has a turn of, for whoever does not know what became of a claim.
@@ -181,7 +184,7 @@ extension FleetStore {
     }
 
     private func perform<Value: Sendable>(
-        _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
+        isBarrier: Bool = false, _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
         then receive: @escaping @Sendable (Result<Value, StoreError>) -> Void
     ) {
         let isConcluded = Atomic(false)
@@ -192,7 +195,7 @@ extension FleetStore {
             try await Task.sleep(for: Self.patience)
             conclude(.failure(.interrupted("it does not answer in time")))
         }
-        store.begin { writer in
+        store.begin(isBarrier: isBarrier) { writer in
             guard let writer = writer?.shared else { return conclude(.failure(.closed)) }
             do throws(StoreError) { conclude(.success(try body(writer))) } catch { conclude(.failure(error)) }
             limit.cancel()
@@ -214,6 +217,7 @@ extension FleetStore {
             takeLetters()
             let progress = transfers.messages()
             store.begin { $0?.shared?.upkeep(telling: progress) }
+            follower.tell { $0.ticked() }
         }
     }
 

@@ -9,6 +9,8 @@ extension DownloadService {
     enum FleetEvent: Sendable {
         /// Downloads have changed, perhaps others'.
         case changed
+        /// Once a second.
+        case tick
         case settingsChanged
         /// Others may have taken over what this replica had.
         case fenced
@@ -20,6 +22,8 @@ extension DownloadService {
     func receive(_ event: FleetEvent) {
         switch event {
         case .changed: mayHaveTurns = true
+        // Nobody tells that a download without a turn has been let go of, and whoever could not ask has to ask again.
+        case .tick: if index.queueCount > 0 { mayHaveTurns = true }
         case .settingsChanged: Task { await self.readSettings() }
         case .fenced: wasFenced()
         case .turns(let result, let wanted): received(turns: result, wanted)
@@ -82,7 +86,7 @@ extension DownloadService {
         case .success(let records):
             // A turn for what was let go of since went with it.
             for record in records where !others.contains(record.id) { give(record) }
-            if records.count == wanted { mayHaveTurns = true }
+            if records.count == wanted || !others.isEmpty { mayHaveTurns = true }
         case .failure(.interrupted):
             // It may have been granted all the same.
             (isSeekingTurns, passedOn) = (true, others)

@@ -73,6 +73,7 @@ extension DownloadService {
                         publisher.follow(changes, transfers, retention)
                         inbox.yield(.fleet(.changed))
                     },
+                    ticked: { inbox.yield(.fleet(.tick)) },
                     received: { letter, sender in inbox.yield(.fleet(.letter(letter, from: sender))) },
                     adopted: { [webhooks] deliveries in
                         Task { for delivery in deliveries { await webhooks?.post(delivery) } }

@@ -59,8 +59,9 @@ final class GroupCommitStore: RecordStore {
     }
 
     /// The same without waiting for it; nothing is passed in once the store is closed.
-    func begin(_ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
-        committer.perform([], body)
+    /// - Parameter isBarrier: whether the writes that are submitted later wait for it.
+    func begin(isBarrier: Bool = false, _ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
+        committer.perform([], isBarrier: isBarrier, body)
     }
 
     func submit(_ changes: [StoreChange]) -> StoreCommit {

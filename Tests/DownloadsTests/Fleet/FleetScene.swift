@@ -109,6 +109,7 @@ struct Replica: Sendable {
             }
             for await _ in wakes { break }
             progress.cancel()
+            if Task.isCancelled { throw ServiceFixture.Missing(what: "the condition: \(String(describing: service.index.download(id)))") }
         }
     }
 
@@ -121,6 +122,7 @@ struct Replica: Sendable {
             while let event = subscription.next(now: .now) {
                 if case .download(_, let download) = event, condition(download) { return download }
             }
+            try Task.checkCancellation()
             for await _ in wakes { break }
         }
     }

@@ -8,6 +8,26 @@ import System
 
 @Suite(.timeLimit(.minutes(3)))
 struct SQLiteRecordStoreTests {
+    @Test("a request comes behind what was written before, and a barrier before what is written after", arguments: [false, true])
+    func requestHasItsPlace(_ isBarrier: Bool) async throws {
+        let scene = try StoreScene()
+        let store = try GroupCommitStore(SQLiteRecordWriter(DataDirectory(path: scene.path)))
+        let isHeld = Monitor(true)
+        store.begin { _ in isHeld.wait { $0 ? .wait(nil) : .done(()) } }
+        let (before, after) = (sampleRecord(1), sampleRecord(2))
+        _ = store.submit([.save(before)])
+        let found = await withCheckedContinuation { continuation in
+            store.begin(isBarrier: isBarrier) { writer in
+                continuation.resume(returning: (try? writer?.records([before.id, after.id]))?.map(\.id))
+            }
+            _ = store.submit([.save(after)])
+            isHeld.withLock { ($0 = false, wake: true) }
+        }
+        // Without a barrier one group takes both.
+        #expect(found == (isBarrier ? [before.id] : [before.id, after.id]))
+        await store.close()
+    }
+
     @Test("a directory of an older release opens with what it has, and takes more", arguments: 1..<StoreSchema.version)
     func olderDirectoryOpens(_ version: Int) async throws {
         let scene = try StoreScene()
