@@ -53,7 +53,7 @@ struct FleetCheckTests {
         _ = try await replica.follow(gone) { $0.fileMissing }
         let failed = try await replica.follow(cut) { $0.state == .failed }
         #expect(failed.error?.code == .checksumMismatch)
-        while try await scene.keys().count > 2 { await Task.yield() }
+        try await until { try await scene.keys().count <= 2 }
         #expect(try await check(scene).faults == [])
         // It can be tried again, and what has come back is seen.
         _ = try await replica.service.perform(.retry, on: cut)

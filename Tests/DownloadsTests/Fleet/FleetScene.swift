@@ -109,7 +109,9 @@ struct Replica: Sendable {
             }
             for await _ in wakes { break }
             progress.cancel()
-            if Task.isCancelled { throw ServiceFixture.Missing(what: "the condition: \(String(describing: service.index.download(id)))") }
+            if Task.isCancelled {
+                throw ServiceFixture.Missing(what: "the condition: \(String(describing: service.index.download(id)))")
+            }
         }
     }
 

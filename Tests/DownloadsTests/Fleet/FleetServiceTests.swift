@@ -91,7 +91,7 @@ struct FleetServiceTests {
         #expect(try await second.next(of: slow.id) { $0.state == .queued }.bytesReceived == 0)
         _ = try await second.follow(slow.id) { $0.state == .downloading }
         release()
-        while await !first.service.isFenced { await Task.yield() }
+        try await until { await first.service.isFenced }
         await #expect(throws: DownloadError.unconfirmed) { _ = try await first.service.perform(.pause, on: slow.id) }
         var change = DownloadChange()
         change.speedLimit = 0
@@ -193,7 +193,7 @@ struct FleetServiceTests {
         let scene = try FleetScene()
         let replicas = try await [scene.replica(), scene.replica()]
         _ = try await replicas[0].service.change([.maxPerHost: 7, .speedLimit: 5_000])
-        while await replicas[1].service.settings.maxPerHost != 7 { await Task.yield() }
+        try await until { await replicas[1].service.settings.maxPerHost == 7 }
         #expect(replicas[1].service.speedLimitInForce == 5_000)
         for replica in replicas { await replica.service.shutdown() }
     }
@@ -246,7 +246,7 @@ struct FleetServiceTests {
         let added = try await replica.service.add(try scene.new("size=100000&fault=reset@0")).download
         _ = try await replica.follow(added.id) { $0.state == (fails ? .failed : .retrying) }
         if !fails { _ = try await replica.service.perform(.pause, on: added.id) }
-        while await replica.service.machineCount > 0 { await Task.yield() }
+        try await until { await replica.service.machineCount == 0 }
         let left = try FileManager.default.contentsOfDirectory(atPath: replica.directory.path + "/data/incomplete")
         #expect(left == [])
         await replica.service.shutdown()

@@ -41,7 +41,7 @@ struct ObjectFleetTests {
         // Nothing else than what records name is found.
         #expect(try await scene.collector(second).sweepOnce(olderThan: .zero) == 0)
         try await second.service.remove(added.id, deletingFile: false)
-        while try await !scene.keys().isEmpty {}
+        try await until { try await scene.keys().isEmpty }
         while try scene.garbage() > 0 { await Task.yield() }
         await first.service.shutdown()
         await second.service.shutdown()
@@ -58,7 +58,7 @@ struct ObjectFleetTests {
             ids.append(try await replica.service.add(try scene.fleet.new("size=\(seed * 20_000)&seed=\(seed)")).download.id)
         }
         try await replica.away.wait { $0 == 1 }
-        for id in ids { while await !replica.service.isPublishing(id) { await Task.yield() } }
+        for id in ids { try await until { await replica.service.isPublishing(id) } }
         #expect(try await scene.keys() == [])
         scene.relay.set(.relay)
         for (id, seed) in zip(ids, 1...) {
@@ -79,7 +79,7 @@ struct ObjectFleetTests {
         for seed in 1...4 {
             ids.append(try await replica.service.add(try scene.fleet.new("size=50000&seed=\(seed)")).download.id)
         }
-        for id in ids { while await !replica.service.isPublishing(id) { await Task.yield() } }
+        for id in ids { try await until { await replica.service.isPublishing(id) } }
         #expect(try await replica.service.perform(.cancel, on: ids[0]).state == .cancelled)
         try await replica.service.remove(ids[1], deletingFile: true)
         let paused = try await replica.service.perform(.pause, on: ids[2])
@@ -106,10 +106,10 @@ struct ObjectFleetTests {
         let replica = try await scene.replica()
         scene.relay.set(.answers(0))
         let id = try await replica.service.add(try scene.fleet.new("size=50000&seed=5")).download.id
-        while try await scene.keys().isEmpty { await Task.yield() }
+        try await until { try await !scene.keys().isEmpty }
         scene.relay.set(.relay)
         #expect(try await replica.service.perform(.pause, on: id).state == .paused)
-        while try await !scene.keys().isEmpty { await Task.yield() }
+        try await until { try await scene.keys().isEmpty }
         await replica.service.shutdown()
     }
 

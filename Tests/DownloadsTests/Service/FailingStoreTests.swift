@@ -122,7 +122,7 @@ struct FailingStoreTests {
         let cancellation = Task { try await service.perform(.cancel, on: made.id) }
         let held = try await fixture.store.delayed.wait { !$0.isEmpty }
         let retry = Task { try await service.perform(.retry, on: made.id) }
-        while await service.countOfWaiters < 2 { await Task.yield() }
+        try await until { await service.countOfWaiters >= 2 }
         fixture.store.delay(nil)
         for commit in held { commit.conclude(.success(())) }
         #expect(try await cancellation.value.state == .cancelled)
@@ -140,9 +140,9 @@ struct FailingStoreTests {
             try await fixture.service.perform(.cancel, on: made.id)
         }
         #expect(try fixture.names(in: "incomplete") == [])
-        while await !fixture.service.isUnsaved(made.id) { await Task.yield() }
+        try await until { await fixture.service.isUnsaved(made.id) }
         fixture.store.refuse(nil)
-        while await fixture.service.isUnsaved(made.id) { await Task.yield() }
+        try await until { await !fixture.service.isUnsaved(made.id) }
         let after = try await fixture.crash(starting: false)
         #expect(after.service.index.download(made.id)?.state == .cancelled)
         await after.service.shutdown()
@@ -159,7 +159,7 @@ struct FailingStoreTests {
         await #expect(throws: DownloadError.self) { try await fixture.service.remove(made.id, deletingFile: false) }
         #expect(await fixture.service.isUnsaved(made.id))
         fixture.store.refuse(nil)
-        while await fixture.service.isUnsaved(made.id) { await Task.yield() }
+        try await until { await !fixture.service.isUnsaved(made.id) }
         let after = try await fixture.crash(starting: false)
         #expect(after.service.index.download(made.id)?.state == .paused)
         await after.service.shutdown()
@@ -229,9 +229,9 @@ struct FailingStoreTests {
         fixture.store.refuse { $0.saves(.failed) }
         let made = try await fixture.add("size=1000&seed=8&fault=404")
         #expect(try await fixture.end(of: made.id).state == .failed)
-        while await !fixture.service.isUnsaved(made.id) { await Task.yield() }
+        try await until { await fixture.service.isUnsaved(made.id) }
         fixture.store.refuse(nil)
-        if !stopping { while await fixture.service.isUnsaved(made.id) { await Task.yield() } }
+        if !stopping { try await until { await !fixture.service.isUnsaved(made.id) } }
         if stopping { await fixture.service.shutdown() }
         let after = try await fixture.crash(starting: false)
         #expect(after.service.index.download(made.id)?.state == .failed)

@@ -54,7 +54,7 @@ struct StoreProbeTests {
         #expect(await probe.condition().reason == StoreError.full.description)
         #expect(await probe.condition().unreadable == nil)
         store.mood.withLock { $0 = .works }
-        while await probe.condition() != StoreCondition() { await Task.yield() }
+        try await until { await probe.condition() == StoreCondition() }
     }
 
     @Test("a disk that hangs is complained of in time, and is not given more to do")
@@ -74,7 +74,7 @@ struct StoreProbeTests {
         // The disk comes back.
         for commit in store.submitted.withLock({ $0 }) { commit.conclude(.success(())) }
         store.mood.withLock { $0 = .works }
-        while await probe.condition() != StoreCondition() { await Task.yield() }
+        try await until { await probe.condition() == StoreCondition() }
     }
 
     @Test("a file system without room is full, and each change is told once, also if nobody asks")

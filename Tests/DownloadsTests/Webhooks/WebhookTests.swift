@@ -76,7 +76,7 @@ struct WebhookTests {
         _ = try await fixture.add("size=10&seed=107") { $0.webhook = other }
         _ = try await receiver.requests(atLeast: 4)
         // The message is given up once its response is evaluated.
-        while try await !pending(fixture).isEmpty {}
+        try await until { try await pending(fixture).isEmpty }
         #expect(receiver.requests.count == 4)
         await fixture.service.shutdown()
     }
@@ -96,7 +96,7 @@ struct WebhookTests {
         let second = try #require(try await receiver.requests(atLeast: 2).last)
         #expect(second["Pawl-Delivery"] == first["Pawl-Delivery"])
         #expect(second.body == Array("\(made.id) completed".utf8))
-        while try await !pending(after).isEmpty {}
+        try await until { try await pending(after).isEmpty }
         await after.service.shutdown()
     }
 
