@@ -6,17 +6,17 @@ final class IndexEntry: Sendable {
     private let live: Live?
 
     private enum Live {
-        case transfer(TransferCounters)
+        case transfer(TransferCounters, QueueStatus)
         case queue(QueueStatus)
     }
 
     /// - Parameters:
     ///   - download: as it was published.
     ///   - counters: those of its transfer; `nil` while it has none.
-    ///   - queue: tells what it waits for while it is queued.
+    ///   - queue: tells what it waits for.
     init(_ download: Download, counters: TransferCounters?, queue: QueueStatus) {
         self.download = download
-        live = counters.map(Live.transfer) ?? (download.state == .queued ? .queue(queue) : nil)
+        live = counters.map { .transfer($0, queue) } ?? (download.state == .queued ? .queue(queue) : nil)
     }
 
     /// Where it stands in the queue; `nil` if it is not in it.
@@ -24,11 +24,16 @@ final class IndexEntry: Sendable {
 
     /// The counters of its transfer; `nil` while it has none.
     var counters: TransferCounters? {
-        if case .transfer(let counters) = live { counters } else { nil }
+        if case .transfer(let counters, _) = live { counters } else { nil }
     }
 
     private var waitingFor: WaitingReason? {
-        if case .queue(let queue) = live { queue.reason(for: download.url) } else { nil }
+        switch live {
+        case .queue(let queue): queue.reason(for: download.url)
+        case .transfer(let counters, let queue):
+            counters.received == download.bytesTotal && queue.isStorageAway ? .storage : nil
+        case nil: nil
+        }
     }
 
     /// The version of ``current``, for less than the value itself costs.

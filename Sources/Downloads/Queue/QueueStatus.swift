@@ -1,7 +1,7 @@
 internal import HTTPCore
 internal import System
 
-/// What a queued download waits for.
+/// What a download waits for: one that is queued, or one that has all its bytes.
 public enum WaitingReason: String, Sendable, CaseIterable {
     /// As many downloads transfer as may.
     case turn
@@ -11,9 +11,11 @@ public enum WaitingReason: String, Sendable, CaseIterable {
     case disk
     /// What is kept takes all the room that it may.
     case quota
+    /// The object storage, which does not take its file.
+    case storage
 }
 
-/// Why queued downloads do not start, for readers on any thread: the service writes it down whenever it has given turns.
+/// What downloads wait for, for readers on any thread: the service writes it down whenever it has given turns.
 final class QueueStatus: Sendable {
     struct State: Sendable, Equatable {
         /// Why nothing new starts, if that is so.
@@ -22,6 +24,8 @@ final class QueueStatus: Sendable {
         var isFull = false
         /// Hosts, with their ports, from which no more may transfer.
         var fullHosts: Set<String> = []
+        /// Whether the object storage takes no files.
+        var isStorageAway = false
     }
 
     private let state = Locked(State())
@@ -29,6 +33,8 @@ final class QueueStatus: Sendable {
     func set(_ new: State) {
         state.withLock { $0 = new }
     }
+
+    var isStorageAway: Bool { state.withLock { $0.isStorageAway } }
 
     /// What a queued download of this URL waits for.
     func reason(for url: String) -> WaitingReason {

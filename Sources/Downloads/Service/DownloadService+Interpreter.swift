@@ -667,7 +667,10 @@ extension DownloadService {
                 if entries[id] == nil { queue.remove(id) } else { send(.turnGiven, to: id) }
             }
         }
-        index.queue.set(QueueStatus.State(gate: gate, isFull: queue.isFull, fullHosts: queue.fullHosts))
+        index.queue.set(
+            QueueStatus.State(
+                gate: gate, isFull: queue.isFull, fullHosts: queue.fullHosts,
+                isStorageAway: depot.objects?.isStorageAway ?? false))
         if fleet != nil { askForTurns() }
     }
 

@@ -60,10 +60,11 @@ struct ObjectFleetTests {
         try await replica.away.wait { $0 == 1 }
         for id in ids { try await until { await replica.service.isPublishing(id) } }
         #expect(try await scene.keys() == [])
+        for id in ids { try await until { replica.service.index.download(id)?.waitingFor == .storage } }
         scene.relay.set(.relay)
         for (id, seed) in zip(ids, 1...) {
             let done = try await replica.follow(id) { !$0.state.isLive }
-            #expect(done.state == .completed && done.attempts == 1 && done.error == nil)
+            #expect(done.state == .completed && done.attempts == 1 && done.error == nil && done.waitingFor == nil)
             #expect(scene.requests(seed) == 1)
         }
         #expect(replica.away.value == 1)

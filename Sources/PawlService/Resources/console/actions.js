@@ -21,14 +21,14 @@ export const nameOf = ({ track, filename, url }) => track?.name || filename || u
 
 export const capitalized = (word) => word[0].toUpperCase() + word.slice(1);
 
-const waits = { host: "waits for its host", disk: "waits for free room", quota: "waits for quota" };
+const waits = { host: "waits for its host", disk: "waits for free room", quota: "waits for quota", storage: "waits for the storage" };
 
 // `3.1 of 8.0 MB · 1.2 MB/s · 4 sec left`, or what else is to be said.
 export function statusOf({ state, bytesReceived, bytesTotal, bytesPerSecond, etaSeconds, stalled, error, fileMissing, waitingFor }) {
 	const size = bytesReceived ? part(bytesReceived, bytesTotal) : bytesTotal && sizeOf(bytesTotal);
 	const pace = stalled ? ["waiting for data"] : [speed(bytesPerSecond), etaSeconds !== null && `${span(etaSeconds)} left`];
 	const texts = {
-		downloading: bytesReceived ? [size, ...pace] : ["Connecting…"],
+		downloading: waitingFor ? [size, waits[waitingFor]] : bytesReceived ? [size, ...pace] : ["Connecting…"],
 		completed: [fileMissing ? "File is gone" : "Completed", sizeOf(bytesReceived)],
 		cancelled: ["Cancelled"],
 	}[state];
