@@ -21,18 +21,17 @@ export const nameOf = ({ track, filename, url }) => track?.name || filename || u
 
 export const capitalized = (word) => word[0].toUpperCase() + word.slice(1);
 
-const waits = { host: "waits for its host", disk: "waits for free room", quota: "waits for quota", storage: "waits for the storage" };
-
 // `3.1 of 8.0 MB · 1.2 MB/s · 4 sec left`, or what else is to be said.
 export function statusOf({ state, bytesReceived, bytesTotal, bytesPerSecond, etaSeconds, stalled, error, fileMissing, waitingFor }) {
 	const size = bytesReceived ? part(bytesReceived, bytesTotal) : bytesTotal && sizeOf(bytesTotal);
 	const pace = stalled ? ["waiting for data"] : [speed(bytesPerSecond), etaSeconds !== null && `${span(etaSeconds)} left`];
+	const wait = waitingFor && waitingFor !== "turn" && `waits for ${waitingFor}`;
 	const texts = {
-		downloading: waitingFor ? [size, waits[waitingFor]] : bytesReceived ? [size, ...pace] : ["Connecting…"],
+		downloading: wait ? [size, wait] : bytesReceived ? [size, ...pace] : ["Connecting…"],
 		completed: [fileMissing ? "File is gone" : "Completed", sizeOf(bytesReceived)],
 		cancelled: ["Cancelled"],
 	}[state];
-	return joined(...(texts ?? [capitalized(state), waits[waitingFor] ?? error?.message, size]));
+	return joined(...(texts ?? [capitalized(state), wait || error?.message, size]));
 }
 
 export function setAction(button, action, name) {
