@@ -18,7 +18,7 @@ final class FleetStore: RecordStore {
     private let listener: PostgresListener
     private let heard: Locked<ContinuousClock.Instant>
     private let follower: Follower
-    private let pullIsQueued = Atomic<Bool>(false)
+    private let queuedErrands = Locked<Set<Errand>>([])
     /// Held so that no other process works on it.
     private let directory: DataDirectory?
 
@@ -37,6 +37,8 @@ final class FleetStore: RecordStore {
         var adopted: @Sendable ([WebhookDelivery]) -> Void = { _ in }
         /// This replica has lost its lease.
         var fenced: @Sendable () -> Void
+        /// Downloads were taken that nobody waited for any more.
+        var leftOver: @Sendable ([DownloadID]) -> Void = { _ in }
         /// Settings have been changed by another replica.
         var settingsChanged: @Sendable () -> Void
     }
@@ -117,7 +119,11 @@ final class FleetStore: RecordStore {
 extension FleetStore {
     /// Takes the ownership of downloads, as far as no other run has it.
     func take(_ ids: [DownloadID]) async throws(StoreError) -> FleetTaking {
-        try await perform { writer throws(StoreError) in try writer.take(ids) }
+        try await perform(
+            { writer throws(StoreError) in try writer.take(ids) },
+            late: { [follower] taking in
+                follower.tell { $0.leftOver(taking.records.map(\.id)) }
+            })
     }
 
     /// Takes the next downloads of the line that may start, with their turns. It has its place before all that is submitted after this
@@ -149,6 +155,14 @@ extension FleetStore {
         try await perform { writer throws(StoreError) in try writer.settings() }
     }
 
+    /// Changes settings, if they are as expected.
+    /// - Returns: whether they were, and the settings afterwards.
+    func change(
+        _ changes: [String: String], from expected: [String: String]
+    ) async throws(StoreError) -> (isDone: Bool, settings: [String: String]) {
+        try await perform { writer throws(StoreError) in try writer.change(changes, from: expected) }
+    }
+
     /// Frees what has no bytes here, or everything: other replicas go on with it. To be called when nothing runs any more.
     func retire(leaving: Bool) async throws(StoreError) {
         try await perform { writer throws(StoreError) in try writer.retire(leaving: leaving) }
@@ -175,30 +189,40 @@ extension FleetStore {
     }
 
     /// Has the store's thread do something, and waits for it as long as a client would.
-    /// - Throws: `.interrupted` if that is too short: it may be done later.
+    /// - Parameter late: gets what comes too late.
+    /// - Throws: `.interrupted` if that is too short. What has not begun by then is not done any more.
     private func perform<Value: Sendable>(
-        _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value
+        _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
+        late: @escaping @Sendable (Value) -> Void = { _ in }
     ) async throws(StoreError) -> Value {
-        let result = await withCheckedContinuation { continuation in perform(body) { continuation.resume(returning: $0) } }
+        let result = await withCheckedContinuation { continuation in
+            perform(body, late: late) { continuation.resume(returning: $0) }
+        }
         return try result.get()
     }
 
     private func perform<Value: Sendable>(
         isBarrier: Bool = false, _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
+        late: @escaping @Sendable (Value) -> Void = { _ in },
         then receive: @escaping @Sendable (Result<Value, StoreError>) -> Void
     ) {
         let isConcluded = Atomic(false)
         @Sendable func conclude(_ result: Result<Value, StoreError>) {
-            if !isConcluded.exchange(true, ordering: .relaxed) { receive(result) }
+            if !isConcluded.exchange(true, ordering: .relaxed) {
+                receive(result)
+            } else if case .success(let value) = result {
+                late(value)
+            }
         }
         let limit = Task {
             try await Task.sleep(for: Self.patience)
             conclude(.failure(.interrupted("it does not answer in time")))
         }
         store.begin(isBarrier: isBarrier) { writer in
+            defer { limit.cancel() }
             guard let writer = writer?.shared else { return conclude(.failure(.closed)) }
+            if isConcluded.load(ordering: .relaxed) { return }
             do throws(StoreError) { conclude(.success(try body(writer))) } catch { conclude(.failure(error)) }
-            limit.cancel()
         }
     }
 }
@@ -206,36 +230,46 @@ extension FleetStore {
 // MARK: - What comes from others
 
 extension FleetStore {
+    /// What the store's thread does again and again: each waits there once at most, however long the database is away.
+    private enum Errand {
+        /// Brings what others have changed.
+        case follow
+        case takeLetters
+        case upkeep
+    }
+
     private func receive(_ event: PostgresListener.Event) {
         switch event {
-        case .changed: pull()
+        case .changed: queue(.follow)
         case .progress(let message): transfers.receive(message)
-        case .mail: takeLetters()
+        case .mail: queue(.takeLetters)
         case .settings: follower.tell { $0.settingsChanged() }
         case .tick:
-            pull()
-            takeLetters()
-            let progress = transfers.messages()
-            store.begin { $0?.shared?.upkeep(telling: progress) }
+            queue(.follow)
+            queue(.takeLetters)
+            queue(.upkeep)
             follower.tell { $0.ticked() }
         }
     }
 
-    private func takeLetters() {
-        let follower = follower
-        store.begin { writer in
-            for (sender, text) in (try? writer?.shared?.letters()) ?? [] {
-                follower.tell { $0.received(FleetLetter(text), sender) }
-            }
+    private func queue(_ errand: Errand) {
+        guard queuedErrands.withLock({ $0.insert(errand).inserted }) else { return }
+        store.begin { [weak self] writer in
+            guard let self else { return }
+            _ = queuedErrands.withLock { $0.remove(errand) }
+            if let writer = writer?.shared { run(errand, writer) }
         }
     }
 
-    /// Brings what others have changed. What fails now is tried again with the next tick.
-    private func pull() {
-        guard !pullIsQueued.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        store.begin { [weak self] writer in
-            self?.pullIsQueued.store(false, ordering: .releasing)
-            try? writer?.shared?.follow()
+    /// What fails now is tried again with the next tick.
+    private func run(_ errand: Errand, _ writer: PostgresRecordWriter) {
+        switch errand {
+        case .follow: try? writer.follow()
+        case .takeLetters:
+            for (sender, text) in (try? writer.letters()) ?? [] {
+                follower.tell { $0.received(FleetLetter(text), sender) }
+            }
+        case .upkeep: writer.upkeep(telling: transfers.messages())
         }
     }
 }

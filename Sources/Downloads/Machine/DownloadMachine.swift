@@ -160,10 +160,10 @@ extension DownloadMachine {
         return phase == .resting || phase == .waiting
     }
 
-    /// Whether attempts have failed that count towards giving up: its record does not tell of them.
+    /// Whether attempts have failed that count towards giving up, or mirrors are not asked any more: its record does not tell of them.
     var countsFailures: Bool {
         switch state {
-        case .queued, .downloading, .retrying: budget.attemptsWithoutProgress > 0
+        case .queued, .downloading, .retrying: budget.attemptsWithoutProgress > 0 || distrustsMirrors
         case .paused, .completed, .failed, .cancelled: false
         }
     }
@@ -253,9 +253,10 @@ extension DownloadMachine {
     private mutating func admit(_ context: inout Context) {
         guard phase == .resting, !isShuttingDown else { return }
         switch state {
-        case .queued: enqueue(&context)
+        // One whose transfer was interrupted may have been let go of before that was saved.
+        case .queued, .downloading: enqueue(&context)
         case .retrying: delay(until: record.retryAt ?? context.now, &context)
-        case .downloading, .paused, .completed, .failed, .cancelled: break
+        case .paused, .completed, .failed, .cancelled: break
         }
     }
 

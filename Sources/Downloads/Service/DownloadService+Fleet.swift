@@ -17,16 +17,26 @@ extension DownloadService {
         case letter(FleetLetter, from: Int64)
         /// The result of asking for turns.
         case turns(Result<[DownloadRecord], StoreError>, wanted: Int)
+        /// What the database has not taken at first.
+        case untold(Set<DownloadID>)
+        /// What was taken for somebody who did not wait for it any more.
+        case leftOver([DownloadID])
     }
 
     func receive(_ event: FleetEvent) {
         switch event {
         case .changed: mayHaveTurns = true
         // Nobody tells that a download without a turn has been let go of, and whoever could not ask has to ask again.
-        case .tick: if index.queueCount > 0 { mayHaveTurns = true }
+        case .tick:
+            if index.queueCount > 0 { mayHaveTurns = true }
+            // That they have changed is only told once.
+            ticks += 1
+            if ticks.isMultiple(of: 10) { Task { await self.readSettings() } }
         case .settingsChanged: Task { await self.readSettings() }
         case .fenced: wasFenced()
         case .turns(let result, let wanted): received(turns: result, wanted)
+        case .untold(let ids): Task { await self.tellAgain(ids) }
+        case .leftOver(let ids): letGoOfRest(ids)
         case .letter(let letter, let sender):
             for answer in letter.answers { received(answer) }
             if !letter.asks.isEmpty { Task { await self.serve(letter.asks, for: sender) } }
@@ -40,6 +50,59 @@ extension DownloadService {
         entry.toldRevision = download.revision
         fleet?.transfers.set(entry.machine.isPlacing ? entry.work?.attempt?.counters : nil, of: download.id)
         submit([.show(download)])
+    }
+
+    /// Has others be told how downloads are that a write was about which has failed, once their records are saved: that is their
+    /// machines' business.
+    func tellLater(_ changes: [StoreChange], after error: StoreError) {
+        guard fleet != nil, error != .closed, error != .fenced else { return }
+        var ids: Set<DownloadID> = []
+        for change in changes {
+            switch change {
+            case .show(let download):
+                ids.insert(download.id)
+                if let entry = entries[download.id], entry.toldRevision == download.revision { entry.toldRevision = nil }
+            case .enqueue(let id), .leaveQueue(let id), .letGo(let id): ids.insert(id)
+            default: break
+            }
+        }
+        tellLater(ids)
+    }
+
+    private func tellLater(_ ids: Set<DownloadID>) {
+        if ids.isEmpty { return }
+        Task { [inbox] in
+            try? await Task.sleep(for: DownloadMachine.firstSaveDelay)
+            inbox.yield(.fleet(.untold(ids)))
+        }
+    }
+
+    private func tellAgain(_ ids: Set<DownloadID>) async {
+        guard !isShuttingDown, !isFenced else { return }
+        let unsaved = ids.filter { entries[$0]?.machine.isUnsaved ?? false }
+        tellLater(unsaved)
+        // What has been let go of meanwhile may wait without being in the line.
+        let pins: Pins
+        do throws(DownloadError) { pins = try await pin(Array(ids.subtracting(unsaved))) } catch {
+            return tellLater(ids.subtracting(unsaved))
+        }
+        group = WriteBatch()
+        for entry in pins.entries where entry.machine.phase != .removed {
+            tell(entry.machine.record.download, entry)
+            // A turn is a claim's, which has succeeded.
+            if entry.isInLine {
+                submit([.enqueue(entry.machine.id)])
+            } else if !entry.hasTurn {
+                submit([.leaveQueue(entry.machine.id)])
+            }
+        }
+        submitGroup()
+        unpin(pins)
+    }
+
+    /// Gives up what this replica owns and has no machine for.
+    private func letGoOfRest(_ ids: [DownloadID]) {
+        for id in ids where entries[id] == nil && !isBeingRead(id) { submit([.letGo(id)]) }
     }
 
     // MARK: - Turns
@@ -185,10 +248,10 @@ extension DownloadService {
 
     /// Has the owner of a download carry a command out.
     func pass(
-        _ request: DownloadMachine.Command.Request, of id: DownloadID, to asker: Asker,
+        _ request: DownloadMachine.Command.Request, of id: DownloadID, by owner: Int64?, to asker: Asker,
         if isExpected: (@Sendable (Download) -> Bool)?
     ) {
-        guard fleet != nil, let owner = owners[id] else { return asker.receive(.failure(.notFound)) }
+        guard let owner else { return asker.receive(.failure(.notFound)) }
         let waiter = wait(with: asker)
         asked[waiter] = Asked(id: id, request: request, isExpected: isExpected)
         post(waiter, to: owner)
@@ -224,13 +287,13 @@ extension DownloadService {
     /// Whoever was asked has let go of the download meanwhile.
     private func askAgain(_ waiter: DownloadMachine.Waiter) async {
         guard let question = asked[waiter] else { return }
-        owners[question.id] = nil
-        do throws(DownloadError) { try await pin([question.id]) } catch { return answer(waiter, .failure(error)) }
-        defer { unpin([question.id]) }
+        let pins: Pins
+        do throws(DownloadError) { pins = try await pin([question.id]) } catch { return answer(waiter, .failure(error)) }
+        defer { unpin(pins) }
         if let entry = entries[question.id] {
             send(.command(command(question.request, of: question.id, waiter, if: question.isExpected)), to: entry)
             schedule()
-        } else if let owner = owners[question.id] {
+        } else if let owner = pins.owners[question.id] {
             post(waiter, to: owner)
             sendLetters()
         } else {
@@ -240,11 +303,10 @@ extension DownloadService {
 
     /// Carries out what another replica asks for.
     private func serve(_ asks: [FleetLetter.Ask], for sender: Int64) async {
-        for ask in asks { owners[ask.id] = nil }
+        var pins = Pins()
         var refusal: DownloadError?
-        let ids = asks.map(\.id)
-        do throws(DownloadError) { try await pin(ids) } catch { refusal = error }
-        defer { if refusal == nil { unpin(ids) } }
+        do throws(DownloadError) { pins = try await pin(asks.map(\.id)) } catch { refusal = error }
+        defer { unpin(pins) }
         group = WriteBatch()
         var others = FleetLetter()
         for ask in asks {
@@ -256,7 +318,7 @@ extension DownloadService {
                 send(.command(command(ask.request, of: ask.id, waiter, if: isExpected)), to: entry)
             } else {
                 let result: Result<Download, DownloadError>? =
-                    if let refusal { .failure(refusal) } else { owners[ask.id] == nil ? .failure(.notFound) : nil }
+                    if let refusal { .failure(refusal) } else { pins.owners[ask.id] == nil ? .failure(.notFound) : nil }
                 others.answers.append(FleetLetter.Answer(number: ask.number, result: result))
             }
         }
@@ -271,10 +333,9 @@ extension DownloadService {
         for other in others where entries[other.id] != nil { backlog.append((other.id, .reseated(other.arrival))) }
         if strangers.isEmpty { return .goesOn }
         Task {
-            let ids = strangers.map(\.id)
-            guard (try? await self.pin(ids)) != nil else { return }
+            guard let pins = try? await self.pin(strangers.map(\.id)) else { return }
             for other in strangers { self.send(.reseated(other.arrival), to: other.id) }
-            self.unpin(ids)
+            self.unpin(pins)
         }
         return .goesOn
     }
@@ -282,9 +343,34 @@ extension DownloadService {
     // MARK: - Settings
 
     private func readSettings() async {
-        guard let fleet, let kept = try? await fleet.settings() else { return }
-        configuration.settings =
-            configuration.settings.merged(withKept: kept, explicit: [], isScheduleExplicit: false).settings
+        settingsReads += 1
+        let read = settingsReads
+        // Meanwhile they may have been changed here, or read anew.
+        guard let fleet, let kept = try? await fleet.settings(), read == settingsReads else { return }
+        hold(settings: kept)
+    }
+
+    /// Changes the fleet's settings, whoever else does so at the same time.
+    func changeShared(
+        _ changes: [String: String], if isExpected: @Sendable (ServiceSettings) -> Bool
+    ) async throws(DownloadError) -> ServiceSettings {
+        guard let fleet, !changes.isEmpty else { return configuration.settings }
+        for _ in 0..<Self.mostLooks {
+            let (isDone, kept): (Bool, [String: String])
+            do throws(StoreError) { (isDone, kept) = try await fleet.change(changes, from: keptSettings) } catch {
+                throw DownloadError(error)
+            }
+            settingsReads += 1
+            hold(settings: kept)
+            if isDone { return configuration.settings }
+            guard isExpected(configuration.settings) else { throw .preconditionFailed }
+        }
+        throw .overloaded
+    }
+
+    private func hold(settings kept: [String: String]) {
+        keptSettings = kept
+        configuration.settings = configuration.settings.merged(withKept: kept, explicit: []).settings
         applySettings()
     }
 }

@@ -73,7 +73,7 @@ extension DownloadService {
         /// Names of files are gone, or could not be removed for that purpose.
         case removed(DownloadID, purpose: String, Result<RemovedFiles, FileError>)
         /// Changes have been made durable, or could not be.
-        case committed([(DownloadID, DownloadMachine.Operation)], WebhookDelivery?, StoreError?)
+        case committed(WriteBatch, StoreError?)
         case fleet(FleetEvent)
     }
 
@@ -145,9 +145,9 @@ extension DownloadService {
             entries[id]?.work?.verified = file
             send(.verified(operation, .matches), to: id)
         case .removed(let id, let purpose, let result): removed(id, purpose, result)
-        case .committed(let commits, let delivery, let error):
-            for (id, operation) in commits { send(.committed(operation, error), to: id) }
-            if let delivery, error == nil { post(delivery) }
+        case .committed(let batch, let error):
+            for (id, operation) in batch.commits { send(.committed(operation, error), to: id) }
+            if let error { tellLater(batch.changes, after: error) } else { for delivery in batch.deliveries { post(delivery) } }
         case .fleet(let event): receive(event)
         }
     }
@@ -460,15 +460,15 @@ extension DownloadService {
     func submit(
         _ changes: [StoreChange], for commit: (DownloadID, DownloadMachine.Operation)? = nil, _ delivery: WebhookDelivery? = nil
     ) {
-        let all = changes + (delivery.map { [StoreChange.keepDelivery($0)] } ?? [])
-        if group != nil {
-            group?.changes += all
-            if let commit { group?.commits.append(commit) }
-            if let delivery { group?.deliveries.append(delivery) }
-            return
+        let isAlone = group == nil
+        if isAlone { group = WriteBatch() }
+        group?.changes += changes
+        if let commit { group?.commits.append(commit) }
+        if let delivery {
+            group?.changes.append(.keepDelivery(delivery))
+            group?.deliveries.append(delivery)
         }
-        let inbox = inbox
-        store.submit(all).whenDone { inbox.yield(.committed(commit.map { [$0] } ?? [], delivery, $0)) }
+        if isAlone { submitGroup() }
     }
 
     /// Makes durable as one what commands have brought about since the group was begun.
@@ -477,10 +477,7 @@ extension DownloadService {
         group = nil
         if batch.changes.isEmpty { return }
         let inbox = inbox
-        store.submit(batch.changes).whenDone { error in
-            inbox.yield(.committed(batch.commits, nil, error))
-            for delivery in batch.deliveries { inbox.yield(.committed([], delivery, error)) }
-        }
+        store.submit(batch.changes).whenDone { inbox.yield(.committed(batch, $0)) }
     }
 
     /// What the webhook of a live download is told when its record is removed.

@@ -79,6 +79,7 @@ extension DownloadService {
                         Task { for delivery in deliveries { await webhooks?.post(delivery) } }
                     },
                     fenced: { inbox.yield(.fleet(.fenced)) },
+                    leftOver: { inbox.yield(.fleet(.leftOver($0))) },
                     settingsChanged: { inbox.yield(.fleet(.settingsChanged)) }))
         } catch {
             throw DownloadsStartError(error.description)

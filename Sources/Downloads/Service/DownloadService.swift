@@ -90,8 +90,10 @@ public actor DownloadService {
     /// What was let go of meanwhile.
     var passedOn: Set<DownloadID> = []
     var isFenced = false
-    /// The runs that were last found to own downloads.
-    var owners: [DownloadID: Int64] = [:]
+    /// The settings as the database has them, as far as is known; and how often they were read.
+    var keptSettings: [String: String] = [:]
+    var settingsReads = 0
+    var ticks = 0
     /// What other replicas are asked for.
     var asked: [DownloadMachine.Waiter: Asked] = [:]
     /// What is to be sent to them.
@@ -564,7 +566,7 @@ extension DownloadService {
         if fleet != nil {
             for (record, _) in drafts.records
             where drafts.first[record.download.url]?.id == record.id && !drafts.others.contains(record.id) {
-                changes.append(.holdURL(record.id, record.download.url))
+                changes.append(.holdURL(record.id))
             }
         }
         if changes.isEmpty { return true }
@@ -688,8 +690,8 @@ extension DownloadService {
         }
     }
 
-    /// How often a bulk removal looks at what changes all the time.
-    private static let mostLooks = 8
+    /// How often is looked at what changes all the time.
+    static let mostLooks = 8
 
     /// Does something with all downloads that match, some at a time, and adds up the results.
     private func inPieces(
@@ -725,14 +727,14 @@ extension DownloadService {
         if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> [Download] {
         let ids = steps.map(\.1.id)
-        try await pin(ids)
-        defer { unpin(ids) }
+        let pins = try await pin(ids)
+        defer { unpin(pins) }
         let results = await withCheckedContinuation { continuation in
             let collector = AnswerCollector(expecting: steps.count, continuation)
             group = WriteBatch()
             for (request, download) in steps {
                 guard let entry = entries[download.id] else {
-                    pass(request, of: download.id, to: .collector(collector), if: isExpected)
+                    pass(request, of: download.id, by: pins.owners[download.id], to: .collector(collector), if: isExpected)
                     continue
                 }
                 let waiter = wait(with: .collector(collector))
@@ -841,11 +843,11 @@ extension DownloadService {
         if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> Download {
         guard !isShuttingDown else { throw .shuttingDown }
-        try await pin([id])
-        defer { unpin([id]) }
+        let pins = try await pin([id])
+        defer { unpin(pins) }
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
             guard let entry = entries[id] else {
-                pass(request, of: id, to: .continuation(continuation), if: isExpected)
+                pass(request, of: id, by: pins.owners[id], to: .continuation(continuation), if: isExpected)
                 sendLetters()
                 return
             }
@@ -866,61 +868,90 @@ extension DownloadService {
         return lastWaiter
     }
 
-    /// Sees to it that these downloads have machines, and keep them until they are unpinned: one that has ended is read from the store
-    /// for it.
-    func pin(_ ids: [DownloadID]) async throws(DownloadError) {
-        let held = try await read(ids)
-        for id in ids { entries[id]?.pins += 1 }
-        for id in held { entries[id]?.pins -= 1 }
+    /// Downloads that somebody is about to ask for something.
+    struct Pins {
+        /// Those that have machines here, which stay until they are unpinned.
+        var entries: [Entry] = []
+        /// The runs that own others.
+        var owners: [DownloadID: Int64] = [:]
     }
 
+    /// Sees to it that these downloads have machines, and keep them until they are unpinned: one that has ended is read from the store
+    /// for it.
+    func pin(_ ids: [DownloadID]) async throws(DownloadError) -> Pins {
+        var pins = Pins()
+        var missing = ids
+        do throws(DownloadError) {
+            for attempt in 0...Self.mostReads {
+                for entry in missing.compactMap({ entries[$0] }) {
+                    entry.pins += 1
+                    pins.entries.append(entry)
+                }
+                missing.removeAll { entries[$0] != nil }
+                if missing.isEmpty || attempt == Self.mostReads { break }
+                guard let held = try await read(missing) else { break }
+                pins.entries += held.entries
+                pins.owners.merge(held.owners) { $1 }
+                let known = Set(held.entries.map(\.machine.id)).union(held.owners.keys)
+                missing.removeAll(where: known.contains)
+            }
+        } catch {
+            unpin(pins)
+            throw error
+        }
+        return pins
+    }
+
+    /// How often downloads are read that have no machine: whoever read them at the same time may have let go of them again.
+    private static let mostReads = 4
+
     /// Whoever has pinned these has asked for what was to be asked.
-    func unpin(_ ids: [DownloadID]) {
-        for id in ids {
-            owners[id] = nil
-            guard let entry = entries[id] else { continue }
+    func unpin(_ pins: Pins) {
+        for entry in pins.entries {
             entry.pins -= 1
             if entry.pins == 0 { tidy(entry) }
         }
     }
 
-    /// - Returns: those that were read, which are pinned once.
-    private func read(_ ids: [DownloadID]) async throws(DownloadError) -> [DownloadID] {
-        while let id = ids.first(where: { reading[$0] != nil }) {
-            await withCheckedContinuation { reading[id]?.append($0) }
-        }
-        if let fleet, ids.contains(where: { index.version(of: $0) == nil }) {
-            // Another replica may have just added it.
-            do throws(StoreError) { try await fleet.catchUp() } catch { throw DownloadError(error) }
+    /// Reads downloads that have no machine, and pins them.
+    /// - Returns: `nil` if none was missing. Otherwise more may have machines by now, if others have read them at the same time.
+    private func read(_ ids: [DownloadID]) async throws(DownloadError) -> Pins? {
+        var hasWaited = false
+        var isBehind = fleet != nil && ids.contains { index.version(of: $0) == nil }
+        while true {
+            if let id = ids.first(where: { reading[$0] != nil }) {
+                await withCheckedContinuation { reading[id]?.append($0) }
+                hasWaited = true
+            } else if isBehind {
+                // Another replica may have just added it.
+                try await catchUp()
+                isBehind = false
+            } else {
+                break
+            }
         }
         let missing = ids.filter { entries[$0] == nil && index.version(of: $0) != nil }
-        if missing.isEmpty { return [] }
+        if missing.isEmpty { return hasWaited ? Pins() : nil }
         for id in missing { reading[id] = [] }
         defer {
             for id in missing { reading.removeValue(forKey: id)?.forEach { $0.resume() } }
         }
-        let records: [DownloadRecord]
         do throws(StoreError) {
-            if let fleet {
-                let taking = try await fleet.take(missing)
-                owners.merge(taking.owners) { $1 }
-                records = taking.records
-            } else {
-                records = try await store.records(missing)
-            }
+            guard let fleet else { return Pins(entries: try await store.records(missing).compactMap(hold)) }
+            let taking = try await fleet.take(missing)
+            return Pins(entries: taking.records.compactMap(hold), owners: taking.owners)
         } catch {
             throw DownloadError(error)
         }
-        return records.compactMap { hold($0) ? $0.id : nil }
     }
 
     /// Whether somebody waits for a download's record.
     func isBeingRead(_ id: DownloadID) -> Bool { reading[id] != nil }
 
-    /// Has a machine for a record that was read, and pins it; returns whether there was none.
-    private func hold(_ record: DownloadRecord) -> Bool {
+    /// Has a machine for a record that was read, and pins it, if there is none.
+    private func hold(_ record: DownloadRecord) -> Entry? {
         guard entries[record.id] == nil, index.version(of: record.id) != nil, let url = HTTPURL(record.download.url) else {
-            return false
+            return nil
         }
         var record = record
         record.download.expiresAt = configuration.retention.expiry(of: record.download)
@@ -928,7 +959,7 @@ extension DownloadService {
         entry.pins = 1
         entries[record.id] = entry
         if fleet != nil { send(.admitted, to: entry) }
-        return true
+        return entry
     }
 }
 
@@ -1039,13 +1070,10 @@ extension DownloadService {
             for waiter in settingsWaiters { waiter.resume() }
             settingsWaiters = []
         }
-        var changes = values.map { StoreChange.set(name: $0.key.rawValue, value: String($0.value)) }
-        if let speedSchedule { changes.append(.set(name: ServiceSettings.scheduleName, value: speedSchedule.keptText)) }
-        do throws(StoreError) {
-            let commit = store.submit(changes)
-            let failure = fleet == nil ? await commit.failure() : await commit.failure(within: FleetStore.patience)
-            if let failure { throw failure }
-        } catch {
+        var changes = Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, String($0.value)) })
+        if let speedSchedule { changes[ServiceSettings.scheduleName] = speedSchedule.keptText }
+        if isShared { return try await changeShared(changes, if: isExpected) }
+        if let error = await store.submit(changes.map { .set(name: $0.key, value: $0.value) }).failure() {
             throw DownloadError(error)
         }
         var settings = configuration.settings

@@ -200,6 +200,9 @@ extension GroupCommitter {
     private func nextTask() -> Job {
         backlog.wait { backlog in
             backlog.begun = nil
+            let silenceEnds = longestSilence.map { backlog.lastCommit + $0 }
+            // However much is asked for, the lease does not end for want of a sign of life.
+            if let silenceEnds, silenceEnds <= .now, !backlog.requests.isEmpty { return .done(.commit([], notes: [])) }
             if let request = backlog.requests.first, request.after <= backlog.takenWrites {
                 backlog.requests.removeFirst()
                 return .done(.perform(request, notes: request.ids.compactMap { backlog.notes.removeValue(forKey: $0) }))
@@ -211,7 +214,6 @@ extension GroupCommitter {
                 return .done(.commit(writes, notes: backlog.writes.isEmpty ? takeNotes(&backlog) : []))
             }
             if backlog.isStopping, backlog.notesDue == nil { return .done(.close) }
-            let silenceEnds = longestSilence.map { backlog.lastCommit + $0 }
             guard let due = [backlog.notesDue, silenceEnds].compactMap(\.self).min() else { return .wait(nil) }
             let remaining = ContinuousClock.now.duration(to: due)
             if backlog.isStopping || remaining <= .zero { return .done(.commit([], notes: takeNotes(&backlog))) }

@@ -73,7 +73,7 @@ enum StoreChange: Sendable {
     /// It waits no longer, or gives its turn back.
     case leaveQueue(DownloadID)
     /// A new download is the one that others are given who ask for its URL, unless there is such a one: then the write is refused.
-    case holdURL(DownloadID, String)
+    case holdURL(DownloadID)
     /// Any replica may have it from now on.
     case letGo(DownloadID)
     /// A letter to another replica.

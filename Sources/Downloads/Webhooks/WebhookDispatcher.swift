@@ -38,7 +38,8 @@ actor WebhookDispatcher {
 
     /// Delivers a message.
     func post(_ delivery: WebhookDelivery) {
-        guard !isStopping else { return }
+        // One that was taken over may come twice.
+        guard !isStopping, !queue.contains(delivery.id) else { return }
         take(delivery, after: .zero)
         pump()
     }

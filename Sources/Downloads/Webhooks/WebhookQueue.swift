@@ -29,6 +29,9 @@ struct WebhookQueue: Sendable {
 
     var count: Int { deliveries.count }
 
+    /// Whether it has a message already.
+    func contains(_ id: DownloadID) -> Bool { deliveries[id] != nil }
+
     /// When the next one is due; `nil` if none waits.
     var nextDue: ContinuousClock.Instant? { waiting.first?.rank }
 

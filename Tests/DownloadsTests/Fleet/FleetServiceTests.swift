@@ -46,10 +46,11 @@ struct FleetServiceTests {
     @Test("a command is carried out by whichever replica has the download")
     func commandsForOthers() async throws {
         let scene = try FleetScene()
-        let (first, second) = try await (scene.replica(), scene.replica { $0.maxConcurrent = 1 })
         // The second one is busy, so that the first has the rest.
+        let second = try await scene.replica { $0.maxConcurrent = 1 }
         let busy = try await second.service.add(scene.slow(seed: 0)).download
-        _ = try await first.follow(busy.id) { $0.state == .downloading }
+        _ = try await second.follow(busy.id) { $0.state == .downloading }
+        let first = try await scene.replica()
         let slow = try await first.service.add(scene.slow(seed: 1)).download
         _ = try await second.follow(slow.id) { $0.state == .downloading && $0.bytesReceived > 0 }
         let owners = try await scene.owners(of: [busy.id, slow.id], second)
@@ -104,9 +105,13 @@ struct FleetServiceTests {
     @Test("a replica that begins again on its data directory goes on from its bytes")
     func restart() async throws {
         let scene = try FleetScene()
-        let (first, second) = try await (scene.replica(), scene.replica { $0.maxConcurrent = 1 })
+        // Nobody takes its place, however long it takes to begin again.
+        let second = try await scene.replica { configuration in
+            (configuration.maxConcurrent, configuration.lease) = (1, .seconds(60))
+        }
         let busy = try await second.service.add(scene.slow(seed: 3)).download
-        _ = try await first.follow(busy.id) { $0.state == .downloading }
+        _ = try await second.follow(busy.id) { $0.state == .downloading }
+        let first = try await scene.replica { $0.lease = .seconds(60) }
         let slow = try await first.service.add(scene.slow(seed: 4)).download
         let begun = try await second.follow(slow.id) { $0.state == .downloading && $0.bytesReceived > 100_000 }
         #expect(begun.bytesTotal == 2_000_000)
@@ -195,6 +200,94 @@ struct FleetServiceTests {
         _ = try await replicas[0].service.change([.maxPerHost: 7, .speedLimit: 5_000])
         try await until { await replicas[1].service.settings.maxPerHost == 7 }
         #expect(replicas[1].service.speedLimitInForce == 5_000)
+        for replica in replicas { await replica.service.shutdown() }
+    }
+
+    @Test("of those who change settings that they know, one at a time does")
+    func racingSettings() async throws {
+        let scene = try FleetScene()
+        let replicas = try await [scene.replica(), scene.replica()]
+        for round in 1...20 {
+            let expected = Int64(round)
+            _ = try await replicas[0].service.change([.speedLimit: expected])
+            for replica in replicas { try await until { await replica.service.settings.speedLimit == expected } }
+            let done = await withTaskGroup(of: Bool.self) { group in
+                for (number, replica) in replicas.enumerated() {
+                    group.addTask {
+                        do {
+                            _ = try await replica.service.change([.speedLimit: 1_000 + Int64(number)]) { settings in
+                                settings.speedLimit == expected
+                            }
+                            return true
+                        } catch {
+                            #expect(error as? DownloadError == .preconditionFailed)
+                            return false
+                        }
+                    }
+                }
+                return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(done == 1)
+        }
+        for replica in replicas { await replica.service.shutdown() }
+    }
+
+    @Test("settings of which a replica was not told are noticed all the same")
+    func silentSettings() async throws {
+        let scene = try FleetScene()
+        let replica = try await scene.replica()
+        try PostgresScene(scene.database).execute("INSERT INTO pawl.settings VALUES ('maxPerHost', '7')")
+        try await until { await replica.service.settings.maxPerHost == 7 }
+        await replica.service.shutdown()
+    }
+
+    @Test("what the database does not take at first is told later", arguments: ["NOT waiting", "state <> 'completed'"])
+    func toldLater(_ condition: String) async throws {
+        let scene = try FleetScene()
+        let replicas = try await [scene.replica(), scene.replica()]
+        let database = try PostgresScene(scene.database)
+        var new = try scene.new("size=100000&seed=1")
+        new.startsPaused = true
+        let made = try await replicas[0].service.add(new).download
+        try database.execute("ALTER TABLE pawl.downloads ADD CONSTRAINT refusal CHECK (\(condition)) NOT VALID")
+        if condition == "NOT waiting" {
+            await #expect(throws: DownloadError.self) { try await replicas[0].service.perform(.resume, on: made.id) }
+        } else {
+            _ = try await replicas[0].service.perform(.resume, on: made.id)
+            for replica in replicas { _ = try await replica.follow(made.id) { $0.state == .downloading } }
+        }
+        try database.execute("ALTER TABLE pawl.downloads DROP CONSTRAINT refusal")
+        for replica in replicas { _ = try await replica.follow(made.id) { $0.state == .completed } }
+        for replica in replicas { try await until { await replica.service.machineCount == 0 } }
+        try await until { try database.number("SELECT count(*) FROM pawl.downloads WHERE owner IS NOT NULL OR waiting") == 0 }
+        for replica in replicas { await replica.service.shutdown() }
+    }
+
+    @Test("many who ask for what a replica does not know yet are all answered")
+    func askedAtOnce() async throws {
+        let scene = try FleetScene()
+        let replicas = try await [scene.replica(), scene.replica()]
+        for number in 0..<50 {
+            var new = try scene.new("size=1000&seed=\(number)")
+            new.startsPaused = true
+            // The other one is told of it only now and then before it is asked.
+            let goOn = try await replicas[1].freeze()
+            let added = try await replicas[0].service.add(new).download
+            let next = try await replicas[0].service.add(scene.new("size=1&seed=\(number)")).download
+            let service = replicas[1].service
+            async let answers = withTaskGroup(of: Bool.self) { group in
+                for turn in 0..<6 {
+                    group.addTask {
+                        var change = DownloadChange()
+                        change.labels = ["\(turn)"]
+                        return (try? await service.change(turn == 3 ? next.id : added.id, change)) != nil
+                    }
+                }
+                return await group.reduce(true) { $0 && $1 }
+            }
+            goOn()
+            #expect(await answers)
+        }
         for replica in replicas { await replica.service.shutdown() }
     }
 

@@ -341,8 +341,7 @@ struct PromiseTests {
         disk.keepsNames.withLock { ($0 = true, wake: false) }
         let made = try await fixture.add("size=700&seed=60")
         try await disk.isReached.wait { $0 }
-        try await fixture.service.pin([made.id])
-        await fixture.service.unpin([made.id])
+        try await fixture.service.pinOnce([made.id])
         disk.keepsNames.withLock { ($0 = false, wake: true) }
         #expect(try await fixture.end(of: made.id).state == .completed)
         await fixture.service.shutdown()
@@ -530,4 +529,11 @@ final class SlowDepot: FileDepot {
         try real.openPublished(path, as: identity)
     }
     func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) { try real.removeOrphans(keeping: isKept) }
+}
+
+extension DownloadService {
+    /// Reads downloads as if to ask them for something.
+    fileprivate func pinOnce(_ ids: [DownloadID]) async throws {
+        unpin(try await pin(ids))
+    }
 }

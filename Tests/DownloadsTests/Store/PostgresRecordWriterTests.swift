@@ -279,6 +279,96 @@ import Testing
         #expect(try reaper.claim(free: 9, hostLimit: 9).map(\.id) == [record.id])
     }
 
+    @Test("who comes back after a lease without the database does not declare others dead at once")
+    func returning() throws {
+        let scene = try PostgresScene()
+        let lease = Duration.milliseconds(300)
+        let returning = try PostgresRecordWriter(scene.options("a", lease: lease))
+        func renew(for time: Duration) throws {
+            let begun = ContinuousClock.now
+            repeat { try returning.commit([], isRepeated: false) } while ContinuousClock.now - begun <= time
+        }
+        // It has lived for longer than a lease, and then nobody is heard of.
+        try renew(for: lease * 2)
+        let other = try PostgresRecordWriter(scene.options("b", lease: lease))
+        let away = ContinuousClock.now
+        while ContinuousClock.now - away <= lease {}
+        try scene.execute("UPDATE pawl.replicas SET heartbeat = heartbeat - interval '1 hour'")
+        #expect(try returning.reap() == 0)
+        try returning.commit([], isRepeated: false)
+        #expect(try returning.reap() == 0)
+        try other.commit([], isRepeated: false)
+        // From its own lease's end on, nothing excuses the other.
+        try renew(for: lease)
+        try scene.execute("UPDATE pawl.replicas SET heartbeat = heartbeat - interval '1 hour' WHERE run = \(other.run)")
+        #expect(try returning.reap() == 1)
+    }
+
+    @Test("messages to webhooks arrive where they were taken over, even if the answer was lost")
+    func adoptionInDoubt() throws {
+        let scene = try PostgresScene()
+        let giver = try PostgresRecordWriter(scene.options("a"))
+        let delivery = WebhookDelivery(
+            id: DownloadID(value: 5), url: "https://hook.example/", download: sampleRecord(1).download,
+            due: sampleRecord(1).download.createdAt)
+        try giver.commit([.keepDelivery(delivery)], isRepeated: false)
+        try giver.retire(leaving: true)
+        let taker = try PostgresRecordWriter(scene.options("b", limit: .seconds(2)))
+        let adopted = Locked<[DownloadID]>([])
+        taker.adopted = { deliveries in adopted.withLock { $0 += deliveries.map(\.id) } }
+        // The commit takes longer than is waited for.
+        try scene.execute(
+            """
+            CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3); RETURN NULL; END';
+            CREATE CONSTRAINT TRIGGER wait AFTER UPDATE ON pawl.webhook_deliveries DEFERRABLE INITIALLY DEFERRED
+                FOR EACH ROW EXECUTE FUNCTION wait()
+            """)
+        taker.upkeep(telling: [])
+        #expect(adopted.withLock { $0 } == [])
+        while adopted.withLock({ $0.isEmpty }) { taker.upkeep(telling: []) }
+        taker.upkeep(telling: [])
+        #expect(adopted.withLock { $0 } == [delivery.id])
+        #expect(try scene.texts("SELECT owner::text FROM pawl.webhook_deliveries") == ["\(taker.run)"])
+    }
+
+    @Test("of the downloads with a URL, one is the first, whatever becomes of them")
+    func first() throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        func record(_ number: Int, _ state: DownloadState, url: String = "http://a.example/") -> DownloadRecord {
+            var record = sampleRecord(number, state: state)
+            record.download.url = url
+            return record
+        }
+        func first() throws -> [String?] {
+            try scene.texts("SELECT right(id, 2) FROM pawl.downloads WHERE is_first ORDER BY id")
+        }
+        let names = (1...3).map { String(sampleRecord($0).id.description.suffix(2)) }
+        try writer.commit([.add(record(1, .queued)), .holdURL(sampleRecord(1).id)], isRepeated: false)
+        #expect(throws: StoreError.conflict) {
+            try writer.commit([.add(record(2, .queued)), .holdURL(sampleRecord(2).id)], isRepeated: false)
+        }
+        try writer.commit([.save(record(1, .failed))], isRepeated: false)
+        #expect(try first() == [])
+        // Tried again, it is so again.
+        try writer.commit([.save(record(1, .queued))], isRepeated: false)
+        #expect(try first() == [names[0]])
+        try writer.commit([.save(record(1, .cancelled))], isRepeated: false)
+        try writer.commit([.add(record(2, .queued)), .holdURL(sampleRecord(2).id)], isRepeated: false)
+        try writer.commit([.save(record(1, .queued))], isRepeated: false)
+        #expect(try first() == [names[1]])
+        // What was wanted besides stays so.
+        try writer.commit([.save(record(2, .completed)), .save(record(1, .paused))], isRepeated: false)
+        #expect(try first() == [names[1]])
+        // With another URL, it is the first of that.
+        try writer.commit([.save(record(2, .paused, url: "http://b.example/"))], isRepeated: false)
+        #expect(throws: StoreError.conflict) {
+            try writer.commit(
+                [.add(record(3, .queued, url: "http://b.example/")), .holdURL(sampleRecord(3).id)], isRepeated: false)
+        }
+        #expect(try first() == [names[1]])
+    }
+
     @Test("a run on the same data directory takes over at once, with bytes")
     func sameNode() throws {
         let scene = try PostgresScene()

@@ -12,8 +12,10 @@ final class PostgresScene {
     private var names: [String: String] = [:]
     private static let patience = Duration.seconds(60)
 
-    init() throws {
-        database = try PrivatePostgres.database()
+    /// - Parameter database: somebody else's, to look into.
+    init(_ database: TestDatabase? = nil) throws {
+        let database = try database ?? PrivatePostgres.database()
+        self.database = database
         connection = try PostgresConnection(database.conninfo, application: "test", within: Self.patience)
     }
 

@@ -28,6 +28,27 @@ struct SQLiteRecordStoreTests {
         await store.close()
     }
 
+    @Test("whatever is asked for, the database is shown in time that the run lives")
+    func signOfLife() async throws {
+        let scene = try StoreScene()
+        let writer = try PatientWriter(SQLiteRecordWriter(DataDirectory(path: scene.path)))
+        let signs = writer.signs
+        let store = try GroupCommitStore(writer)
+        // Each comes before the last has gone.
+        let asked = Locked(0)
+        @Sendable func ask() {
+            store.begin { writer in
+                guard writer != nil, signs.value < 3 else { return }
+                asked.withLock { $0 += 1 }
+                ask()
+            }
+        }
+        ask()
+        try await signs.wait { $0 >= 3 }
+        #expect(asked.withLock { $0 } > 0)
+        await store.close()
+    }
+
     @Test("a directory of an older release opens with what it has, and takes more", arguments: 1..<StoreSchema.version)
     func olderDirectoryOpens(_ version: Int) async throws {
         let scene = try StoreScene()
@@ -131,4 +152,25 @@ struct SQLiteRecordStoreTests {
         }
         await store.close()
     }
+}
+
+/// A writer that has to be heard of every millisecond.
+private final class PatientWriter: RecordWriter {
+    private let writer: any RecordWriter
+    /// How often it was, without changes.
+    let signs = Waiter(0)
+
+    init(_ writer: sending any RecordWriter) {
+        self.writer = writer
+    }
+
+    func load() throws(StoreError) -> StoredContents { try writer.load() }
+    func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] { try writer.records(ids) }
+    func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
+        if changes.isEmpty { signs.update { $0 += 1 } }
+        try writer.commit(changes, isRepeated: isRepeated)
+    }
+    func reserveRoom() -> Bool { true }
+    var longestSilence: Duration? { .milliseconds(1) }
+    func close() { writer.close() }
 }

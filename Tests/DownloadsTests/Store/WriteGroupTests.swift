@@ -19,7 +19,7 @@ struct WriteGroupTests {
         case .show(let download): "show \(download.id.value & 0xFF) \(download.revision)"
         case .enqueue(let id): "enqueue \(id.value & 0xFF)"
         case .leaveQueue(let id): "leave queue \(id.value & 0xFF)"
-        case .holdURL(let id, let url): "hold \(url) as \(id.value & 0xFF)"
+        case .holdURL(let id): "hold the URL of \(id.value & 0xFF)"
         case .letGo(let id): "let go \(id.value & 0xFF)"
         case .send(let text, let run): "send \(text) to \(run)"
         }

@@ -57,11 +57,7 @@ struct PostgresGroup {
             told.append((download.id, download))
         case .enqueue(let id): put(Statements.enqueue) { [run] in Self.encode(id, run, to: &$0) }
         case .leaveQueue(let id): put(Statements.leaveQueue) { [run] in Self.encode(id, run, to: &$0) }
-        case .holdURL(let id, let url):
-            put(Statements.holdURL) { row in
-                row.put(id.description)
-                row.put(SHA256.digest(of: Array(url.utf8)))
-            }
+        case .holdURL(let id): put(Statements.holdURL) { $0.put(id.description) }
         case .send(let text, let recipient):
             put(Statements.send) { [run] row in
                 row.put(recipient)
@@ -143,14 +139,23 @@ struct PostgresGroup {
         static let add = PostgresStatement(
             "add",
             "INSERT INTO pawl.downloads (\(columns), host, waiting) VALUES (\(parameters), \(host), \(last)::boolean)")
+        /// What is so long that no index takes it.
+        private static func digest(of url: String) -> String { "sha256(convert_to(\(url), 'UTF8'))" }
+        /// Whether whoever asks for its URL can be given a download instead.
+        private static func isCurrent(_ row: String) -> String {
+            "(\(row).state NOT IN ('failed', 'cancelled') AND \(row).file_missing = 0)"
+        }
+        /// One that goes on, or has got another URL, is the first of that unless another is.
         static let save = PostgresStatement(
             "save",
             """
             INSERT INTO pawl.downloads AS kept (\(columns), host, owner) VALUES (\(parameters), \(host), \(last)::bigint)
                 ON CONFLICT (id) DO UPDATE SET \(DownloadRow.columns.dropFirst().map { "\($0) = EXCLUDED.\($0)" }.joined(separator: ", ")),
-                    host = EXCLUDED.host, is_first = kept.is_first AND EXCLUDED.url = kept.url
-                        AND EXCLUDED.state NOT IN ('failed', 'cancelled') AND EXCLUDED.file_missing = 0, owner =
-                    CASE WHEN coalesce(kept.owner, EXCLUDED.owner) = EXCLUDED.owner THEN EXCLUDED.owner
+                    host = EXCLUDED.host, url_digest = \(digest(of: "EXCLUDED.url")), is_first = \(isCurrent("EXCLUDED")) AND
+                        CASE WHEN EXCLUDED.url = kept.url AND \(isCurrent("kept")) THEN kept.is_first ELSE NOT EXISTS (
+                            SELECT FROM pawl.downloads AS other WHERE other.url_digest = \(digest(of: "EXCLUDED.url"))
+                                AND other.is_first AND other.id <> kept.id) END,
+                    owner = CASE WHEN coalesce(kept.owner, EXCLUDED.owner) = EXCLUDED.owner THEN EXCLUDED.owner
                         ELSE pawl.refuse(kept.id) END
             """)
         private static let mine = "CASE WHEN owner = $2::bigint THEN owner ELSE pawl.refuse(id) END"
@@ -164,7 +169,7 @@ struct PostgresGroup {
         static let show = PostgresStatement(
             "show", "UPDATE pawl.downloads SET revision = $2::bigint WHERE id = $1 AND revision < $2::bigint")
         static let holdURL = PostgresStatement(
-            "hold_url", "UPDATE pawl.downloads SET url_digest = $2, is_first = true WHERE id = $1")
+            "hold_url", "UPDATE pawl.downloads SET url_digest = \(digest(of: "url")), is_first = true WHERE id = $1")
         static let send = PostgresStatement(
             "send", "INSERT INTO pawl.mail (recipient, sender, body) VALUES ($1::bigint, $2::bigint, $3)")
         static let ring = PostgresStatement("ring", "SELECT pg_notify($1, 'mail')")

@@ -65,6 +65,7 @@ final class PostgresListener: Sendable {
 
     private func listen(_ receive: (Event) -> Void) {
         var lastTick = ContinuousClock.now
+        var lastProof = lastTick
         while !isStopping.withLock({ ($0, wake: false) }) {
             do {
                 try connection.withLock { connection in
@@ -72,6 +73,11 @@ final class PostgresListener: Sendable {
                         connection = try Self.connect(database, run, limit)
                         // For letters and changes is asked every second anyway.
                         receive(.settings)
+                    }
+                    // Nothing else would show that the other end is gone.
+                    if ContinuousClock.now - lastProof > Self.interval * 5 {
+                        try connection?.execute("SELECT 1", within: limit)
+                        lastProof = .now
                     }
                     for notification in try connection?.notifications(within: Self.interval, interruptedBy: nil) ?? [] {
                         Self.event(notification, run).map(receive)

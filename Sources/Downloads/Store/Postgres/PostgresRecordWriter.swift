@@ -59,6 +59,8 @@ final class PostgresRecordWriter: RecordWriter {
     let mayLoseCommits: Bool
     /// Gets messages to webhooks whose replica is gone.
     var adopted: (([WebhookDelivery]) -> Void)?
+    /// Whether some may have been taken over without their arriving here.
+    private var mayHaveAdopted = false
 
     private enum Doubt {
         /// Changes, which are submitted again.
@@ -244,7 +246,8 @@ extension PostgresRecordWriter {
             let living = counts.integer(0), let silent = counts.integer(1)
         else { return 0 }
         replicas.withLock { $0 = Int(living) }
-        guard silent > 0, let renewedSince, ContinuousClock.now - renewedSince > options.lease,
+        let now = ContinuousClock.now
+        guard silent > 0, let renewedSince, now - renewedSince > options.lease, now - renewedLast <= options.lease / 2,
             let result = try transact([PostgresCommand(Statements.reap, [.integer(run), lease])]).first
         else { return 0 }
         if !result.rows.isEmpty {
@@ -277,7 +280,17 @@ extension PostgresRecordWriter {
         do throws(StoreError) {
             _ = try ask(progress.map { PostgresCommand(Statements.tellProgress, [.text($0)]) })
             try reap()
-            if try ask([PostgresCommand(Statements.orphans, [])]).first?.rows.isEmpty == false { adopted?(try adoptDeliveries()) }
+            if mayHaveAdopted {
+                _ = try settleDoubt()
+                adopted?(try deliveries(ask([PostgresCommand(Statements.deliveries(of: run), [])])))
+                mayHaveAdopted = false
+            }
+            if try ask([PostgresCommand(Statements.orphans, [])]).first?.rows.isEmpty == false {
+                mayHaveAdopted = true
+                let orphans = try adoptDeliveries()
+                mayHaveAdopted = false
+                adopted?(orphans)
+            }
             upkeeps += 1
             if upkeeps % 60 == 0 { _ = try ask([Statements.trim, Statements.trimKeys].map { PostgresCommand($0, []) }) }
         } catch {
@@ -450,15 +463,38 @@ extension PostgresRecordWriter {
 
     /// Takes over messages to webhooks whose replica is gone.
     func adoptDeliveries() throws(StoreError) -> [WebhookDelivery] {
-        guard let rows = try transact([PostgresCommand(Statements.adopt, [.integer(run)])]).first?.rows else { return [] }
+        try deliveries(transact([PostgresCommand(Statements.adopt, [.integer(run)])]))
+    }
+
+    private func deliveries(_ results: [PostgresResult]) throws(StoreError) -> [WebhookDelivery] {
+        guard let rows = results.first?.rows else { return [] }
         return try rows.map { row throws(StoreError) in try DeliveryRow.delivery(from: PostgresRowDecoder(row: row)) }
     }
 
     func settings() throws(StoreError) -> [String: String] {
-        var settings: [String: String] = [:]
-        for result in try ask([PostgresCommand(Statements.settings, [])]) {
-            for row in result.rows { if let name = row.text(0), let value = row.text(1) { settings[name] = value } }
+        Self.settings(try ask([PostgresCommand(Statements.settings, [])]).first)
+    }
+
+    /// Changes settings, if they are as expected.
+    /// - Returns: whether they were, and the settings afterwards.
+    func change(
+        _ changes: [String: String], from expected: [String: String]
+    ) throws(StoreError) -> (isDone: Bool, settings: [String: String]) {
+        let values = [expected, changes].flatMap { values in
+            let values = Array(values)
+            return [values.map(\.key), values.map(\.value)].map { PostgresValue.text(PostgresGroup.array($0)) }
         }
+        let results = try transact([
+            PostgresCommand(Statements.lockSettings, []), PostgresCommand(Statements.changeSettings, values),
+            PostgresCommand(Statements.tellSettings, []), PostgresCommand(Statements.settings, []),
+        ])
+        return (results.dropFirst().first?.rows.isEmpty == false, Self.settings(results.last))
+    }
+
+    private static func settings(_ result: PostgresResult?) -> [String: String] {
+        var settings: [String: String] = [:]
+        guard let result else { return settings }
+        for row in result.rows { if let name = row.text(0), let value = row.text(1) { settings[name] = value } }
         return settings
     }
 
@@ -549,6 +585,16 @@ extension PostgresRecordWriter {
         static let claimed = PostgresStatement("claimed", "SELECT \(columns) FROM pawl.downloads WHERE slot = $1::bigint")
 
         static let settings = PostgresStatement("settings", "SELECT name, value FROM pawl.settings")
+        static let lockSettings = PostgresStatement(
+            "lock_settings", "SELECT pg_advisory_xact_lock(\(PostgresSchema.settingsLock))")
+        static let changeSettings = PostgresStatement(
+            "change_settings",
+            """
+            INSERT INTO pawl.settings (name, value) SELECT unnest($3::text[]), unnest($4::text[])
+                WHERE (SELECT coalesce(jsonb_object_agg(name, value), '{}') FROM pawl.settings) = jsonb_object($1::text[], $2::text[])
+                ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value RETURNING name
+            """)
+        static let tellSettings = PostgresStatement("tell_settings", "SELECT pg_notify('pawl_settings', '')")
         static let keys = PostgresStatement(
             "keys", "SELECT key, request_digest, outcomes, created_at FROM pawl.idempotency_keys ORDER BY created_at, key")
         static func deliveries(of run: Int64) -> PostgresStatement {

@@ -17,6 +17,8 @@ enum PostgresSchema {
     /// "Pawl" in ASCII, and a count: which advisory locks are taken.
     static let migrationLock: Int64 = 0x5061_776C_01
     private static let claimLock: Int64 = 0x5061_776C_02
+    /// Held by whoever compares settings before it changes them.
+    static let settingsLock: Int64 = 0x5061_776C_03
 
     /// The columns of a record as changes tell them.
     private static let told = DownloadRow.columns.map { $0 == "sha256" ? "encode(d.sha256, 'hex')" : "d.\($0)" }
