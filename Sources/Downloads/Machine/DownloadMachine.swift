@@ -253,8 +253,12 @@ extension DownloadMachine {
     private mutating func admit(_ context: inout Context) {
         guard phase == .resting, !isShuttingDown else { return }
         switch state {
-        // One whose transfer was interrupted may have been let go of before that was saved.
-        case .queued, .downloading: enqueue(&context)
+        case .queued: enqueue(&context)
+        // Its transfer was interrupted, and it was let go of before that was saved.
+        case .downloading:
+            change(&context) { $0.state = .queued }
+            save(&context)
+            enqueue(&context)
         case .retrying: delay(until: record.retryAt ?? context.now, &context)
         case .paused, .completed, .failed, .cancelled: break
         }

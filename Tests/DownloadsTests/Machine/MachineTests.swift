@@ -44,6 +44,18 @@ struct MachineTests {
         for (found, wanted) in zip(lines, expected) { #expect(found == wanted) }
     }
 
+    @Test("that mirrors are asked no more is no other replica's to know, until a user has it tried again")
+    func mirrorsToAvoid() {
+        let walk = MachineWalk.placing().going(
+            { .ended($0.number("transfer"), MachineWalk.ending(.whole, MachineWalk.whole, isMixed: true)) })
+        #expect(!walk.machine.countsFailures)
+        var anew = walk.going({ .verified($0.number("verify"), .differs(expected: "sha-256:00", actual: "sha-256:01")) })
+        #expect(anew.machine.phase == .waiting && anew.machine.countsFailures)
+        anew.send(MachineWalk.command(.pause))
+        anew.send(MachineWalk.command(.resume))
+        #expect(anew.machine.phase == .waiting && !anew.machine.countsFailures)
+    }
+
     @Test("what comes late of something that was given up changes nothing, in any phase")
     func late() {
         for phase in MachineWalk.phases {
@@ -148,9 +160,11 @@ struct MachineWalk {
             startedOver: replacing, isReplacement: replacing, mediaType: "audio/mp4", contentDisposition: nil)
     }
 
-    static func ending(_ outcome: TransferReport.Ending.Outcome, _ written: Coverage = half) -> TransferReport.Ending {
+    static func ending(
+        _ outcome: TransferReport.Ending.Outcome, _ written: Coverage = half, isMixed: Bool = false
+    ) -> TransferReport.Ending {
         TransferReport.Ending(
-            outcome: outcome, written: written, resume: ResumeDecision(), hasMixedSources: false, mirrorDigests: [])
+            outcome: outcome, written: written, resume: ResumeDecision(), hasMixedSources: isMixed, mirrorDigests: [])
     }
 
     static let whole = Coverage(prefix: total)
@@ -165,7 +179,7 @@ struct MachineWalk {
         MachineWalk().going({ _ in .admitted }, { _ in .turnGiven })
     }
 
-    private static func placing() -> MachineWalk {
+    static func placing() -> MachineWalk {
         transferring().going(
             { .accepted($0.number("transfer"), acceptance()) }, { .committed($0.number("commit"), nil) })
     }
@@ -196,6 +210,7 @@ struct MachineWalk {
         Place("resting, failed") { halfway(.failed) },
         Place("resting, cancelled") { MachineWalk(.cancelled) },
         Place("resting, completed") { completed() },
+        Place("resting, let go of while it was interrupted") { MachineWalk(.downloading) },
         Place("waiting") { MachineWalk().going({ _ in .admitted }) },
         Place("delayed") {
             placing().going(
