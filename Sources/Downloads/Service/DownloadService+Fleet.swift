@@ -29,6 +29,7 @@ extension DownloadService {
         // Nobody tells that a download without a turn has been let go of, and whoever could not ask has to ask again.
         case .tick:
             if index.queueCount > 0 { mayHaveTurns = true }
+            rest()
             // That they have changed is only told once.
             ticks += 1
             if ticks.isMultiple(of: 10) { Task { await self.readSettings() } }
@@ -103,6 +104,14 @@ extension DownloadService {
     /// Gives up what this replica owns and has no machine for.
     private func letGoOfRest(_ ids: [DownloadID]) {
         for id in ids where entries[id] == nil && !isBeingRead(id) { submit([.letGo(id)]) }
+    }
+
+    /// Has transfers rest while the database is away for long: what they bring may be another replica's to fetch by now.
+    private func rest() {
+        guard let fleet, isResting != (fleet.silence > configuration.restsAfter) else { return }
+        isResting.toggle()
+        limitSpeed()
+        if isResting { log(.warning("the database is away, so transfers rest until it is back")) }
     }
 
     // MARK: - Turns

@@ -90,6 +90,8 @@ public actor DownloadService {
     /// What was let go of meanwhile.
     var passedOn: Set<DownloadID> = []
     var isFenced = false
+    /// Whether transfers rest, as the database has been away for long.
+    var isResting = false
     /// The settings as the database has them, as far as is known; and how often they were read.
     var keptSettings: [String: String] = [:]
     var settingsReads = 0
@@ -1097,7 +1099,8 @@ extension DownloadService {
     /// minutes, and a clock that is set is noticed within one.
     func limitSpeed() {
         let settings = configuration.settings
-        speedLimiter.setLimit(bytesPerSecond: settings.speedLimitNow)
+        // As slow as can be: connections stay, and no attempt fails for it.
+        speedLimiter.setLimit(bytesPerSecond: isResting ? 1 : settings.speedLimitNow)
         guard !settings.speedSchedule.entries.isEmpty, !isShuttingDown else { return }
         let millisecond = (Timestamp.now().millisecondsSinceEpoch % 60_000 + 60_000) % 60_000
         setTimer(.speedSchedule, at: .now + .milliseconds(60_000 - millisecond))

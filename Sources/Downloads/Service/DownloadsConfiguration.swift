@@ -50,6 +50,8 @@ public struct DownloadsConfiguration: Sendable {
     public var pulse: Duration = .milliseconds(500)
     /// How much time a crash may cost: bytes are synced and their offset recorded this often, or as `CheckpointPolicy` says.
     public var checkpointInterval: Duration = .seconds(1)
+    /// For how long a fleet's database may be away before transfers rest until it is back.
+    public var restsAfter: Duration = .seconds(120)
 
     /// What of it can be changed while the service runs.
     var settings: ServiceSettings {

@@ -263,6 +263,27 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
+    @Test("while the database is away for long, transfers rest, and fail for nothing")
+    func rest() async throws {
+        let scene = try FleetScene()
+        let replica = try await scene.replica { configuration in
+            (configuration.restsAfter, configuration.lease, configuration.stallTimeout) = (.seconds(1), .seconds(60), .seconds(1))
+        }
+        let slow = try await replica.service.add(scene.slow(seed: 50)).download
+        _ = try await replica.follow(slow.id) { $0.state == .downloading && $0.bytesReceived > 0 }
+        let goOn = try await replica.freeze()
+        try await until { replica.service.speedLimitInForce == 1 }
+        goOn()
+        try await until { replica.service.speedLimitInForce == 0 }
+        var change = DownloadChange()
+        change.speedLimit = 0
+        _ = try await replica.service.change(slow.id, change)
+        let done = try await replica.follow(slow.id) { !$0.state.isLive }
+        #expect(done.state == .completed && done.attempts == 1)
+        #expect(scene.upstream.requests.count { $0.target.hasSuffix("seed=50") } == 1)
+        await replica.service.shutdown()
+    }
+
     @Test("many who ask for what a replica does not know yet are all answered")
     func askedAtOnce() async throws {
         let scene = try FleetScene()
