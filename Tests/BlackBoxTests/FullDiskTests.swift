@@ -41,7 +41,7 @@ struct FullDiskTests {
         #expect(try pawl.log().contains("storage is degraded"))
         #expect(try pawl.client.send("GET", "/healthz").status == 200)
 
-        let lift = Process()
+        let lift = TestProcess()
         lift.executableURL = URL(filePath: "/usr/bin/env")
         lift.arguments = ["prlimit", "--pid", String(pawl.identifier), "--fsize=unlimited:unlimited"]
         try lift.run()

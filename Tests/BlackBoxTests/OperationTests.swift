@@ -342,7 +342,7 @@ struct OperationTests {
 
     /// Runs the program to its end on this test's data directory.
     private func run(_ arguments: String...) throws -> (status: Int32, output: String) {
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = PawlProcess.executable
         process.arguments = arguments
         process.environment = ["PAWL_DATA_DIR": directory.path + "/data"]

@@ -25,7 +25,7 @@ struct OwnAddressTests {
 
     /// Runs a program to its end; nil if it cannot be run.
     private nonisolated static func run(_ arguments: [String]) -> (status: Int32, error: String)? {
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = arguments
         let error = Pipe()

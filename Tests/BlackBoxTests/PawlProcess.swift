@@ -6,7 +6,7 @@ import TestSupport
 /// The built executable, running as a process of its own; killed when the value goes away.
 final class PawlProcess {
     let port: Int
-    private let process: Process
+    private let process: TestProcess
     private let logPath: String
 
     struct DidNotStart: Error {
@@ -26,16 +26,10 @@ final class PawlProcess {
     init(
         _ arguments: [String], in directory: TemporaryDirectory, launcher: [String] = [], environment: [String: String] = [:]
     ) throws {
-        process = Process()
-        if launcher.isEmpty {
-            process.executableURL = Self.executable
-            process.arguments = arguments
-        } else {
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = launcher + [Self.executable.path] + arguments
-        }
+        process = TestProcess()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["-C", directory.path] + launcher + [Self.executable.path] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.currentDirectoryURL = URL(filePath: directory.path)
         let output = Pipe()
         process.standardOutput = output
         logPath = directory.path + "/log-\(UUID().uuidString)"
@@ -59,11 +53,11 @@ final class PawlProcess {
     var identifier: Int32 { process.processIdentifier }
 
     /// Sends a signal.
-    func signal(_ number: Int32) { _ = Glibc.kill(process.processIdentifier, number) }
+    func signal(_ number: Int32) { process.signal(number) }
 
     /// As a power cut would end it.
     func kill() {
-        if process.isRunning { _ = Glibc.kill(process.processIdentifier, SIGKILL) }
+        process.signal(SIGKILL)
         process.waitUntilExit()
     }
 

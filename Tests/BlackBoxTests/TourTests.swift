@@ -126,7 +126,7 @@ struct TourTests {
     }
 
     private func sha256(_ bytes: [UInt8]) -> String {
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["sha256sum"]
         let input = Pipe()

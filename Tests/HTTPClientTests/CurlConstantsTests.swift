@@ -71,7 +71,7 @@ struct CurlConstantsTests {
         let directory = try TemporaryDirectory()
         let source = directory.path + "/constants.c"
         try program.write(toFile: source, atomically: true, encoding: .utf8)
-        let compiler = Process()
+        let compiler = TestProcess()
         compiler.executableURL = URL(filePath: "/usr/bin/env")
         compiler.arguments = ["cc", "-Wno-deprecated-declarations", "-fsyntax-only", "-I", include, source]
         let output = Pipe()

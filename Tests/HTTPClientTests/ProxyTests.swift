@@ -209,7 +209,7 @@ struct ProxyTests {
         defer { server.stop() }
         let proxy = try RelayProxy(credentials: ("user", "p@ss"))
         let folder = URL(filePath: server.caFile).deletingLastPathComponent().path
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(filePath: try #require(Self.python))
         process.arguments = ["-c", Self.unwrap, folder + "/server.pem", folder + "/server.key", String(proxy.port)]
         let (input, output) = (Pipe(), Pipe())

@@ -66,7 +66,7 @@ final class TLSServer: Sendable {
     let port: Int
     let caFile: String
     private let directory: TemporaryDirectory
-    private let process: Process
+    private let process: TestProcess
 
     init(subjectAlternativeName name: String) async throws {
         directory = try TemporaryDirectory()
@@ -85,7 +85,7 @@ final class TLSServer: Sendable {
             openssl, "x509", "-req", "-in", path + "/server.csr", "-CA", caFile, "-CAkey", path + "/ca.key", "-CAcreateserial",
             "-days", "1",
             "-extfile", path + "/extensions", "-out", path + "/server.pem")
-        let server = Process()
+        let server = TestProcess()
         server.executableURL = URL(filePath: openssl)
         server.arguments = [
             "s_server", "-accept", "127.0.0.1:0", "-cert", path + "/server.pem", "-key", path + "/server.key", "-www",
@@ -114,7 +114,7 @@ final class TLSServer: Sendable {
     }
 
     private static func run(_ command: String, _ arguments: String...) throws {
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(filePath: command)
         process.arguments = arguments
         process.standardError = FileHandle.nullDevice

@@ -15,7 +15,7 @@ import Testing
         let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appending(path: "WebSocket/cases.py").path
         let status = try await withServer(limits: { $0.webSocket.message = 32 << 20 }, opening()) { port in
-            let process = Process()
+            let process = TestProcess()
             process.executableURL = URL(filePath: python)
             process.arguments = ["-B", script, cases, "\(port)"] + prefixes
             try process.run()

@@ -77,7 +77,7 @@ struct LibpqHeaderTests {
         let directory = try TemporaryDirectory()
         let source = directory.path + "/libpq.c"
         try program.write(toFile: source, atomically: true, encoding: .utf8)
-        let compiler = Process()
+        let compiler = TestProcess()
         compiler.executableURL = URL(filePath: "/usr/bin/env")
         compiler.arguments = [
             "cc", "-Werror", "-Wno-unused-variable", "-fsyntax-only", "-I", include, "-I", Self.ours.path, source,

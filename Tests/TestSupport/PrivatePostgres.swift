@@ -118,7 +118,7 @@ public final class PrivatePostgres: Sendable {
     private static func start(_ programs: Programs, _ directory: String, port: Int, hasTLS: Bool) throws -> Pipe {
         // What is typed at the terminal to end the tests must not end the shell before it has cleaned up. The output is the server's
         // alone, so that its end is the server's. Nobody writes to the shell: `read` waits for the end of the process.
-        let process = Process()
+        let process = TestProcess()
         // In a session of its own where possible: who ends all processes of a run of tests at once would end the shell, too.
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments =
@@ -163,7 +163,7 @@ public final class PrivatePostgres: Sendable {
     /// Runs a script; returns what it wrote.
     @discardableResult
     private static func shell(_ script: String) throws -> String {
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", script]
         let output = Pipe()

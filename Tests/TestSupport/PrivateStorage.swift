@@ -78,7 +78,7 @@ public final class PrivateStorage: Sendable {
         let directory = FileManager.default.temporaryDirectory.appending(path: "pawl-storage-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let storage = PrivateStorage(endpoint: "http://127.0.0.1:\(port)")
-        let process = Process()
+        let process = TestProcess()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = ["setpriv", "--pdeathsig", "TERM", "sh", "-c", script, "sh", executable, directory, String(port)]
         process.environment = ProcessInfo.processInfo.environment.merging([
