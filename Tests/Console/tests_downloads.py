@@ -77,6 +77,24 @@ def list_commands_apply_to_all_or_to_the_selection(browser, service):
     wait(lambda: browser.rows() == [] and service.downloads() == [], "the list is empty")
 
 
+def questions_are_asked_anew_at_once(browser, service):
+    for number in (1, 2):
+        service.add(f"{service.upstream}/large/field-recording-{number}.bin", paused=True)
+        browser.wait_row(f"field-recording-{number}.bin", "paused")
+    browser.click("button", "Cancel 2")
+    browser.get("alertdialog", "Cancel 2 downloads?")
+    # Browsers tell later, Chromium in its next frame, that a dialog was closed: here when it is open again.
+    browser.driver.execute_async_script("""const [done] = arguments, dialog = document.getElementById("confirm");
+        dialog.addEventListener("close", () => done(), { once: true });
+        [...dialog.querySelectorAll("button")].find(({ textContent }) => textContent === "Keep").click();
+        document.querySelector("#bulk [value=cancel]").click();""")
+    assert {each["state"] for each in service.downloads()} == {"paused"}, "the first time they are kept"
+    browser.get("alertdialog", "Cancel 2 downloads?")
+    browser.click("button", "Discard")
+    for number in (1, 2):
+        browser.wait_row(f"field-recording-{number}.bin", "cancelled")
+
+
 def list_tells_why_it_failed_and_tries_again(browser, service):
     service.add(service.upstream + "/entity?size=5000&fault=404x1&disposition=attachment%3Bfilename%3Dlate.bin")
     wait(lambda: browser.rows(), "it is there")
@@ -252,6 +270,6 @@ def keys_do_everything(browser, service):
 
 
 TESTS = [list_shows_what_others_start, list_is_filtered_sorted_and_labelled, list_commands_apply_to_all_or_to_the_selection,
-         list_tells_why_it_failed_and_tries_again, details_show_and_change_a_download,
+         questions_are_asked_anew_at_once, list_tells_why_it_failed_and_tries_again, details_show_and_change_a_download,
          details_show_where_the_bytes_are, links_are_added_by_typing_pasting_and_dropping,
          links_take_headers_and_a_checksum, keys_do_everything]

@@ -97,14 +97,14 @@ export const perform = (verb, downloads, query) =>
 	attempt(async () => {
 		// A token for reading hides the buttons; keys have none.
 		if (!downloads[0] || !(access.mayChange || verb === "play" || verb === "save")) return;
-		const [first, ...more] = downloads;
-		const what = more[0] ? counted(downloads.length, "download") : nameOf(first);
+		const [first, more] = downloads;
+		const what = more ? counted(downloads.length, "download") : nameOf(first);
 		const received = sum(downloads, "bytesReceived");
 		let choice;
-		if (verb === "cancel" && (more[0] || received > 1e7)) choice = await ask(`Cancel ${what}?`, `What has arrived (${sizeOf(received)}) is deleted.`, "Discard");
-		if (verb === "remove" && (more[0] || first.state === "completed")) choice = await ask(`Remove ${what}?`, "Finished files stay.", "Remove", true);
+		if (verb === "cancel" && (more || received > 1e7)) choice = await ask(`Cancel ${what}?`, `What has arrived (${sizeOf(received)}) is deleted.`, "Discard");
+		if (verb === "remove" && (more || first.state === "completed")) choice = await ask(`Remove ${what}?`, "Finished files stay.", "Remove", true);
 		if (choice === null) return;
-		if (query && more[0] && ["pause", "resume", "cancel"].includes(verb)) {
+		if (query && more && ["pause", "resume", "cancel"].includes(verb)) {
 			const { changed } = await call("POST", `downloads/${verb}?${new URLSearchParams(query)}`);
 			return say(`${count(changed)} changed.`);
 		}
@@ -114,7 +114,7 @@ export const perform = (verb, downloads, query) =>
 			const results = await Promise.allSettled(downloads.slice(start, start + 100).map((each) => commands[verb]?.(each, choice?.deletesFiles)));
 			failures.push(...results.filter(({ status }) => status === "rejected"));
 		}
-		if (failures[0]) throw more[0] ? new Error(`${count(failures.length)} of ${what} could not be changed.`) : failures[0].reason;
+		if (failures[0]) throw more ? new Error(`${count(failures.length)} of ${what} could not be changed.`) : failures[0].reason;
 	});
 
 // --- The player

@@ -13,7 +13,6 @@ export function make(tag, attributes = {}, ...children) {
 const [cross, triangle] = ["m4 4 8 8m0-8-8 8", "M5 3v10l8-5z"];
 const icons = {
 	cancel: cross,
-	clear: cross,
 	remove: cross,
 	details: "M3 8h.1m4.9 0h.1m4.9 0h.1",
 	download: "M8 2v8M4.5 7 8 10.5 11.5 7M3 14h10",
@@ -107,7 +106,8 @@ export function wireDialog(id, verb, closing, submit) {
 
 let answer;
 const question = wireDialog("confirm", "", "Keep", () => answer({ deletesFiles: question.fields.files.checked }));
-question.dialog.onclose = () => answer(null);
+// Told late: the next may be open.
+question.dialog.onclose = () => question.dialog.open || answer(null);
 
 // Asks before something is lost; null if it shall be kept.
 export function ask(title, text, verb, offersFiles = false) {

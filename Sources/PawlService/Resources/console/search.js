@@ -7,7 +7,7 @@ import { count, counted, joined, playingTime, sizeOf, sum } from "./format.js";
 import { store } from "./store.js";
 
 // Of this page: a newer search replaces the older one, at the source too.
-const session = String(Math.random());
+const session = Math.random();
 
 let sources = [];
 let rows = [];
