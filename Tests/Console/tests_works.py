@@ -8,6 +8,8 @@ from service import Service, wait
 
 WORK = "archive:tidewater-soundings-2023"
 HEAD = "#list .row[aria-expanded]"
+# Bytes per second: what is paused and cancelled as a whole must not have ended in part before, however slow the browser is.
+CRAWL = 200_000
 
 
 def parts(service, *formats):
@@ -122,6 +124,7 @@ def works_are_downloaded_in_a_format(browser, service):
 
 
 def works_are_commanded_as_a_whole(browser, service):
+    service.call("PATCH", "/settings", {"speedLimit": CRAWL})
     service.add(service.upstream + "/large/field-recording-1.bin", paused=True)
     name, number = order(service)
     alone = lambda: next(each["state"] for each in service.downloads() if not each["track"])
@@ -170,6 +173,7 @@ def works_fail_and_are_retried_as_a_whole(browser, service):
 
 
 def works_by_keyboard_only(browser, service):
+    service.call("PATCH", "/settings", {"speedLimit": CRAWL})
     name = search(browser, service)
     press = lambda *keys: browser.driver.switch_to.active_element.send_keys(*keys)
     browser.get("searchbox", "Search").click()
