@@ -46,6 +46,8 @@ final class FleetStore: RecordStore {
     /// Calls whoever has been named since.
     private final class Follower: Sendable {
         let callbacks = Locked<Callbacks?>(nil)
+        /// The last change that was followed.
+        let followed = Atomic<UInt64>(0)
 
         func tell(_ body: (Callbacks) -> Void) {
             if let callbacks = callbacks.withLock({ $0 }) { body(callbacks) }
@@ -67,7 +69,10 @@ final class FleetStore: RecordStore {
         heard = writer.heard
         writer.log = log
         replicas = writer.replicas
-        writer.follower = { changes in follower.tell { $0.changed(changes) } }
+        writer.follower = { changes in
+            if let last = changes.last { follower.followed.store(last.sequence, ordering: .relaxed) }
+            follower.tell { $0.changed(changes) }
+        }
         writer.adopted = { deliveries in follower.tell { $0.adopted(deliveries) } }
         writer.fenced = { follower.tell { $0.fenced() } }
         listener = try PostgresListener(options.database, run: run, within: options.limit)
@@ -91,7 +96,9 @@ final class FleetStore: RecordStore {
         }
     }
 
-    func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] { try await store.records(ids) }
+    func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
+        try await perform(noting: ids, { writer throws(StoreError) in try writer.records(ids) })
+    }
 
     func submit(_ changes: [StoreChange]) -> StoreCommit { store.submit(changes) }
 
@@ -189,20 +196,25 @@ extension FleetStore {
     }
 
     /// Has the store's thread do something, and waits for it as long as a client would.
-    /// - Parameter late: gets what comes too late.
+    /// - Parameters:
+    ///   - ids: the downloads whose noted progress is written first.
+    ///   - body: what to do.
+    ///   - late: gets what comes too late.
     /// - Throws: `.interrupted` if that is too short. What has not begun by then is not done any more.
     private func perform<Value: Sendable>(
+        noting ids: [DownloadID] = [],
         _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
         late: @escaping @Sendable (Value) -> Void = { _ in }
     ) async throws(StoreError) -> Value {
         let result = await withCheckedContinuation { continuation in
-            perform(body, late: late) { continuation.resume(returning: $0) }
+            perform(noting: ids, body, late: late) { continuation.resume(returning: $0) }
         }
         return try result.get()
     }
 
     private func perform<Value: Sendable>(
-        isBarrier: Bool = false, _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
+        noting ids: [DownloadID] = [], isBarrier: Bool = false,
+        _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
         late: @escaping @Sendable (Value) -> Void = { _ in },
         then receive: @escaping @Sendable (Result<Value, StoreError>) -> Void
     ) {
@@ -218,7 +230,7 @@ extension FleetStore {
             try await Task.sleep(for: Self.patience)
             conclude(.failure(.interrupted("it does not answer in time")))
         }
-        store.begin(isBarrier: isBarrier) { writer in
+        store.begin(ids, isBarrier: isBarrier) { writer in
             defer { limit.cancel() }
             guard let writer = writer?.shared else { return conclude(.failure(.closed)) }
             if isConcluded.load(ordering: .relaxed) { return }
@@ -240,7 +252,8 @@ extension FleetStore {
 
     private func receive(_ event: PostgresListener.Event) {
         switch event {
-        case .changed: queue(.follow)
+        // Mostly they are this replica's own.
+        case .changed(let number): if number > follower.followed.load(ordering: .relaxed) { queue(.follow) }
         case .progress(let message): transfers.receive(message)
         case .mail: queue(.takeLetters)
         case .settings: follower.tell { $0.settingsChanged() }

@@ -24,6 +24,9 @@ extension SnapshotIndex {
     /// How many downloads are queued or paused.
     public var queueCount: Int { waiting.count }
 
+    /// How many downloads are in a state.
+    func count(of state: DownloadState) -> Int { view().byState[state]?.count ?? 0 }
+
     /// The downloads that transfer, or are about to try again, by when they first began.
     public func active() -> [Download] {
         let view = view()

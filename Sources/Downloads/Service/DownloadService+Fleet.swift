@@ -25,10 +25,10 @@ extension DownloadService {
 
     func receive(_ event: FleetEvent) {
         switch event {
-        case .changed: mayHaveTurns = true
+        case .changed: if hasQueued { mayHaveTurns = true }
         // Nobody tells that a download without a turn has been let go of, and whoever could not ask has to ask again.
         case .tick:
-            if index.queueCount > 0 { mayHaveTurns = true }
+            if hasQueued { mayHaveTurns = true }
             rest()
             // That they have changed is only told once.
             ticks += 1
@@ -103,7 +103,10 @@ extension DownloadService {
 
     /// Gives up what this replica owns and has no machine for.
     private func letGoOfRest(_ ids: [DownloadID]) {
-        for id in ids where entries[id] == nil && !isBeingRead(id) { submit([.letGo(id)]) }
+        for id in ids where entries[id] == nil && !isBeingRead(id) {
+            if isSeekingTurns { passedOn.insert(id) }
+            submit([.letGo(id)])
+        }
     }
 
     /// Has transfers rest while the database is away for long: what they bring may be another replica's to fetch by now.
@@ -129,10 +132,13 @@ extension DownloadService {
         guard entry.isInLine || entry.hasTurn else { return }
         (entry.isInLine, entry.hasTurn) = (false, false)
         submit([.leaveQueue(entry.machine.id)])
-        mayHaveTurns = true
+        if hasQueued { mayHaveTurns = true }
     }
 
-    /// There may be turns to be had.
+    /// Whether any replica shows a download that waits in the line.
+    private var hasQueued: Bool { index.count(of: .queued) > 0 }
+
+    /// There may be more turns to be had.
     func seekTurns() {
         mayHaveTurns = true
         schedule()
@@ -220,8 +226,7 @@ extension DownloadService {
         let record = entry.machine.record
         fleet?.transfers.set(nil, of: record.id)
         guard entry.machine.phase != .removed, record.segments.isEmpty, !isShuttingDown else { return }
-        if isSeekingTurns { passedOn.insert(record.id) }
-        submit([.letGo(record.id)])
+        letGoOfRest([record.id])
     }
 
     /// Lets others go on with what has no bytes here, or with everything, at the end of a service.

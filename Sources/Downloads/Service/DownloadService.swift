@@ -601,7 +601,6 @@ extension DownloadService {
         }
         if fleet != nil {
             for (record, _) in drafts.records { log(.transition(record.download)) }
-            seekTurns()
             return true
         }
         for (record, url) in drafts.records {

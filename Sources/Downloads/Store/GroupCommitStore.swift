@@ -59,9 +59,14 @@ final class GroupCommitStore: RecordStore {
     }
 
     /// The same without waiting for it; nothing is passed in once the store is closed.
-    /// - Parameter isBarrier: whether the writes that are submitted later wait for it.
-    func begin(isBarrier: Bool = false, _ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
-        committer.perform([], isBarrier: isBarrier, body)
+    /// - Parameters:
+    ///   - ids: the downloads whose noted progress is written first.
+    ///   - isBarrier: whether the writes that are submitted later wait for it.
+    ///   - body: gets the writer.
+    func begin(
+        _ ids: [DownloadID] = [], isBarrier: Bool = false, _ body: @escaping @Sendable ((any RecordWriter)?) -> Void
+    ) {
+        committer.perform(ids, isBarrier: isBarrier, body)
     }
 
     func submit(_ changes: [StoreChange]) -> StoreCommit {
