@@ -68,9 +68,9 @@ final class FleetScene: Sendable {
         return NewDownload(url: url)
     }
 
-    /// One that takes ten seconds, unless its limit is lifted.
+    /// One that takes more than a minute, unless its limit is lifted.
     func slow(seed: Int) throws -> NewDownload {
-        var new = try new("size=2000000&seed=\(seed)")
+        var new = try new("size=20000000&seed=\(seed)")
         new.speedLimit = 200_000
         return new
     }
