@@ -151,7 +151,7 @@ class Browser:
         def there():
             row = self.row(name)
             return row and (state is None or row["state"] == state) and text in row["text"] and row
-        return wait(there, f"the row {name!r} is {state or 'there'} and says {text!r}")
+        return wait(there, lambda: f"the row {name!r} is {state or 'there'} and says {text!r}, not {self.row(name)}")
 
     def filter(self, state):
         self.run("""const radio = document.querySelector(`#states [value="${arguments[0]}"]`); radio.click()""", state)
