@@ -106,8 +106,7 @@ struct RecordInspection {
             record.download.bytesReceived = there.byteCount
         case .orphan, .damagedRecords: return record
         }
-        record.download.updatedAt = now
-        record.download.revision += 1
+        record.download.noteChange(at: now)
         return record
     }
 }

@@ -17,6 +17,8 @@ final class FleetStore: RecordStore {
     let store: GroupCommitStore
     private let listener: PostgresListener
     private let heard: Locked<ContinuousClock.Instant>
+    private let renewed: Locked<ContinuousClock.Instant>
+    private let lease: Duration
     private let follower: Follower
     private let queuedErrands = Locked<Set<Errand>>([])
     /// Held so that no other process works on it.
@@ -67,6 +69,8 @@ final class FleetStore: RecordStore {
         run = writer.run
         mayLoseCommits = writer.mayLoseCommits
         heard = writer.heard
+        renewed = writer.renewed
+        lease = options.lease
         writer.log = log
         replicas = writer.replicas
         writer.follower = { changes in
@@ -110,6 +114,9 @@ final class FleetStore: RecordStore {
 
     /// For how long the database has not answered.
     var silence: Duration { ContinuousClock.now - heard.withLock { $0 } }
+
+    /// Whether nobody else can have taken over yet what this replica has, as far as all have the same lease.
+    var holdsLease: Bool { ContinuousClock.now - renewed.withLock { $0 } < lease }
 
     var fleet: FleetStore? { self }
 

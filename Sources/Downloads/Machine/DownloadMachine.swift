@@ -302,8 +302,7 @@ extension DownloadMachine {
             record.download.bytesPerSecond = 0
             record.download.stalled = false
         }
-        record.download.updatedAt = context.now
-        record.download.revision += 1
+        record.download.noteChange(at: context.now)
         if state != before {
             record.download.endedAt = state.isLive ? nil : context.now
             if !state.isLive { record.download.arrival = nil }
@@ -574,6 +573,7 @@ extension DownloadMachine {
     ) {
         guard let index = flushes.firstIndex(of: operation) else { return }
         flushes.remove(at: index)
+        if phase == .removed { return }
         let isCurrent = operation >= bytesSince
         if let error {
             context.actions.append(.log(.warning(error.message)))
@@ -841,8 +841,7 @@ extension DownloadMachine {
         record.download.arrival = nil
         record.download.endedAt = now
         record.download.expiresAt = retention.expiry(of: record.download)
-        record.download.updatedAt = now
-        record.download.revision += 1
+        record.download.noteChange(at: now)
         record.forgetTransfer()
         return record
     }

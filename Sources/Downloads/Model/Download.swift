@@ -38,8 +38,8 @@ public struct Download: Sendable {
     public var createdAt: Timestamp
     /// When its first attempt began.
     public var startedAt: Timestamp?
-    /// When anything but its byte counters changed last.
-    public var updatedAt: Timestamp
+    /// When anything but its byte counters changed last. It rises with each change, also while the clock is set back.
+    public internal(set) var updatedAt: Timestamp
     /// When it completed, failed or was cancelled; `nil` while it is live.
     public var endedAt: Timestamp?
     /// When its record is removed; `nil`: never, as things stand.
@@ -48,8 +48,8 @@ public struct Download: Sendable {
     public var waitingFor: WaitingReason?
     /// `position`, or −1: here, it costs no room.
     private var place: Int32 = -1
-    /// Grows with every transition.
-    public var revision: UInt64 = 0
+    /// Grows with every change.
+    public internal(set) var revision: UInt64 = 0
     /// The stamp of its last change, saved with it: its place in the order of events.
     var stamp = EventID.none
     /// Which of all published changes this is, as the index counts them; 0 for none.
@@ -65,6 +65,12 @@ public struct Download: Sendable {
         self.state = state
         self.createdAt = createdAt
         self.updatedAt = createdAt
+    }
+
+    /// Has this be a later version than the one before: whoever has got both can tell which that is.
+    mutating func noteChange(at now: Timestamp) {
+        updatedAt = max(now, Timestamp(millisecondsSinceEpoch: updatedAt.millisecondsSinceEpoch + 1))
+        revision += 1
     }
 }
 

@@ -173,7 +173,11 @@ extension DownloadService {
             return
         }
         context.now = .now()
-        if case .command = event { noteProgress(entry) }
+        if case .command(let command) = event {
+            // What it knows may have been another replica's to change since.
+            if let fleet, isFenced || !fleet.holdsLease { return answer(command.waiter, .failure(.overloaded)) }
+            noteProgress(entry)
+        }
         entry.machine.handle(event, &context)
         var effects = Effects(actions: [])
         swap(&effects.actions, &context.actions)
@@ -485,7 +489,7 @@ extension DownloadService {
         guard record.download.state.isLive else { return nil }
         var record = record
         record.download.state = .cancelled
-        record.download.updatedAt = .now()
+        record.download.noteChange(at: .now())
         record.download.bytesPerSecond = 0
         record.download.stalled = false
         return delivery(of: record)

@@ -399,6 +399,10 @@ extension DownloadService {
     private func prepare(_ requests: [NewDownload], label: String?) async throws(DownloadError) -> Set<DownloadID> {
         guard !isShuttingDown else { throw .shuttingDown }
         guard !store.isCongested else { throw .overloaded }
+        // Another replica may have removed what would be returned.
+        if requests.contains(where: { $0.onDuplicate != .new && !index.downloads(ofURL: $0.url.string).isEmpty }) {
+            try await catchUp()
+        }
         for request in requests where request.onDuplicate != .new {
             for download in index.downloads(ofURL: request.url.string) where download.state == .completed {
                 _ = try? await currentFile(of: download.id)
@@ -844,6 +848,8 @@ extension DownloadService {
         if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> Download {
         guard !isShuttingDown else { throw .shuttingDown }
+        // A version that is not known here may be another replica's.
+        if let isExpected, index.download(id).map(isExpected) != true { try await catchUp() }
         let pins = try await pin([id])
         defer { unpin(pins) }
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in

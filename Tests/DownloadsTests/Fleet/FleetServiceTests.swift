@@ -91,13 +91,54 @@ struct FleetServiceTests {
         let release = try await first.freeze()
         #expect(try await second.next(of: slow.id) { $0.state == .queued }.bytesReceived == 0)
         _ = try await second.follow(slow.id) { $0.state == .downloading }
+        // It has not heard of that, and can no longer tell what is allowed.
+        await #expect(throws: DownloadError.overloaded) { _ = try await first.service.perform(.resume, on: slow.id) }
         release()
         try await until { await first.service.isFenced }
-        await #expect(throws: DownloadError.unconfirmed) { _ = try await first.service.perform(.pause, on: slow.id) }
+        await #expect(throws: DownloadError.overloaded) { _ = try await first.service.perform(.pause, on: slow.id) }
         var change = DownloadChange()
         change.speedLimit = 0
         _ = try await second.service.change(slow.id, change)
         #expect(try await second.follow(slow.id) { !$0.state.isLive }.state == .completed)
+        await first.service.shutdown()
+        await second.service.shutdown()
+    }
+
+    @Test("what another replica has done before counts, also if it is not shown yet")
+    func lateNews() async throws {
+        let scene = try FleetScene()
+        let (first, second) = try await (scene.replica(), scene.replica())
+        var new = try scene.slow(seed: 8)
+        new.startsPaused = true
+        let added = try await first.service.add(new).download
+        _ = try await second.follow(added.id) { $0.state == .paused }
+        var change = DownloadChange()
+        change.labels = ["news"]
+        let release = try await second.freeze()
+        _ = try await first.service.change(added.id, change)
+        // Whoever changes this version, and whoever asks for the URL behind its removal, are answered once they can be.
+        let isKnown = Locked(false)
+        let relabelled = Task {
+            try await second.service.change(added.id, change) { download in
+                isKnown.withLock { $0 = true }
+                return download.labels == ["news"]
+            }
+        }
+        try await until { isKnown.withLock { $0 } }
+        release()
+        #expect(try await relabelled.value.labels == ["news"])
+        // One that the other replica never had.
+        new = try scene.slow(seed: 9)
+        new.startsPaused = true
+        let known = try await first.service.add(new).download
+        _ = try await second.follow(known.id) { $0.state == .paused }
+        let releaseAgain = try await second.freeze()
+        try await first.service.remove(known.id, deletingFile: false)
+        let again = Task { [new] in try await second.service.add(new) }
+        // By then it would have been answered without asking.
+        for _ in 0..<100 { _ = await second.service.settings }
+        releaseAgain()
+        #expect(try await again.value.download.id != known.id)
         await first.service.shutdown()
         await second.service.shutdown()
     }

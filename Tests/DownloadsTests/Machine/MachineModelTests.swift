@@ -71,6 +71,7 @@ struct MachineModel {
     private var answered: Set<DownloadMachine.Waiter> = []
     private var lastWaiter: DownloadMachine.Waiter = 0
     private var shownRevision: UInt64 = 0
+    private var shownUpdate = Timestamp(millisecondsSinceEpoch: 0)
     private var isRemoved = false
     private var isShutDown = false
 
@@ -172,7 +173,8 @@ struct MachineModel {
         case .abandonRemoval: break
         case .show(let download):
             try check(download.revision > shownRevision, "each change that is shown has a revision of its own")
-            shownRevision = download.revision
+            try check(download.updatedAt > shownUpdate, "each change that is shown is later than the one before")
+            (shownRevision, shownUpdate) = (download.revision, download.updatedAt)
         case .showRemoval:
             isRemoved = true
         case .setTimer(let timer, _): timers.insert(timer)
@@ -197,6 +199,11 @@ struct MachineModel {
 
     mutating func step() throws {
         context.now = Timestamp(millisecondsSinceEpoch: context.now.millisecondsSinceEpoch + Int64(random.number(below: 400)))
+        // Somebody sets the clock.
+        if random.number(below: 40) == 0 {
+            let earlier = context.now.millisecondsSinceEpoch - Int64(random.number(below: 2_000))
+            context.now = Timestamp(millisecondsSinceEpoch: earlier)
+        }
         switch random.number(below: 14) {
         case 0, 1: try command()
         case 2, 3: try giveTurn()

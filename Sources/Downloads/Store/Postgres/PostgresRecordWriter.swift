@@ -47,7 +47,8 @@ final class PostgresRecordWriter: RecordWriter {
     private var followed: UInt64 = 0
     /// Since when this run has renewed its lease without a break.
     private var renewedSince: ContinuousClock.Instant?
-    private var renewedLast = ContinuousClock.now
+    /// When this run last began to renew its lease and did: until a lease later, nobody else declares it dead.
+    let renewed = Locked(ContinuousClock.now)
     private var upkeeps = 0
     /// Told of what is worth counting.
     var log: @Sendable (DownloadLogEvent) -> Void = { _ in }
@@ -151,10 +152,11 @@ extension PostgresRecordWriter {
         let number = lastGroup + 1
         do throws(PostgresError) {
             let fence = PostgresCommand(Statements.fence, [.integer(run), .integer(number)])
+            let begun = ContinuousClock.now
             let results = try connection.run([fence] + commands, within: options.limit)
             noteAnswer()
             lastGroup = number
-            noteRenewal()
+            noteRenewal(begun)
             return Array(results.dropFirst())
         } catch {
             let meaning = StoreError(error)
@@ -188,10 +190,11 @@ extension PostgresRecordWriter {
         heard.withLock { $0 = .now }
     }
 
-    private func noteRenewal() {
-        let now = ContinuousClock.now
-        if renewedSince == nil || now - renewedLast > options.lease / 2 { renewedSince = now }
-        renewedLast = now
+    private func noteRenewal(_ begun: ContinuousClock.Instant) {
+        renewed.withLock { last in
+            if renewedSince == nil || begun - last > options.lease / 2 { renewedSince = begun }
+            last = begun
+        }
     }
 }
 
@@ -247,7 +250,8 @@ extension PostgresRecordWriter {
         else { return 0 }
         replicas.withLock { $0 = Int(living) }
         let now = ContinuousClock.now
-        guard silent > 0, let renewedSince, now - renewedSince > options.lease, now - renewedLast <= options.lease / 2,
+        guard silent > 0, let renewedSince, now - renewedSince > options.lease,
+            now - renewed.withLock({ $0 }) <= options.lease / 2,
             let result = try transact([PostgresCommand(Statements.reap, [.integer(run), lease])]).first
         else { return 0 }
         if !result.rows.isEmpty {
