@@ -22,7 +22,7 @@ public struct ObjectStorageLimits: Sendable {
     /// The most time for all of a request without content, each try by itself.
     public var smallRequestTimeout: Duration = .seconds(30)
     /// The most time that giving up an upload in parts may take; a sweep removes what it leaves behind.
-    public var abortTimeout: Duration = .seconds(5)
+    public var abortTimeout: Duration = .seconds(15)
     /// The most bytes of an answer: a page of 1,000 keys of 1,024 bytes, each byte as an escape, is 3 MiB.
     public var answerBytes = 6 << 20
 

@@ -19,19 +19,23 @@ final class ObjectDepot: FileDepot {
     let storage: ObjectStorage
     private let local: LocalFileDepot
     private let pauses: (first: Duration, longest: Duration)
+    private let noteGarbage: @Sendable (String) async -> Void
     private let log: @Sendable (DownloadLogEvent) -> Void
     private let uploads = Turnstile(places: ObjectDepot.mostUploads)
     /// Whether the last attempt to store a file failed, as far as the log was told.
     private let isAway = Locked(false)
 
-    /// - Parameter pauses: the first pause before a file is sent again, and the longest; each doubles the one before.
+    /// - Parameters:
+    ///   - pauses: the first pause before a file is sent again, and the longest; each doubles the one before.
+    ///   - noteGarbage: has an object be removed in a while that may be stored only then.
     init(
         _ local: LocalFileDepot, _ storage: ObjectStorage, pauses: (first: Duration, longest: Duration),
-        log: @escaping @Sendable (DownloadLogEvent) -> Void
+        noteGarbage: @escaping @Sendable (String) async -> Void, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) {
         self.local = local
         self.storage = storage
         self.pauses = pauses
+        self.noteGarbage = noteGarbage
         self.log = log
     }
 
@@ -163,9 +167,13 @@ final class ObjectDepot: FileDepot {
         }
     }
 
-    /// Best effort, and also when the task has been cancelled: the sweep removes what is left.
+    /// Best effort, and also when the task has been cancelled: the sweep removes what is left. A request that was given up may be carried
+    /// out behind the removal, so there is another one later.
     private func discard(_ key: ObjectKey) async {
-        await Task { [storage] in try? await storage.remove(key.description) }.value
+        await Task { [storage, noteGarbage] in
+            await noteGarbage(key.description)
+            try? await storage.remove(key.description)
+        }.value
     }
 
     private func note(_ failure: ObjectStorageError?) {

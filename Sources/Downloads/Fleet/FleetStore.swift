@@ -182,6 +182,11 @@ extension FleetStore {
         try await perform { writer throws(StoreError) in try writer.retire(leaving: leaving) }
     }
 
+    /// Has an object be removed in a while that no record has named.
+    func noteGarbage(_ key: String) async throws(StoreError) {
+        try await perform { writer throws(StoreError) in try writer.noteGarbage(key) }
+    }
+
     /// Keys of objects that records have given up: nobody else gets them for a minute, by when they should be gone.
     func takeGarbage(atMost count: Int) async throws(StoreError) -> [String] {
         try await perform { writer throws(StoreError) in try writer.takeGarbage(atMost: count) }

@@ -135,13 +135,14 @@ public actor DownloadService {
 
     /// Where files are as the configuration has it.
     static func makeDepot(
-        _ directory: DataDirectory, _ configuration: DownloadsConfiguration, _ client: HTTPClient,
+        _ directory: DataDirectory, _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ fleet: FleetStore?,
         log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) -> any FileDepot {
         let local = LocalFileDepot(directory)
         guard let (location, credentials) = configuration.objects else { return local }
         let storage = ObjectStorage(location, credentials: credentials, client: client)
-        return ObjectDepot(local, storage, pauses: configuration.retryDelay, log: log)
+        return ObjectDepot(
+            local, storage, pauses: configuration.retryDelay, noteGarbage: { try? await fleet?.noteGarbage($0) }, log: log)
     }
 
     /// The same with a store and a depot of the caller's choice.
@@ -160,7 +161,7 @@ public actor DownloadService {
             store = try openStore(directory)
             fleet = store.fleet
             contents = try store.load()
-            depot = openDepot?(directory) ?? Self.makeDepot(directory, configuration, client, log: log)
+            depot = openDepot?(directory) ?? Self.makeDepot(directory, configuration, client, fleet, log: log)
         } catch {
             throw DownloadsStartError(error.description)
         }

@@ -311,6 +311,11 @@ extension PostgresRecordWriter {
 // MARK: - Objects
 
 extension PostgresRecordWriter {
+    /// Has an object be removed in a while that no record has named: a request to store it that was given up has ended by then.
+    func noteGarbage(_ key: String) throws(StoreError) {
+        _ = try ask([PostgresCommand(Statements.noteGarbage, [.text(key)])])
+    }
+
     /// Keys of objects that records have given up: nobody else gets them for a minute, by when they should be gone.
     func takeGarbage(atMost count: Int) throws(StoreError) -> [String] {
         try texts(PostgresCommand(Statements.takeGarbage, [.integer(Int64(count))]))
@@ -635,6 +640,11 @@ extension PostgresRecordWriter {
                 RETURNING id, url, download, attempts, due_at
             """)
         // Of several replicas, each takes others.
+        static let noteGarbage = PostgresStatement(
+            "note_garbage",
+            """
+            INSERT INTO pawl.garbage (key, at) VALUES ($1, clock_timestamp() + interval '15 seconds') ON CONFLICT DO NOTHING
+            """)
         static let takeGarbage = PostgresStatement(
             "take_garbage",
             """
