@@ -105,7 +105,7 @@ final class DownloadPublisher: Sendable {
     /// Publishes changes in their order. Called by the store's thread alone, which alone publishes in a fleet.
     func follow(_ changes: [FleetChange], _ transfers: FleetTransfers, _ retention: Retention) {
         for change in changes {
-            let stamp = hub.follow(to: change.sequence)
+            let stamp = EventID(epoch: hub.epoch, sequence: change.sequence)
             if var download = change.download {
                 download.stamp = stamp
                 download.expiresAt = retention.expiry(of: download)
@@ -113,8 +113,11 @@ final class DownloadPublisher: Sendable {
                 hub.append(.transition(shown), stamp: stamp, id: stamp)
             } else {
                 transfers.forget(change.id)
-                guard index.remove(change.id, stamp: stamp, eventID: stamp) != nil else { continue }
-                hub.append(.removal(change.id), stamp: stamp, id: stamp)
+                if index.remove(change.id, stamp: stamp, eventID: stamp) != nil {
+                    hub.append(.removal(change.id), stamp: stamp, id: stamp)
+                } else {
+                    hub.pass(stamp)
+                }
             }
         }
     }

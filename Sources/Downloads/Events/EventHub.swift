@@ -216,17 +216,17 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// Goes on to the next change of a fleet's.
-    /// - Returns: its stamp, under which it is sent, too.
-    func follow(to sequence: UInt64) -> EventID {
-        state.withLock { $0.sequence = sequence }
-        return EventID(epoch: epoch, sequence: sequence)
+    /// Passes a change of a fleet's of which there is nothing to tell.
+    func pass(_ stamp: EventID) {
+        state.withLock { $0.sequence = stamp.sequence }
     }
 
     /// Adds a change that is in the index, and wakes those whom it concerns.
     func append(_ change: EventHistory.Change, stamp: EventID, id: EventID) {
         let item = EventHistory.Item(change: change, stamp: stamp.sequence, sequence: id.sequence)
         let wakes = state.withLock { state in
+            // A fleet's stamps are not reserved. A reader that was sent this by another replica finds it here, or comes too early.
+            state.sequence = max(state.sequence, stamp.sequence)
             state.history.append(item)
             return state.readers.wakes(for: change.downloadID)
         }

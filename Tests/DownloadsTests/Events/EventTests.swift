@@ -1,5 +1,6 @@
 import HTTPCore
 import Synchronization
+import System
 import TestSupport
 import Testing
 
@@ -310,6 +311,37 @@ struct EventTests {
         let id = EventID(epoch: 1_763_000_000_000, sequence: 42)
         #expect(EventID(parsing: id.description) == id)
         #expect(EventID(parsing: rubbish) == nil)
+    }
+
+    @Test("a reader that was sent a change by another replica is not sent it once more, whenever it comes")
+    func hops() async {
+        let publisher = DownloadPublisher(FleetContents(epoch: 7))
+        let hub = publisher.hub
+        let isOver = Locked(false)
+        await withTaskGroup { group in
+            group.addTask {
+                for number in 1...20_000 as ClosedRange<UInt64> {
+                    let download = Feed.download((number + 1) / 2, .paused)
+                    let change = FleetChange(
+                        sequence: number, id: download.id, download: number.isMultiple(of: 2) ? nil : download)
+                    publisher.follow([change], FleetTransfers(), Retention())
+                }
+                isOver.withLock { $0 = true }
+            }
+            group.addTask {
+                while !isOver.withLock({ $0 }) {
+                    // The other replica is one ahead.
+                    let seen = EventID(epoch: 7, sequence: hub.published.sequence + 1)
+                    let reader = hub.subscribe(scope: nil, after: seen, interval: .seconds(1)) {}
+                    var next = reader.nextSaid()
+                    while next == nil, !isOver.withLock({ $0 }) { next = reader.nextSaid() }
+                    reader.cancel()
+                    guard let next else { break }
+                    if case .snapshot = next.said { continue }
+                    #expect(next.id > seen)
+                }
+            }
+        }
     }
 }
 
