@@ -19,6 +19,7 @@ final class FleetStore: RecordStore {
     private let heard: Locked<ContinuousClock.Instant>
     private let renewed: Locked<ContinuousClock.Instant>
     private let lease: Duration
+    private let session: Locked<Int32>
     private let follower: Follower
     private let queuedErrands = Locked<Set<Errand>>([])
     /// Held so that no other process works on it.
@@ -71,6 +72,7 @@ final class FleetStore: RecordStore {
         heard = writer.heard
         renewed = writer.renewed
         lease = options.lease
+        session = writer.session
         writer.log = log
         replicas = writer.replicas
         writer.follower = { changes in
@@ -140,18 +142,13 @@ extension FleetStore {
             })
     }
 
-    /// Takes the next downloads of the line that may start, with their turns. It has its place before all that is submitted after this
-    /// call.
+    /// Takes the next downloads of the line that may start, with their turns: as everything stands with what was submitted before this
+    /// call, and without what is submitted after it.
     func claim(
         free: Int, hostLimit: Int, then receive: @escaping @Sendable (Result<[DownloadRecord], StoreError>) -> Void
     ) {
-        perform(
-            isBarrier: true, { writer throws(StoreError) in try writer.claim(free: free, hostLimit: hostLimit) }, then: receive)
-    }
-
-    /// Those that this run has a turn of, for whoever does not know what became of a claim.
-    func claimed() async throws(StoreError) -> [DownloadRecord] {
-        try await perform { writer throws(StoreError) in try writer.claimed() }
+        let claim = TurnClaim(free: free, hostLimit: hostLimit)
+        submit([.claim(claim)]).whenDone { error in receive(error.map(Result.failure) ?? .success(claim.granted)) }
     }
 
     /// What became of the request with a key; `nil`: nobody has carried it out.
@@ -225,9 +222,9 @@ extension FleetStore {
     }
 
     private func perform<Value: Sendable>(
-        noting ids: [DownloadID] = [], isBarrier: Bool = false,
+        noting ids: [DownloadID],
         _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
-        late: @escaping @Sendable (Value) -> Void = { _ in },
+        late: @escaping @Sendable (Value) -> Void,
         then receive: @escaping @Sendable (Result<Value, StoreError>) -> Void
     ) {
         let isConcluded = Atomic(false)
@@ -242,7 +239,7 @@ extension FleetStore {
             try await Task.sleep(for: Self.patience)
             conclude(.failure(.interrupted("it does not answer in time")))
         }
-        store.begin(ids, isBarrier: isBarrier) { writer in
+        store.begin(ids) { writer in
             defer { limit.cancel() }
             guard let writer = writer?.shared else { return conclude(.failure(.closed)) }
             if isConcluded.load(ordering: .relaxed) { return }
@@ -264,8 +261,9 @@ extension FleetStore {
 
     private func receive(_ event: PostgresListener.Event) {
         switch event {
-        // Mostly they are this replica's own.
-        case .changed(let number): if number > follower.followed.load(ordering: .relaxed) { queue(.follow) }
+        // Mostly they are this replica's own, which whoever commits them sees to.
+        case .changed(let number, let by):
+            if by != session.withLock({ $0 }), number > follower.followed.load(ordering: .relaxed) { queue(.follow) }
         case .progress(let message): transfers.receive(message)
         case .mail: queue(.takeLetters)
         case .settings: follower.tell { $0.settingsChanged() }

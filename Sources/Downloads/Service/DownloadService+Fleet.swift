@@ -165,21 +165,9 @@ extension DownloadService {
             // A turn for what was let go of since went with it.
             for record in records where !others.contains(record.id) { give(record) }
             if records.count == wanted || !others.isEmpty { mayHaveTurns = true }
-        case .failure(.interrupted):
-            // It may have been granted all the same.
-            (isSeekingTurns, passedOn) = (true, others)
-            Task { [fleet, inbox] in
-                try? await Task.sleep(for: .milliseconds(500))
-                let result: Result<[DownloadRecord], StoreError>
-                do throws(StoreError) {
-                    result = .success(try await fleet?.claimed() ?? [])
-                } catch {
-                    result = .failure(error)
-                }
-                inbox.yield(.fleet(.turns(result, wanted: 0)))
-            }
-        case .failure(let error):
-            if error != .closed, error != .fenced { log(.warning("cannot ask for turns: \(error)")) }
+        // The store closes, or there is another run.
+        case .failure(.closed), .failure(.interrupted), .failure(.fenced): break
+        case .failure(let error): log(.warning("cannot ask for turns: \(error)"))
         }
     }
 

@@ -71,7 +71,8 @@ extension DownloadService {
                 FleetStore.Callbacks(
                     changed: { changes in
                         publisher.follow(changes, transfers, retention)
-                        inbox.yield(.fleet(.changed))
+                        // What has begun gives nobody a turn.
+                        if changes.contains(where: { $0.download?.state != .downloading }) { inbox.yield(.fleet(.changed)) }
                     },
                     ticked: { inbox.yield(.fleet(.tick)) },
                     received: { letter, sender in inbox.yield(.fleet(.letter(letter, from: sender))) },

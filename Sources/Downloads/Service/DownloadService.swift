@@ -591,6 +591,8 @@ extension DownloadService {
             for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0.resume() } }
         }
         let commit = store.submit(changes)
+        // They may have turns as soon as they are there: in a fleet, by the same transaction.
+        if fleet != nil, drafts.records.contains(where: { $0.record.download.state == .queued }) { seekTurns() }
         // In a fleet it is shown by the store, whoever still waits for it.
         if let error = fleet == nil ? await commit.failure() : await commit.failure(within: FleetStore.patience) {
             for (record, _) in drafts.records {

@@ -61,12 +61,9 @@ final class GroupCommitStore: RecordStore {
     /// The same without waiting for it; nothing is passed in once the store is closed.
     /// - Parameters:
     ///   - ids: the downloads whose noted progress is written first.
-    ///   - isBarrier: whether the writes that are submitted later wait for it.
     ///   - body: gets the writer.
-    func begin(
-        _ ids: [DownloadID] = [], isBarrier: Bool = false, _ body: @escaping @Sendable ((any RecordWriter)?) -> Void
-    ) {
-        committer.perform(ids, isBarrier: isBarrier, body)
+    func begin(_ ids: [DownloadID] = [], _ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
+        committer.perform(ids, body)
     }
 
     func submit(_ changes: [StoreChange]) -> StoreCommit {

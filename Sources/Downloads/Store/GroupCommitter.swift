@@ -37,7 +37,7 @@ final class GroupCommitter: Sendable {
                 switch change {
                 case .add, .remember, .probe: true
                 case .save, .progress, .remove, .set, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue,
-                    .leaveQueue, .holdURL, .letGo, .send:
+                    .leaveQueue, .holdURL, .letGo, .claim, .send:
                     false
                 }
             }
@@ -50,8 +50,6 @@ final class GroupCommitter: Sendable {
         let ids: [DownloadID]
         /// How many writes were queued before it: they come first.
         let after: UInt64
-        /// Whether the writes that are queued after it have to wait for it. Else a group may take them as well.
-        let isBarrier: Bool
         /// Nothing is passed in once the store is closed.
         let body: @Sendable ((any RecordWriter)?) -> Void
     }
@@ -117,7 +115,7 @@ extension GroupCommitter {
                 case .remove(let id, _): backlog.notes[id] = nil
                 case .progress(let progress): backlog.notes[progress.id] = nil
                 case .set, .probe, .remember, .forget, .keepDelivery, .dropDelivery, .beginEpoch, .show, .enqueue, .leaveQueue,
-                    .holdURL, .letGo, .send:
+                    .holdURL, .letGo, .claim, .send:
                     break
                 }
             }
@@ -139,14 +137,11 @@ extension GroupCommitter {
     /// Calls the body on the store's thread, behind the writes that were queued before.
     /// - Parameters:
     ///   - ids: the downloads whose noted progress is written first.
-    ///   - isBarrier: whether it comes before the writes that are queued after it, too; which makes two groups of what may have been one.
     ///   - body: gets the writer; nothing if the store is closed.
-    func perform(
-        _ ids: [DownloadID] = [], isBarrier: Bool = false, _ body: @escaping @Sendable ((any RecordWriter)?) -> Void
-    ) {
+    func perform(_ ids: [DownloadID] = [], _ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
         let isOpen = backlog.withLock { backlog in
             if backlog.isStopping { return (false, wake: false) }
-            backlog.requests.append(Request(ids: ids, after: backlog.queuedWrites, isBarrier: isBarrier, body: body))
+            backlog.requests.append(Request(ids: ids, after: backlog.queuedWrites, body: body))
             return (true, wake: true)
         }
         if !isOpen { body(nil) }
@@ -224,8 +219,7 @@ extension GroupCommitter {
     private func takeWrites(_ backlog: inout Backlog) -> [Write] {
         var changes = 0
         var count = 0
-        let barrier = backlog.requests.first(where: \.isBarrier).map { $0.after - backlog.takenWrites }
-        for write in backlog.writes.prefix(barrier.map { Int($0) } ?? .max) {
+        for write in backlog.writes {
             if count > 0, changes + write.changes.count > options.largestGroup { break }
             changes += write.changes.count
             count += 1

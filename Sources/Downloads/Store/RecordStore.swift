@@ -76,6 +76,8 @@ enum StoreChange: Sendable {
     case holdURL(DownloadID)
     /// Any replica may have it from now on.
     case letGo(DownloadID)
+    /// Asks for turns, as everything stands with the changes before it.
+    case claim(TurnClaim)
     /// A letter to another replica.
     case send(String, to: Int64)
 }

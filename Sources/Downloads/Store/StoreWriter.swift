@@ -90,7 +90,7 @@ final class StoreWriter {
             try dropDelivery.bind(1, id.description)
             try dropDelivery.run()
         // Who has a database to itself tells nobody, and owns everything.
-        case .show, .enqueue, .leaveQueue, .holdURL, .letGo, .send: break
+        case .show, .enqueue, .leaveQueue, .holdURL, .letGo, .claim, .send: break
         case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
         }
     }

@@ -22,15 +22,14 @@ import Testing
         let groups: [[StoreChange]] = [
             [.add(sampleRecord(2))], [.save(sampleRecord(2))], [.remove(id, stamp: .none)], [.set(name: "a", value: "b")],
             [.progress(StoredProgress(id: id, bytesReceived: 7, segments: []))], [.leaveQueue(id)], [.letGo(id)],
-            [.send("letter", to: 7)], [.show(sampleRecord(1).download)], [.probe], [],
+            [.send("letter", to: 7)], [.show(sampleRecord(1).download)], [.claim(TurnClaim(free: 1, hostLimit: 1))], [.probe], [],
         ]
         for group in groups {
             #expect(throws: StoreError.fenced) { try writer.commit(group, isRepeated: false) }
         }
         #expect(throws: StoreError.fenced) { try writer.take([id]) }
-        #expect(throws: StoreError.fenced) { try writer.claim(free: 1, hostLimit: 1) }
         #expect(throws: StoreError.fenced) { try writer.retire(leaving: true) }
-        #expect(told == groups.count + 3)
+        #expect(told == groups.count + 2)
         #expect(
             try scene.texts("SELECT id || owner || waiting || bytes_received FROM pawl.downloads") == ["\(id)\(writer.run)true0"])
         #expect(try scene.number("SELECT count(*) FROM pawl.settings") == 0)
@@ -105,16 +104,74 @@ import Testing
         while try scene.number("SELECT count(*) FROM pawl.downloads") < 1 {}
         relay.set(.relay)
         try writer.commit([.add(sampleRecord(2))], isRepeated: false)
-        // A claim is not taken for changes either.
+        // Taking something is not taken for changes either.
         relay.set(.cutAnswers)
-        #expect(throws: StoreError.self) { try writer.claim(free: 1, hostLimit: 1) }
-        while try scene.number("SELECT count(*) FROM pawl.downloads WHERE slot IS NOT NULL") < 1 {}
+        #expect(throws: StoreError.self) { try writer.take([sampleRecord(1).id]) }
+        while try scene.number("SELECT count(*) FROM pawl.downloads WHERE owner IS NOT NULL") < 1 {}
         #expect(throws: StoreError.self) { try writer.commit([.add(sampleRecord(3))], isRepeated: false) }
         relay.set(.relay)
         try writer.commit([.add(sampleRecord(3))], isRepeated: true)
         #expect(try scene.changes() == (1...3).map { "\($0) \(sampleRecord($0).id)" })
         #expect(try scene.changes() == followed.told)
-        #expect(try writer.claimed().map(\.id) == [sampleRecord(1).id])
+    }
+
+    @Test(
+        "turns are given by what stands in the same group, and those whose answer was lost are found out",
+        arguments: Loss.allCases)
+    func claimInDoubt(_ loss: Loss) throws {
+        let scene = try PostgresScene()
+        let relay = try scene.relay()
+        let writer = try PostgresRecordWriter(scene.options(through: relay))
+        try writer.commit([.add(sampleRecord(1))], isRepeated: false)
+        #expect(try writer.claim(free: 1, hostLimit: 1).map(\.id) == [sampleRecord(1).id])
+        switch loss {
+        case .answer: relay.set(.cutAnswers)
+        case .command: relay.cut()
+        }
+        let claim = TurnClaim(free: 1, hostLimit: 1)
+        let late = TurnClaim(free: 1, hostLimit: 1)
+        // The turn is free for the one that comes behind.
+        let group: [StoreChange] = [
+            .claim(late), .add(sampleRecord(2)), .leaveQueue(sampleRecord(1).id), .claim(claim), .letGo(sampleRecord(1).id),
+        ]
+        #expect(throws: StoreError.self) { try writer.commit(group, isRepeated: false) }
+        if loss == .answer { while try scene.number("SELECT count(*) FROM pawl.downloads") < 2 {} }
+        #expect(claim.granted.isEmpty)
+        relay.set(.relay)
+        try writer.commit(group, isRepeated: true)
+        #expect(claim.granted.map(\.id) == [sampleRecord(2).id])
+        if loss == .command { #expect(late.granted.isEmpty) }
+        #expect(try writer.claim(free: 1, hostLimit: 2).isEmpty)
+    }
+
+    private static func row(_ record: DownloadRecord) -> String {
+        var row = JSONRowEncoder()
+        DownloadRow.encode(record, to: &row)
+        return row.text
+    }
+
+    @Test("new records are kept as they were given, whatever is in them")
+    func oddRecords() throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        var odd = sampleRecord(1)
+        odd.download.filename = "\u{1F600} 'quoted' u0000 %5Cx41.bin"
+        odd.download.labels = ["a\u{1}b", "\u{2028}", "%20", "{}"]
+        odd.download.sha256Bytes = (0..<32).map { UInt8($0 * 8) }
+        odd.headers = [RequestHeader(name: "X-Odd", value: "\u{7F} \\ \" '")]
+        odd.webhook = "https://example.com/?a=%00"
+        odd.download.url = "https://example.com/" + String(repeating: "x", count: 8_000)
+        let plain = sampleRecord(2, state: .paused)
+        try writer.commit([.add(odd), .add(plain)], isRepeated: false)
+        #expect(try writer.records([odd.id, plain.id]).map(Self.row) == [odd, plain].map(Self.row))
+        var unkeepable = sampleRecord(3)
+        unkeepable.download.labels = ["a\0b"]
+        unkeepable.webhook = "a\0b"
+        try writer.commit([.add(unkeepable)], isRepeated: false)
+        #expect(try writer.records([unkeepable.id]).map(\.webhook) == ["a\u{FFFD}b"])
+        #expect(
+            try scene.texts("SELECT id || waiting FROM pawl.downloads ORDER BY id")
+                == ["\(odd.id)true", "\(plain.id)false", "\(unkeepable.id)true"])
     }
 
     @Test("a group that was committed is not written again if it cannot be followed at once")

@@ -82,3 +82,12 @@ final class FollowedChanges: Sendable {
     var told: [String?] { all.map { "\($0.sequence) \($0.id)" } }
     var all: [FleetChange] { changes.withLock { $0 } }
 }
+
+extension PostgresRecordWriter {
+    /// Asks for turns, in a group of its own.
+    func claim(free: Int, hostLimit: Int) throws(StoreError) -> [DownloadRecord] {
+        let claim = TurnClaim(free: free, hostLimit: hostLimit)
+        try commit([.claim(claim)], isRepeated: false)
+        return claim.granted
+    }
+}

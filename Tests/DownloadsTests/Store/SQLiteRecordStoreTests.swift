@@ -8,8 +8,8 @@ import System
 
 @Suite(.timeLimit(.minutes(3)))
 struct SQLiteRecordStoreTests {
-    @Test("a request comes behind what was written before, and a barrier before what is written after", arguments: [false, true])
-    func requestHasItsPlace(_ isBarrier: Bool) async throws {
+    @Test("a request comes behind what was written before")
+    func requestHasItsPlace() async throws {
         let scene = try StoreScene()
         let store = try GroupCommitStore(SQLiteRecordWriter(DataDirectory(path: scene.path)))
         let isHeld = Monitor(true)
@@ -17,14 +17,14 @@ struct SQLiteRecordStoreTests {
         let (before, after) = (sampleRecord(1), sampleRecord(2))
         _ = store.submit([.save(before)])
         let found = await withCheckedContinuation { continuation in
-            store.begin(isBarrier: isBarrier) { writer in
+            store.begin { writer in
                 continuation.resume(returning: (try? writer?.records([before.id, after.id]))?.map(\.id))
             }
             _ = store.submit([.save(after)])
             isHeld.withLock { ($0 = false, wake: true) }
         }
-        // Without a barrier one group takes both.
-        #expect(found == (isBarrier ? [before.id] : [before.id, after.id]))
+        // One group takes both.
+        #expect(found == [before.id, after.id])
         await store.close()
     }
 
@@ -38,15 +38,14 @@ struct SQLiteRecordStoreTests {
         let asked = Locked(0)
         @Sendable func ask() {
             store.begin { writer in
-                guard writer != nil, signs.value < 3 else { return }
                 asked.withLock { $0 += 1 }
-                ask()
+                if writer != nil, signs.value < 3 { ask() }
             }
         }
         ask()
         try await signs.wait { $0 >= 3 }
-        #expect(asked.withLock { $0 } > 0)
         await store.close()
+        #expect(asked.withLock { $0 } > 0)
     }
 
     @Test("a directory of an older release opens with what it has, and takes more", arguments: 1..<StoreSchema.version)

@@ -21,6 +21,7 @@ struct WriteGroupTests {
         case .leaveQueue(let id): "leave queue \(id.value & 0xFF)"
         case .holdURL(let id): "hold the URL of \(id.value & 0xFF)"
         case .letGo(let id): "let go \(id.value & 0xFF)"
+        case .claim(let claim): "claim \(claim.free)"
         case .send(let text, let run): "send \(text) to \(run)"
         }
     }

@@ -4,8 +4,8 @@ internal import System
 /// Listens to what other replicas tell, on a connection and a thread of its own. What it hears is a hint: it also ticks once a second.
 final class PostgresListener: Sendable {
     enum Event: Sendable {
-        /// Downloads have changed; up to the change with this number.
-        case changed(UInt64)
+        /// Downloads have changed, up to the change with this number, by the session of the server with that one.
+        case changed(UInt64, session: Int32)
         /// How far transfers of another replica are.
         case progress(String)
         /// Settings have been changed.
@@ -112,7 +112,7 @@ final class PostgresListener: Sendable {
 
     private static func event(_ notification: PostgresNotification, _ run: Int64) -> Event? {
         switch notification.channel {
-        case "pawl_changes": .changed(UInt64(notification.payload) ?? .max)
+        case "pawl_changes": .changed(UInt64(notification.payload) ?? .max, session: notification.processID)
         case "pawl_progress": .progress(notification.payload)
         case "pawl_settings": .settings
         case "pawl_run_\(run)": .mail

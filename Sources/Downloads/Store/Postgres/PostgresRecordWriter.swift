@@ -35,7 +35,11 @@ final class PostgresRecordWriter: RecordWriter {
     private let options: Options
     /// The server's: another one may lack commits of the one before.
     private let timeline: Int64
-    private var connection: PostgresConnection?
+    private var connection: PostgresConnection? {
+        didSet { if let connection { session.withLock { $0 = connection.processID } } }
+    }
+    /// The server's process that this run writes by.
+    let session = Locked<Int32>(0)
     /// The number of the last group that is known to be committed.
     private var lastGroup: Int64 = 0
     /// What the group after it was, if it may have been committed.
@@ -88,6 +92,8 @@ final class PostgresRecordWriter: RecordWriter {
             try connection.run([PostgresCommand(Statements.enrol, values)], within: options.limit)
         }
         self.connection = connection
+        // Not told of by an initialiser.
+        session.withLock { $0 = connection.processID }
     }
 
     /// Much less than a lease lasts.
@@ -115,11 +121,18 @@ extension PostgresRecordWriter {
         }
         let isSame = if case .changes? = doubt { true } else { false }
         if try settleDoubt(), isSame { isWritten = true }
-        if isWritten { return try afterCommit { () throws(StoreError) in try follow() } }
+        if isWritten {
+            return try afterCommit { () throws(StoreError) in
+                // What they were granted was in the answer that was lost.
+                for case .claim(let claim) in changes { claim.grant(try claimed()) }
+                try follow()
+            }
+        }
         var group = PostgresGroup(run: run)
         for change in changes { group.add(change) }
-        let results = try transact(group.commands + group.telling, .changes)
+        let results = try transact(group.commands, .changes)
         isWritten = true
+        for (claim, place) in group.claims where results.indices.contains(place) { claim.grant(readable(results[place])) }
         guard !group.told.isEmpty else { return }
         // Nearly always nobody else has changed anything in between.
         let isNext = results.last?.rows.first?.integer(0) == Int64(followed)
@@ -220,21 +233,9 @@ extension PostgresRecordWriter {
         return taking
     }
 
-    /// Takes the next downloads of the line that may start, with their turns.
-    /// - Parameters:
-    ///   - free: how many at most.
-    ///   - hostLimit: how many may transfer from one host, over all replicas.
-    func claim(free: Int, hostLimit: Int) throws(StoreError) -> [DownloadRecord] {
-        let values: [PostgresValue] = [.integer(run), .integer(Int64(free)), .integer(Int64(hostLimit))]
-        let results = try transact([PostgresCommand(Statements.claim, values)])
-        return try results.first.map { result throws(StoreError) in try read(result) } ?? []
-    }
-
-    /// Those that this run has a turn of, for whoever does not know what became of a claim.
-    func claimed() throws(StoreError) -> [DownloadRecord] {
-        _ = try settleDoubt()
-        let results = try ask([PostgresCommand(Statements.claimed, [.integer(run)])])
-        return try results.first.map { result throws(StoreError) in try read(result) } ?? []
+    /// Those that this run has a turn of, for whoever does not know what a claim has brought.
+    private func claimed() throws(StoreError) -> [DownloadRecord] {
+        try ask([PostgresCommand(Statements.claimed, [.integer(run)])]).first.map(readable) ?? []
     }
 
     /// Declares those runs dead that have not been heard of for as long as a lease lasts, and frees what they had.
@@ -464,6 +465,19 @@ extension PostgresRecordWriter {
         return try result.rows.map { row throws(StoreError) in try reader.record(from: PostgresRowDecoder(row: row)) }
     }
 
+    /// The records that can be read: the others have turns all the same.
+    private func readable(_ result: PostgresResult) -> [DownloadRecord] {
+        var reader = DownloadRow.Reader()
+        return result.rows.compactMap { row in
+            do throws(StoreError) {
+                return try reader.record(from: PostgresRowDecoder(row: row))
+            } catch {
+                log(.warning("a download that has a turn cannot be read: \(error)"))
+                return nil
+            }
+        }
+    }
+
     /// What became of the request with a key; `nil`: nobody has carried it out.
     func idempotencyRecord(_ key: String) throws(StoreError) -> IdempotencyRecord? {
         guard let row = try ask([PostgresCommand(Statements.key, [.text(key)])]).first?.rows.first else { return nil }
@@ -589,8 +603,6 @@ extension PostgresRecordWriter {
             """)
         static let owners = PostgresStatement(
             "owners", "SELECT id, owner FROM pawl.downloads WHERE id = ANY ($2::text[]) AND owner IS DISTINCT FROM $1::bigint")
-        static let claim = PostgresStatement(
-            "claim", "SELECT \(columns) FROM pawl.claim($1::bigint, $2::integer, $3::integer)")
         static let claimed = PostgresStatement("claimed", "SELECT \(columns) FROM pawl.downloads WHERE slot = $1::bigint")
 
         static let settings = PostgresStatement("settings", "SELECT name, value FROM pawl.settings")

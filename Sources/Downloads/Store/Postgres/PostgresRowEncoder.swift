@@ -1,4 +1,6 @@
+internal import JSON
 internal import Postgres
+internal import System
 
 /// Gathers the parameters of a statement.
 struct PostgresRowEncoder: RowEncoder {
@@ -9,16 +11,56 @@ struct PostgresRowEncoder: RowEncoder {
     }
 
     mutating func put(_ value: String?) throws(Never) {
-        guard let value else { return values.append(.null) }
-        // PostgreSQL keeps no text with a NUL in it.
-        let text =
-            PostgresValue.hasNUL(value)
-            ? String(String.UnicodeScalarView(value.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })) : value
-        values.append(.text(text))
+        values.append(value.map { .text(Self.keepable($0)) } ?? .null)
+    }
+
+    /// PostgreSQL keeps no text with a NUL in it.
+    fileprivate static func keepable(_ text: String) -> String {
+        PostgresValue.hasNUL(text)
+            ? String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })) : text
     }
 
     mutating func put(_ value: [UInt8]?) throws(Never) {
         values.append(value.map(PostgresValue.bytes) ?? .null)
+    }
+}
+
+/// Gathers a row as a JSON object of those of its columns that are not null, as `json_populate_recordset` takes it.
+struct PostgresObjectEncoder: RowEncoder {
+    private var writer = JSONWriter()
+    private var names: ArraySlice<String>
+
+    /// - Parameter names: of the columns, in the order of their values.
+    init(_ names: [String]) {
+        self.names = names[...]
+        writer.beginObject()
+    }
+
+    /// The object.
+    /// - Parameter last: a column that no value was put for.
+    consuming func object(with last: (name: String, value: Bool)) -> [UInt8] {
+        writer.name(last.name)
+        writer.value(last.value)
+        writer.endObject()
+        return writer.bytes
+    }
+
+    mutating func put(_ value: Int64?) throws(Never) {
+        let name = names.removeFirst()
+        guard let value else { return }
+        writer.name(name)
+        writer.value(value)
+    }
+
+    mutating func put(_ value: String?) throws(Never) {
+        let name = names.removeFirst()
+        guard let value else { return }
+        writer.name(name)
+        writer.value(PostgresRowEncoder.keepable(value))
+    }
+
+    mutating func put(_ value: [UInt8]?) throws(Never) {
+        put(value.map { "\\x" + Hexadecimal.encode($0) })
     }
 }
 

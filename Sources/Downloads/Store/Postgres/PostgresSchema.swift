@@ -367,6 +367,8 @@ enum PostgresSchema {
             UPDATE pawl.webhook_deliveries SET owner = me WHERE owner = ANY (before);
             RETURN QUERY SELECT unnest(before);
         END $$;
-        """
+        """,
+        // What was planned while the table was empty would read all of it for each turn.
+        "ALTER FUNCTION pawl.claim(bigint, integer, integer) SET enable_seqscan = off",
     ]
 }
