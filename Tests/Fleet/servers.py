@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import pwd
+import random
 import shutil
 import signal
 import socket
@@ -294,6 +295,7 @@ class Seat:
         #: From when to when it could not reach the database, or did not run.
         self.absences = []
         self.lock = threading.Lock()
+        self.dice = random.Random(f"{scene.seed} releases {number}")
         self.renew()
 
     def renew(self):
@@ -311,11 +313,14 @@ class Seat:
         storage = self.scene.storage
         files = f"s3://{storage.BUCKET}?endpoint=http://127.0.0.1:{self.storage.port}&public=http://127.0.0.1:{storage.port}"
         options = self.scene.options
+        # The first of all makes the tables: an older release's are brought to this one's shape while that runs.
+        binaries = [options.binary, options.beside] if options.beside else [options.binary]
+        binary = self.dice.choice(binaries) if len(self.lives) > 1 else binaries[-1]
         with open(self.log, "ab") as log:
-            log.write(f"---- life {life.name} in {self.data}\n".encode())
+            log.write(f"---- life {life.name} of {binary} in {self.data}\n".encode())
             log.flush()
             self.process = launch(
-                [options.binary, "serve", "--port", str(self.port), "--data-dir", self.data,
+                [binary, "serve", "--port", str(self.port), "--data-dir", self.data,
                  "--store", f"postgres://pawl@127.0.0.1:{self.database.port}/pawl", "--files", files, "--lease", f"{options.lease}s",
                  "--max-concurrent", "4", "--max-per-host", str(options.per_host), "--allow-private",
                  "--proxy", f"http://{life.name}:x@127.0.0.1:{self.scene.network.origin}", "--no-proxy", "127.0.0.1",
