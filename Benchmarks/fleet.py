@@ -1,4 +1,4 @@
-"""A fleet of replicas over PostgreSQL and object storage: creates, commands, the feed, adoption, starts, and what small files cost."""
+"""A fleet of replicas over PostgreSQL and object storage: the feed, commands, adoption, starts, creates, small files, and large ones."""
 
 import concurrent.futures
 import http.client
@@ -92,7 +92,7 @@ class Engines:
 
 def fleet(executable):
     with harness.Scratch() as directory, Engines(executable, directory) as engines:
-        for measure in (feed, adoption, board, small_files, creates):
+        for measure in (feed, commands, adoption, board, small_files, uploads, creates):
             measure(engines)
             while harness.RUNNING:
                 harness.RUNNING.pop().stop()
@@ -151,6 +151,51 @@ class Caller:
         if answer.status >= 400:
             raise SystemExit(f"{method} {path}: {answer.status} {body[:200]}")
         return json.loads(body) if body else None
+
+
+LARGE = 1 << 30
+
+
+def uploads(engines):
+    """A large file on its way to the storage, beside curl, which is told the digest that it sends or, as it does by itself, sends none."""
+    site = harness.subdirectory(engines.directory, "large")
+    path = pathlib.Path(site, "file")
+    with open(path, "wb") as file:
+        for _ in range(LARGE >> 20):
+            file.write(os.urandom(1 << 20))
+    digest = subprocess.run(["sha256sum", path], check=True, capture_output=True, text=True).stdout.split()[0]
+    origin = harness.started(harness.Nginx(site))
+    (replica,), _, _ = engines.fleet(1)
+    engines.storage.bucket("peers")
+    call, times = Caller(replica), {}
+
+    def curl(*fields):
+        begun = time.monotonic()
+        subprocess.run(["curl", "-sf", "--aws-sigv4", "aws:amz:us-east-1:s3", "-u", ":".join(KEYS.values()), *fields, "-T", path,
+                        f"http://127.0.0.1:{engines.storage.port}/peers/file"], check=True, stdout=subprocess.DEVNULL)
+        return time.monotonic() - begun
+
+    def pawl():
+        def spent():
+            return next(float(line.split()[1]) for line in replica.get("/metrics").decode().splitlines()
+                        if line.startswith("pawl_fleet_upload_duration_seconds_sum"))
+        before = spent()
+        download = call("POST", "/downloads", {"url": f"{origin.base}/file?{len(times['pawl'])}"})["id"]
+        while (state := call("GET", f"/downloads/{download}")["state"]) != "completed":
+            if state == "failed":
+                raise SystemExit("the download failed")
+            time.sleep(0.1)
+        taken = spent() - before
+        call("DELETE", f"/downloads/{download}?deleteFile=true")
+        return taken
+
+    contestants = {"pawl": pawl, "curl": lambda: curl("-H", f"x-amz-content-sha256: {digest}"), "curl, unsigned content": curl}
+    for _ in range(harness.ROUNDS):
+        for name, contestant in contestants.items():
+            times.setdefault(name, []).append(contestant())
+    medians = {name: statistics.median(rounds) for name, rounds in times.items()}
+    print(f"fleet: 1 GiB to the storage: {medians['pawl']:.2f} s, {medians['pawl'] / medians['curl']:.2f} x curl"
+          f" (wanted: 1.15), {medians['pawl'] / medians['curl, unsigned content']:.2f} x curl without a digest", flush=True)
 
 
 def percentile(values, share):

@@ -45,41 +45,68 @@ static void compress_portable(uint32_t state[8], const uint8_t *bytes, size_t bl
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-// Two rounds an instruction; the message schedule runs four words ahead.
-__attribute__((target("sha,sse4.1,ssse3"))) static void compress_accelerated(uint32_t state[8], const uint8_t *bytes, size_t blocks) {
+#define ACCELERATED __attribute__((target("sha,sse4.1,ssse3")))
+
+// Two rounds an instruction; the message schedule runs four words ahead, and serves all states that the same bytes go into. An instruction
+// waits for the one before it on the same state: a second one costs little.
+ACCELERATED __attribute__((always_inline)) static inline void compress_states(
+    uint32_t *const *states, const int count, const uint8_t *bytes, size_t blocks) {
     const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
-    // The instructions want the state as ABEF and CDGH.
-    __m128i dcba = _mm_loadu_si128((const __m128i *)&state[0]);
-    __m128i hgfe = _mm_loadu_si128((const __m128i *)&state[4]);
-    __m128i cdab = _mm_shuffle_epi32(dcba, 0xB1);
-    __m128i efgh = _mm_shuffle_epi32(hgfe, 0x1B);
-    __m128i abef = _mm_alignr_epi8(cdab, efgh, 8);
-    __m128i cdgh = _mm_blend_epi16(efgh, cdab, 0xF0);
+    __m128i abef[2], cdgh[2];
+#pragma GCC unroll 2
+    for (int s = 0; s < count; s++) {
+        // The instructions want the state as ABEF and CDGH.
+        __m128i dcba = _mm_loadu_si128((const __m128i *)&states[s][0]);
+        __m128i hgfe = _mm_loadu_si128((const __m128i *)&states[s][4]);
+        __m128i cdab = _mm_shuffle_epi32(dcba, 0xB1);
+        __m128i efgh = _mm_shuffle_epi32(hgfe, 0x1B);
+        abef[s] = _mm_alignr_epi8(cdab, efgh, 8);
+        cdgh[s] = _mm_blend_epi16(efgh, cdab, 0xF0);
+    }
 
     while (blocks--) {
-        const __m128i abef_before = abef, cdgh_before = cdgh;
+        __m128i abef_before[2], cdgh_before[2];
+#pragma GCC unroll 2
+        for (int s = 0; s < count; s++) abef_before[s] = abef[s], cdgh_before[s] = cdgh[s];
         __m128i m[4];
         for (int i = 0; i < 4; i++) m[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(bytes + 16 * i)), swap);
 #pragma GCC unroll 16
         for (int i = 0; i < 16; i++) {
             __m128i words = _mm_add_epi32(m[i & 3], _mm_loadu_si128((const __m128i *)&K[4 * i]));
-            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, words);
-            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(words, 0x0E));
+            __m128i upper = _mm_shuffle_epi32(words, 0x0E);
+#pragma GCC unroll 2
+            for (int s = 0; s < count; s++) cdgh[s] = _mm_sha256rnds2_epu32(cdgh[s], abef[s], words);
+#pragma GCC unroll 2
+            for (int s = 0; s < count; s++) abef[s] = _mm_sha256rnds2_epu32(abef[s], cdgh[s], upper);
             if (i < 12) {
                 __m128i next = _mm_sha256msg1_epu32(m[i & 3], m[(i + 1) & 3]);
                 next = _mm_add_epi32(next, _mm_alignr_epi8(m[(i + 3) & 3], m[(i + 2) & 3], 4));
                 m[i & 3] = _mm_sha256msg2_epu32(next, m[(i + 3) & 3]);
             }
         }
-        abef = _mm_add_epi32(abef, abef_before);
-        cdgh = _mm_add_epi32(cdgh, cdgh_before);
+#pragma GCC unroll 2
+        for (int s = 0; s < count; s++) {
+            abef[s] = _mm_add_epi32(abef[s], abef_before[s]);
+            cdgh[s] = _mm_add_epi32(cdgh[s], cdgh_before[s]);
+        }
         bytes += 64;
     }
 
-    __m128i feba = _mm_shuffle_epi32(abef, 0x1B);
-    __m128i dchg = _mm_shuffle_epi32(cdgh, 0xB1);
-    _mm_storeu_si128((__m128i *)&state[0], _mm_blend_epi16(feba, dchg, 0xF0));
-    _mm_storeu_si128((__m128i *)&state[4], _mm_alignr_epi8(dchg, feba, 8));
+#pragma GCC unroll 2
+    for (int s = 0; s < count; s++) {
+        __m128i feba = _mm_shuffle_epi32(abef[s], 0x1B);
+        __m128i dchg = _mm_shuffle_epi32(cdgh[s], 0xB1);
+        _mm_storeu_si128((__m128i *)&states[s][0], _mm_blend_epi16(feba, dchg, 0xF0));
+        _mm_storeu_si128((__m128i *)&states[s][4], _mm_alignr_epi8(dchg, feba, 8));
+    }
+}
+
+ACCELERATED static void compress_accelerated(uint32_t state[8], const uint8_t *bytes, size_t blocks) {
+    compress_states((uint32_t *const[]){state}, 1, bytes, blocks);
+}
+
+ACCELERATED static void compress_pair_accelerated(uint32_t first[8], uint32_t second[8], const uint8_t *bytes, size_t blocks) {
+    compress_states((uint32_t *const[]){first, second}, 2, bytes, blocks);
 }
 
 static int processor_has_sha(void) {
@@ -87,6 +114,10 @@ static int processor_has_sha(void) {
 }
 #else
 static void compress_accelerated(uint32_t state[8], const uint8_t *bytes, size_t blocks) { compress_portable(state, bytes, blocks); }
+static void compress_pair_accelerated(uint32_t first[8], uint32_t second[8], const uint8_t *bytes, size_t blocks) {
+    compress_portable(first, bytes, blocks);
+    compress_portable(second, bytes, blocks);
+}
 static int processor_has_sha(void) { return 0; }
 #endif
 
@@ -128,6 +159,17 @@ void pawl_sha256_update(pawl_sha256 *digest, const void *input, size_t count) {
         bytes += count / 64 * 64;
     }
     if (count % 64) memcpy(digest->block, bytes, count % 64);
+}
+
+void pawl_sha256_update_both(pawl_sha256 *first, pawl_sha256 *second, const void *input, size_t count) {
+    if (pawl_sha256_is_accelerated() && first->length % 64 == 0 && second->length % 64 == 0) {
+        size_t whole = count / 64 * 64;
+        compress_pair_accelerated(first->state, second->state, input, whole / 64);
+        first->length += whole, second->length += whole;
+        input = (const uint8_t *)input + whole, count -= whole;
+    }
+    pawl_sha256_update(first, input, count);
+    pawl_sha256_update(second, input, count);
 }
 
 void pawl_sha256_final(pawl_sha256 *digest, uint8_t out[32]) {

@@ -194,8 +194,7 @@ extension ObjectStorage {
                 let count = try file.read(into: &buffer, count: wanted, at: offset)
                 guard count == wanted else { return .failure(.unreadableFile("it ends before byte \(range.upperBound)")) }
                 let bytes = unsafe buffer.span.bytes.extracting(0..<count)
-                digests.part.update(bytes)
-                digests.whole.update(bytes)
+                SHA256.update(&digests.part, &digests.whole, with: bytes)
                 offset += Int64(count)
             } catch {
                 return .failure(.unreadableFile(error.description))

@@ -25,8 +25,13 @@ public final class ObjectStorage: Sendable {
 
     /// What is known of an object; nil if there is none. (That the bucket is missing cannot be told from that: the answer has no content.)
     public func head(_ key: String) async throws(ObjectStorageError) -> ObjectDescription? {
+        try await head(key, tries: nil, within: nil)
+    }
+
+    private func head(_ key: String, tries: Int?, within limit: Duration?) async throws(ObjectStorageError) -> ObjectDescription?
+    {
         do throws(ObjectStorageError) {
-            let response = try await send(StorageRequest("HEAD", key: key))
+            let response = try await send(StorageRequest("HEAD", key: key), tries: tries, timeout: limit)
             guard let length = response.head.contentLength else { throw .invalidResponse("it does not say an object's length") }
             return ObjectDescription(length: length, tag: Self.tag(response))
         } catch .refused(status: 404, _, _) {
@@ -93,23 +98,32 @@ public final class ObjectStorage: Sendable {
         return "\(endpoint.scheme)://\(endpoint.authority)\(path)?\(signed)"
     }
 
-    /// Finds out whether the bucket is there, and may be listed and written to: leaves an empty object there that names whose it is.
-    ///
-    /// To be called by whoever relies on being alone at this location.
-    /// - Parameter owner: letters, digits and hyphens.
-    /// - Returns: the name of another owner who has left one, and has been left alone; nil: there is none.
-    public func claim(for owner: String) async throws(ObjectStorageError) -> String? {
-        if let other = try await owners().first(where: { $0 != owner }) { return other }
-        _ = try await send(StorageRequest("PUT", key: Self.owners + owner, body: []))
-        return nil
+    /// Whose this location is. To be asked by whoever relies on being alone there, before ``mark(for:noting:)``.
+    /// - Parameters:
+    ///   - owner: letters, digits and hyphens.
+    ///   - note: tells the owner from others of that name. An empty mark, as it may be left by hand, is anybody's of the name.
+    public func ownership(for owner: String, noting note: String) async throws(ObjectStorageError) -> ObjectOwnership {
+        let found = try await list(prefix: Self.marks, after: nil, atMost: 2).items
+        let names = found.map { String($0.key.dropFirst(Self.marks.utf8.count)) }
+        if let other = names.first(where: { $0 != owner }) { return .other(other) }
+        if names.isEmpty { return .nobody }
+        let kept = try await send(StorageRequest("GET", key: Self.marks + owner)).body
+        return kept.isEmpty || kept == Array(note.utf8) ? .own : .copy
     }
 
-    /// The names of those who have left one here: one, unless two did so at the same moment.
-    public func owners() async throws(ObjectStorageError) -> [String] {
-        try await list(prefix: Self.owners, after: nil, atMost: 2).items.map { String($0.key.dropFirst(Self.owners.utf8.count)) }
+    /// Leaves an object there that tells whose it is, which shows besides that the bucket may be written to.
+    public func mark(for owner: String, noting note: String) async throws(ObjectStorageError) {
+        var request = StorageRequest("PUT", key: Self.marks + owner)
+        request.set(bytes: Array(note.utf8))
+        _ = try await send(request)
     }
 
-    private static let owners = ".pawl/"
+    /// Whether that object is there, asked once.
+    public func isMarked(for owner: String, within limit: Duration) async throws(ObjectStorageError) -> Bool {
+        try await head(Self.marks + owner, tries: 1, within: limit) != nil
+    }
+
+    private static let marks = ".pawl/"
 
     /// Makes the bucket, unless these credentials have it already. For tests and demonstrations.
     public func createBucket() async throws(ObjectStorageError) {

@@ -39,8 +39,8 @@ extension Log {
             writeAlways(
                 "\(withFiles ? "records and files" : "records") are removed that were kept for long enough",
                 [("count", .integer(Int64(count)))])
-        case .objectStorage(let reason?): write(.error, "finished files wait to be stored: \(reason)")
-        case .objectStorage(nil): write(.info, "finished files can be stored again")
+        case .objectStorage(let reason?): write(.error, "the object storage is away, and finished files wait: \(reason)")
+        case .objectStorage(nil): write(.info, "the object storage is back")
         case .joined(let run): write(.info, "this replica has joined its fleet", [("run", .integer(run))])
         case .adopted(let replicas, let downloads):
             let values: [(name: String, value: Value)] = [

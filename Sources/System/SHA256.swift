@@ -19,6 +19,13 @@ public struct SHA256: Sendable {
         }
     }
 
+    /// Feeds the bytes that follow to two digests, for little more than the price of one.
+    public static func update(_ first: inout SHA256, _ second: inout SHA256, with bytes: RawSpan) {
+        unsafe bytes.withUnsafeBytes { buffer in
+            unsafe pawl_sha256_update_both(&first.state, &second.state, buffer.baseAddress, buffer.count)
+        }
+    }
+
     /// Feeds the bytes that follow.
     public mutating func update(_ bytes: [UInt8]) {
         unsafe bytes.withUnsafeBytes { buffer in

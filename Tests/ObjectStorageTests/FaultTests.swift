@@ -74,14 +74,15 @@ struct FaultTests {
     func triesAreBounded() async throws {
         let origin = try ScriptedOrigin { _ in [Self.fault(500, "InternalError")] }
         let storage = try ObjectStorage(origin, client: client)
-        let error = await failure { () async throws(ObjectStorageError) in _ = try await storage.claim(for: "us") }
+        let error = await failure { () async throws(ObjectStorageError) in try await storage.mark(for: "us", noting: "") }
         #expect(error == .unavailable("500 InternalError: why InternalError"))
         #expect(origin.requests.count == 4)
         let closed = try ClosedPort()
         let location = try ObjectLocation(parsing: "s3://bucket?endpoint=http://127.0.0.1:\(closed.number)")
         let nowhere = ObjectStorage(location, credentials: try Self.credentials(), client: client, limits: Self.hasty)
         guard
-            case .unavailable = await failure(of: { () async throws(ObjectStorageError) in _ = try await nowhere.claim(for: "us")
+            case .unavailable = await failure(of: { () async throws(ObjectStorageError) in
+                try await nowhere.mark(for: "us", noting: "")
             })
         else {
             Issue.record("a service that is not there is not available")

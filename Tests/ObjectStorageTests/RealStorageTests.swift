@@ -172,7 +172,8 @@ struct RealStorageTests {
     @Test("The service refuses what is signed with a wrong key")
     func wrongKeyIsRefused() async throws {
         let storage = try await bucket(secret: "wrong")
-        let error = await failure { () async throws(ObjectStorageError) in _ = try await storage.claim(for: "us") }
+        let error = await failure { () async throws(ObjectStorageError) in _ = try await storage.ownership(for: "us", noting: "1")
+        }
         guard case .refused(403, "SignatureDoesNotMatch", _) = error else {
             Issue.record("\(String(describing: error))")
             return
@@ -196,21 +197,30 @@ struct RealStorageTests {
     @Test("A location is one owner's; whether it is there is found as well")
     func claimsLocation() async throws {
         let storage = try await bucket()
+        #expect(try await storage.ownership(for: "us", noting: "1") == .nobody)
         for _ in 0..<2 {
-            #expect(try await storage.claim(for: "us") == nil)
-            #expect(try await storage.claim(for: "them") == "us")
+            try await storage.mark(for: "us", noting: "1")
+            #expect(try await storage.ownership(for: "us", noting: "1") == .own)
+            #expect(try await storage.ownership(for: "us", noting: "2") == .copy)
+            #expect(try await storage.ownership(for: "them", noting: "1") == .other("us"))
         }
+        #expect(try await storage.isMarked(for: "us", within: .seconds(30)))
+        #expect(try await !storage.isMarked(for: "them", within: .seconds(30)))
         try await storage.createBucket()
         let page = try await storage.list()
         #expect(page.items.map(\.key) == [".pawl/us"])
+        // Left by hand.
+        try await storage.mark(for: "us", noting: "")
+        #expect(try await storage.ownership(for: "us", noting: "2") == .own)
         try await storage.remove(".pawl/us")
-        #expect(try await storage.claim(for: "them") == nil)
+        #expect(try await storage.ownership(for: "them", noting: "1") == .nobody)
         let service = try await PrivateStorage.shared()
         let location = try ObjectLocation(parsing: "s3://nobody-made-it?endpoint=\(service.endpoint)")
         let credentials = try #require(
             ObjectCredentials(accessKeyID: service.accessKeyID, secretAccessKey: service.secretAccessKey))
         let missing = ObjectStorage(location, credentials: credentials, client: client)
-        let error = await failure { () async throws(ObjectStorageError) in _ = try await missing.claim(for: "us") }
+        let error = await failure { () async throws(ObjectStorageError) in _ = try await missing.ownership(for: "us", noting: "1")
+        }
         guard case .refused(404, "NoSuchBucket", _) = error else {
             Issue.record("\(String(describing: error))")
             return

@@ -45,11 +45,12 @@ public final class FleetCheck {
             // The records first: what is completed meanwhile has an object too many, which is asked about again.
             let contents = try store.load()
             // A misspelt place is no ground to take all files for lost.
-            let owners = try await storage.owners()
-            if let other = owners.first(where: { $0 != contents.fleet?.name }) {
-                throw DownloadsStartError(ObjectDepot.belongsToOther(other))
+            guard var owner = contents.fleet?.owner else { throw DownloadsStartError("the database has no fleet") }
+            owner.hasPlace = true
+            let ownership = try await storage.ownership(for: owner.name, noting: owner.database)
+            if let objection = ObjectPlace.objection(to: ownership, for: owner) {
+                throw DownloadsStartError("--files: \(objection)")
             }
-            if owners.isEmpty { throw DownloadsStartError("--files: no fleet has its files there") }
             let records = contents.records
             report.records = records.count
             let objects = try await listed()
@@ -142,7 +143,7 @@ public final class FleetCheck {
             }
         }
         guard repairs else { return }
-        let collector = ObjectCollector(fleet: store, storage: storage) { _ in }
+        let collector = ObjectCollector(fleet: store, storage: storage, isOwn: { true }) { _ in }
         let gone = try await collector.sweepOnce(olderThan: orphanAge)
         report.repaired += min(gone, count)
     }

@@ -17,23 +17,34 @@ final class ObjectDepot: FileDepot {
     static let addressLifetime = 60
 
     let storage: ObjectStorage
+    let place: ObjectPlace
     private let local: LocalFileDepot
     private let pauses: (first: Duration, longest: Duration)
     private let noteGarbage: @Sendable (String) async -> Void
     private let log: @Sendable (DownloadLogEvent) -> Void
     private let uploads = Turnstile(places: ObjectDepot.mostUploads)
-    /// Whether the last attempt to store a file failed, as far as the log was told.
-    private let isAway = Locked(false)
+    private let condition = Locked(Condition())
+
+    /// Whether files can be stored, as far as is known.
+    private struct Condition {
+        /// Whether the storage did not answer as it should when it was last tried.
+        var isSilent = false
+        /// How many files have been sent in vain, and wait.
+        var waitingFiles = 0
+
+        var isAway: Bool { isSilent || waitingFiles > 0 }
+    }
 
     /// - Parameters:
     ///   - pauses: the first pause before a file is sent again, and the longest; each doubles the one before.
     ///   - noteGarbage: has an object be removed in a while that may be stored only then.
     init(
-        _ local: LocalFileDepot, _ storage: ObjectStorage, pauses: (first: Duration, longest: Duration),
+        _ local: LocalFileDepot, _ storage: ObjectStorage, _ place: ObjectPlace, pauses: (first: Duration, longest: Duration),
         noteGarbage: @escaping @Sendable (String) async -> Void, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) {
         self.local = local
         self.storage = storage
+        self.place = place
         self.pauses = pauses
         self.noteGarbage = noteGarbage
         self.log = log
@@ -85,6 +96,12 @@ final class ObjectDepot: FileDepot {
         var pause = pauses.first
         var mismatches = 0
         var isSecured = false
+        var isWaiting = false
+        func note(_ failure: ObjectStorageError?) {
+            if isWaiting != (failure != nil) { update(failure?.message) { $0.waitingFiles += failure == nil ? -1 : 1 } }
+            isWaiting = failure != nil
+        }
+        defer { note(nil) }
         while true {
             await uploads.enter()
             let failure = await upload(file, to: key)
@@ -122,30 +139,38 @@ final class ObjectDepot: FileDepot {
     }
 
     /// Why nothing can ever be stored as it is configured. While the storage is away, that is not known: then the log is told.
-    /// - Parameter fleet: its name.
-    func problem(for fleet: String) async -> String? {
+    func problem() async -> String? {
         do throws(ObjectStorageError) {
-            return try await storage.claim(for: fleet).map(Self.belongsToOther)
+            return try await place.settle().map { "--files: \($0)" }
         } catch .unavailable(let reason) {
-            note(.unavailable(reason))
+            update(reason) { $0.isSilent = true }
             return nil
         } catch {
             return "--files: \(error.message)"
         }
     }
 
-    /// What a fleet removes that its records do not name would be the other's.
-    static func belongsToOther(_ fleet: String) -> String {
-        "--files: the files of another fleet are there; name another prefix, or remove the object .pawl/\(fleet) if that one is no more"
+    /// Tries every few seconds whether the storage answers, until the task is cancelled.
+    func watch() async {
+        while true {
+            do { try await Task.sleep(for: Self.probeInterval) } catch { return }
+            var problem: String?
+            do throws(ObjectStorageError) { problem = try await place.probe() } catch { problem = error.message }
+            if Task.isCancelled { return }
+            update(problem) { $0.isSilent = problem != nil }
+        }
     }
 
+    private static let probeInterval: Duration = .seconds(5)
+
     /// Whether files have to wait, as far as is known.
-    var isStorageAway: Bool { isAway.withLock { $0 } }
+    var isStorageAway: Bool { condition.withLock { $0.isAway } }
 
     private func upload(_ file: VerifiedFile, to key: ObjectKey) async -> ObjectStorageError? {
         if Task.isCancelled { return .cancelled }
         let begun = ContinuousClock.now
         do throws(ObjectStorageError) {
+            if let problem = try await place.settle() { return .unavailable(problem) }
             try await storage.upload(
                 file.part.descriptor, length: file.length, sha256: file.sha256, to: key.description, mediaType: nil)
             log(.stored(took: .now - begun, bytes: file.length))
@@ -176,12 +201,15 @@ final class ObjectDepot: FileDepot {
         }.value
     }
 
-    private func note(_ failure: ObjectStorageError?) {
-        let isNews = isAway.withLock { isAway in
-            defer { isAway = failure != nil }
-            return isAway != (failure != nil)
+    /// Tells the log if files have to wait from now on, or need not wait any more.
+    private func update(_ problem: String?, _ change: (inout Condition) -> Void) {
+        let news: String?? = condition.withLock { condition in
+            let wasAway = condition.isAway
+            change(&condition)
+            if wasAway == condition.isAway { return nil }
+            return .some(condition.isAway ? problem ?? "" : nil)
         }
-        if isNews { log(.objectStorage(failure?.message)) }
+        if let news { log(.objectStorage(news)) }
     }
 
     func finishPublishing(_ id: DownloadID) throws(FileError) { try local.finishPublishing(id) }

@@ -41,8 +41,14 @@ public struct FleetCondition: Sendable {
 struct FleetContents: Sendable {
     /// Names the fleet in event ids.
     var epoch: UInt64 = 0
+    /// Names the database, which a copy of it has another of.
+    var database = ""
+    /// The database that has marked where the objects are.
+    var placedBy: String?
     /// Names the fleet where it keeps its objects.
-    var name: String { String(epoch >> 16, radix: 36) }
+    var owner: ObjectPlace.Owner {
+        ObjectPlace.Owner(name: String(epoch >> 16, radix: 36), database: database, hasPlace: placedBy == database)
+    }
     /// What only the fleet's replicas know.
     var secret: [UInt8] = []
     /// The last changes that the records tell of, in order; what came before is not known one by one.

@@ -179,6 +179,11 @@ extension FleetStore {
         try await perform { writer throws(StoreError) in try writer.retire(leaving: leaving) }
     }
 
+    /// Has the fleet know that its files have a place.
+    func notePlace() async throws(StoreError) {
+        try await perform { writer throws(StoreError) in try writer.notePlace() }
+    }
+
     /// Has an object be removed in a while that no record has named.
     func noteGarbage(_ key: String) async throws(StoreError) {
         try await perform { writer throws(StoreError) in try writer.noteGarbage(key) }

@@ -20,6 +20,8 @@ struct ObjectCollector: Sendable {
 
     let fleet: FleetStore
     let storage: ObjectStorage
+    /// Whether what is there is this fleet's to remove.
+    let isOwn: @Sendable () -> Bool
     let log: @Sendable (DownloadLogEvent) -> Void
 
     /// Removes what was given up, until the task is cancelled.
@@ -35,7 +37,7 @@ struct ObjectCollector: Sendable {
     /// - Returns: how many objects have gone.
     @discardableResult
     func collectOnce() async -> Int {
-        guard let keys = try? await fleet.takeGarbage(atMost: Self.batch), !keys.isEmpty else { return 0 }
+        guard isOwn(), let keys = try? await fleet.takeGarbage(atMost: Self.batch), !keys.isEmpty else { return 0 }
         let gone = await remove(keys)
         // If the database does not hear of it, they are removed again.
         try? await fleet.dropGarbage(gone)
@@ -48,7 +50,7 @@ struct ObjectCollector: Sendable {
         while true {
             do { try await Task.sleep(for: pause) } catch { return }
             pause = Self.sweepInterval
-            guard (try? await fleet.claimSweep(every: Self.sweepInterval)) == true else { continue }
+            guard isOwn(), (try? await fleet.claimSweep(every: Self.sweepInterval)) == true else { continue }
             do throws(Failure) {
                 _ = try await sweepOnce(olderThan: Self.sweepAge)
             } catch {

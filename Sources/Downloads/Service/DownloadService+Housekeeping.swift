@@ -42,9 +42,9 @@ extension DownloadService {
                     }
                 })
         }
-        if let fleet, let storage = depot.objects?.storage {
-            let collector = ObjectCollector(fleet: fleet, storage: storage, log: log)
-            tasks += [Task { await collector.collect() }, Task { await collector.sweep() }]
+        if let fleet, let objects = depot.objects {
+            let collector = ObjectCollector(fleet: fleet, storage: objects.storage, isOwn: { objects.place.isOwn }, log: log)
+            tasks += [Task { await collector.collect() }, Task { await collector.sweep() }, Task { await objects.watch() }]
         }
         return tasks
     }

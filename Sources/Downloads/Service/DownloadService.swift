@@ -136,13 +136,14 @@ public actor DownloadService {
     /// Where files are as the configuration has it.
     static func makeDepot(
         _ directory: DataDirectory, _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ fleet: FleetStore?,
-        log: @escaping @Sendable (DownloadLogEvent) -> Void
+        _ contents: FleetContents?, log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) -> any FileDepot {
         let local = LocalFileDepot(directory)
-        guard let (location, credentials) = configuration.objects else { return local }
+        guard let (location, credentials) = configuration.objects, let owner = contents?.owner else { return local }
         let storage = ObjectStorage(location, credentials: credentials, client: client)
         return ObjectDepot(
-            local, storage, pauses: configuration.retryDelay, noteGarbage: { try? await fleet?.noteGarbage($0) }, log: log)
+            local, storage, ObjectPlace(storage, owner) { try? await fleet?.notePlace() }, pauses: configuration.retryDelay,
+            noteGarbage: { try? await fleet?.noteGarbage($0) }, log: log)
     }
 
     /// The same with a store and a depot of the caller's choice.
@@ -161,11 +162,11 @@ public actor DownloadService {
             store = try openStore(directory)
             fleet = store.fleet
             contents = try store.load()
-            depot = openDepot?(directory) ?? Self.makeDepot(directory, configuration, client, fleet, log: log)
+            depot = openDepot?(directory) ?? Self.makeDepot(directory, configuration, client, fleet, contents.fleet, log: log)
         } catch {
             throw DownloadsStartError(error.description)
         }
-        if let objects = depot.objects, let fleet = contents.fleet, let problem = await objects.problem(for: fleet.name) {
+        if let problem = await depot.objects?.problem() {
             await store.close()
             throw DownloadsStartError(problem)
         }

@@ -67,8 +67,8 @@ struct FleetCheckTests {
         let replica = try await scene.replica()
         let added = try await replica.service.add(try scene.fleet.new("size=20000&seed=1")).download
         _ = try await replica.follow(added.id) { $0.state == .completed }
-        try await scene.storage.remove(".pawl/\(try #require(try await scene.storage.owners().first))")
-        if let owner { #expect(try await scene.storage.claim(for: owner) == nil) }
+        try await scene.storage.remove(try await scene.mark())
+        if let owner { try await scene.storage.mark(for: owner, noting: "") }
         await #expect(throws: DownloadsStartError.self) { _ = try await check(scene, repairing: true) }
         #expect(replica.service.index.download(added.id)?.fileMissing == false)
         await replica.service.shutdown()

@@ -2,6 +2,7 @@ import DemoUpstream
 import Foundation
 import HTTPClient
 import HTTPCore
+import Postgres
 import System
 import TestSupport
 import Testing
@@ -188,6 +189,77 @@ struct ObjectFleetTests {
         #expect(try await collector.sweepOnce(olderThan: .zero) == 2)
         #expect(try await scene.storage.unfinishedUploads().items.map(\.key) == ["others/5"])
         #expect(try await scene.keys() == ["others/50"])
+        await replica.service.shutdown()
+    }
+
+    /// Why a replica does not start.
+    private func refusal(_ scene: ObjectScene, prefix: String = "some/prefix") async -> String? {
+        do {
+            let location = try ObjectLocation(
+                parsing: "s3://\(scene.storage.location.bucket)/\(prefix)?endpoint=http://127.0.0.1:\(scene.relay.port)")
+            let replica = try await scene.replica { $0.objects?.location = location }
+            await replica.service.shutdown()
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test("a fleet has one place for its files, which is no other's and no copy's")
+    func onePlace() async throws {
+        let scene = try await ObjectScene()
+        #expect(await refusal(scene) == nil)
+        let mark = try await scene.mark()
+        let name = String(mark.dropFirst(".pawl/".count))
+        #expect(await refusal(scene) == nil)
+        #expect(await refusal(scene, prefix: "some/prefiks")?.contains("this fleet has its files elsewhere") == true)
+        // Moved, with the mark.
+        let moved = ObjectStorage(
+            try ObjectLocation(
+                parsing: "s3://\(scene.storage.location.bucket)/moved?endpoint=\(try await PrivateStorage.shared().endpoint)"),
+            credentials: scene.objects.credentials, client: scene.fleet.client)
+        try await moved.mark(for: name, noting: "")
+        #expect(await refusal(scene, prefix: "moved") == nil)
+        // The records of another database have these files.
+        try await scene.storage.mark(for: name, noting: "1-1")
+        #expect(await refusal(scene)?.contains("a database that this one is a copy of") == true)
+        await #expect(throws: DownloadsStartError.self) {
+            let database = scene.fleet.database.conninfo
+            let check = try FleetCheck(database: database, objects: scene.objects, client: scene.fleet.client)
+            _ = try await check.run(repairing: true)
+        }
+        // Restored from a backup, it finds its files once the other one gives them up.
+        let database = try PostgresConnection(scene.fleet.database.conninfo, application: "test", within: .seconds(10))
+        defer { database.close() }
+        try database.execute("UPDATE pawl.meta SET value = '1-1' WHERE name = 'place'", within: .seconds(10))
+        #expect(await refusal(scene)?.contains("remove the object \(mark)") == true)
+        try await scene.storage.remove(mark)
+        #expect(await refusal(scene) == nil)
+        #expect(await refusal(scene, prefix: "some/prefiks")?.contains("elsewhere") == true)
+    }
+
+    @Test("what begins without the storage leaves another fleet's place alone")
+    func placeOfAnother() async throws {
+        let scene = try await ObjectScene()
+        try await scene.storage.mark(for: "them", noting: "1")
+        scene.relay.set(.refuse)
+        let replica = try await scene.replica()
+        let id = try await replica.service.add(try scene.fleet.new("size=20000&seed=1")).download.id
+        scene.relay.set(.relay)
+        try await until { replica.service.index.download(id)?.waitingFor == .storage }
+        #expect(await replica.service.storeCondition().degraded == [.objectsAway])
+        // Left by somebody; nobody's in this database.
+        let stray = ObjectKey(id: id, upload: 7).description
+        try await scene.storage.mark(for: "them", noting: "1")
+        let store = try #require(await replica.service.fleet)
+        let place = try #require(await replica.service.depot.objects?.place)
+        try await store.noteGarbage(stray)
+        let collector = ObjectCollector(fleet: store, storage: scene.storage, isOwn: { place.isOwn }, log: { _ in })
+        #expect(await collector.collectOnce() == 0)
+        #expect(try await scene.keys() == [])
+        try await scene.storage.remove(".pawl/them")
+        #expect(try await replica.follow(id) { !$0.state.isLive }.state == .completed)
+        try await until { await replica.service.storeCondition().degraded == [] }
         await replica.service.shutdown()
     }
 

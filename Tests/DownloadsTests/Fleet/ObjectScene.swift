@@ -68,6 +68,14 @@ final class ObjectScene: Sendable {
     /// The keys that the storage has.
     func keys() async throws -> [String] { try await storage.list().items.map(\.key).filter { !$0.hasPrefix(".pawl/") } }
 
+    /// The key of what marks the fleet's place.
+    func mark() async throws -> String {
+        guard let mark = try await storage.list(prefix: ".pawl/").items.first else {
+            throw ServiceFixture.Missing(what: "a mark")
+        }
+        return mark.key
+    }
+
     /// How many objects the database knows to be given up.
     func garbage() throws -> Int64 {
         let connection = try PostgresConnection(fleet.database.conninfo, application: "test", within: .seconds(10))
@@ -78,7 +86,7 @@ final class ObjectScene: Sendable {
 
     func collector(_ replica: Replica) async throws -> ObjectCollector {
         guard let store = await replica.service.fleet else { throw ServiceFixture.Missing(what: "a fleet") }
-        return ObjectCollector(fleet: store, storage: storage, log: { _ in })
+        return ObjectCollector(fleet: store, storage: storage, isOwn: { true }, log: { _ in })
     }
 }
 

@@ -312,6 +312,11 @@ extension PostgresRecordWriter {
 // MARK: - Objects
 
 extension PostgresRecordWriter {
+    /// Notes that this database's fleet has marked where its objects are.
+    func notePlace() throws(StoreError) {
+        _ = try ask([PostgresCommand(Statements.notePlace, [])])
+    }
+
     /// Has an object be removed in a while that no record has named: a request to store it that was given up has ended by then.
     func noteGarbage(_ key: String) throws(StoreError) {
         _ = try ask([PostgresCommand(Statements.noteGarbage, [.text(key)])])
@@ -551,6 +556,10 @@ extension PostgresRecordWriter {
             try each(Statements.epoch) {
                 fleet.epoch = (UInt64($0.text(0) ?? "") ?? 0) << 16 | UInt64(clamping: timeline & 0xFFFF)
             }
+            try each(Statements.place) { row in
+                fleet.database = row.text(0) ?? ""
+                fleet.placedBy = row.text(1)
+            }
             try each(Statements.secret) { fleet.secret = Array(($0.text(0) ?? "").utf8) }
             try each(Statements.clock) { fleet.base = UInt64(clamping: $0.integer(0)) }
             try each(Statements.recent) { row in
@@ -628,6 +637,16 @@ extension PostgresRecordWriter {
             "standbys",
             "SELECT EXISTS (SELECT FROM pg_stat_replication) AND current_setting('synchronous_standby_names') = ''")
         static let epoch = PostgresStatement("epoch", "SELECT value FROM pawl.meta WHERE name = 'epoch'")
+        /// A restored or copied database has another number, or is in another cluster.
+        private static let database =
+            "(SELECT system_identifier FROM pg_control_system()) || '-' || (SELECT oid FROM pg_database WHERE datname = current_database())"
+        static let place = PostgresStatement("place", "SELECT \(database), (SELECT value FROM pawl.meta WHERE name = 'place')")
+        static let notePlace = PostgresStatement(
+            "note_place",
+            """
+            INSERT INTO pawl.meta (name, value) VALUES ('place', \(database))
+                ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value
+            """)
         static let secret = PostgresStatement("secret", "SELECT value FROM pawl.meta WHERE name = 'secret'")
         static let clock = PostgresStatement("clock", "SELECT seq FROM pawl.clock")
         static let recent = PostgresStatement(
