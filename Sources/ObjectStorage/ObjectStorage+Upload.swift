@@ -29,8 +29,13 @@ extension ObjectStorage {
         request.fields = fields
         request.set(file: file, 0..<max(0, length), sha256: sha256)
         // Sent again after a lost answer, the same bytes replace themselves.
-        let response = try await send(request)
-        return ObjectDescription(length: length, tag: Self.tag(response))
+        let tag = Self.tag(try await send(request))
+        if !tag.isEmpty { return ObjectDescription(length: length, tag: tag) }
+        // Whoever does not name what it has stored, may not have stored it.
+        guard let object = try await head(key), object.length == length else {
+            throw .invalidResponse("it took a file, and does not have it")
+        }
+        return object
     }
 
     private func uploadParts(

@@ -102,20 +102,24 @@ public final class ObjectStorage: Sendable {
     /// - Parameters:
     ///   - owner: letters, digits and hyphens.
     ///   - note: tells the owner from others of that name. An empty mark, as it may be left by hand, is anybody's of the name.
-    public func ownership(for owner: String, noting note: String) async throws(ObjectStorageError) -> ObjectOwnership {
-        let found = try await list(prefix: Self.marks, after: nil, atMost: 2).items
+    ///   - limit: how long each request may take, which is sent once then.
+    public func ownership(
+        for owner: String, noting note: String, within limit: Duration? = nil
+    ) async throws(ObjectStorageError) -> ObjectOwnership {
+        let found = try await list(prefix: Self.marks, after: nil, atMost: 2, within: limit).items
         let names = found.map { String($0.key.dropFirst(Self.marks.utf8.count)) }
         if let other = names.first(where: { $0 != owner }) { return .other(other) }
         if names.isEmpty { return .nobody }
-        let kept = try await send(StorageRequest("GET", key: Self.marks + owner)).body
+        let kept = try await send(StorageRequest("GET", key: Self.marks + owner), tries: limit.map { _ in 1 }, timeout: limit)
+            .body
         return kept.isEmpty || kept == Array(note.utf8) ? .own : .copy
     }
 
     /// Leaves an object there that tells whose it is, which shows besides that the bucket may be written to.
-    public func mark(for owner: String, noting note: String) async throws(ObjectStorageError) {
+    public func mark(for owner: String, noting note: String, within limit: Duration? = nil) async throws(ObjectStorageError) {
         var request = StorageRequest("PUT", key: Self.marks + owner)
         request.set(bytes: Array(note.utf8))
-        _ = try await send(request)
+        _ = try await send(request, tries: limit.map { _ in 1 }, timeout: limit)
     }
 
     /// Whether that object is there, asked once.
@@ -139,13 +143,15 @@ public final class ObjectStorage: Sendable {
         }
     }
 
-    private func list(prefix: String, after key: String?, atMost count: Int) async throws(ObjectStorageError) -> ObjectPage {
+    private func list(
+        prefix: String, after key: String?, atMost count: Int, within limit: Duration? = nil
+    ) async throws(ObjectStorageError) -> ObjectPage {
         var query = [
             QueryItem(name: "list-type", value: "2"), QueryItem(name: "max-keys", value: String(count)),
             QueryItem(name: "encoding-type", value: "url"), QueryItem(name: "prefix", value: location.fullKey(prefix)),
         ]
         if let key { query.append(QueryItem(name: "start-after", value: location.fullKey(key))) }
-        let response = try await send(StorageRequest("GET", query: query))
+        let response = try await send(StorageRequest("GET", query: query), tries: limit.map { _ in 1 }, timeout: limit)
         return try ObjectPage(try Self.document(response), location: location)
     }
 

@@ -64,10 +64,26 @@ struct FaultTests {
 
     @Test("A media type that cannot be sent is left out", arguments: ["text/plain\r\nX: y", "text/ü", "a\0"])
     func mediaTypeIsChecked(mediaType: String) async throws {
-        let origin = try ScriptedOrigin { _ in [.response(200)] }
+        let origin = try ScriptedOrigin { _ in [.response(200, [("ETag", "\"tag\"")])] }
         try await ObjectStorage(origin, client: client).upload(Upload([1]), to: "k", mediaType: mediaType)
         #expect(origin.requests.map { $0["Content-Type"] } == [nil])
         #expect(origin.requests.map { $0["X"] } == [nil])
+    }
+
+    @Test("A service that does not name what it has stored is asked for it", arguments: [true, false])
+    func namelessUpload(isThere: Bool) async throws {
+        let origin = try ScriptedOrigin { request in
+            if request.method == "PUT" { return [.response(200)] }
+            return [.text("HTTP/1.1 \(isThere ? 200 : 404) -\r\nContent-Length: 1\r\nETag: \"tag\"\r\n\r\n")]
+        }
+        let storage = try ObjectStorage(origin, client: client)
+        let error = await failure { () async throws(ObjectStorageError) in
+            let file: Upload
+            do { file = try Upload([1]) } catch { throw .unreadableFile("\(error)") }
+            try await storage.upload(file.file, length: 1, sha256: SHA256.digest(of: [1]), to: "k", mediaType: nil)
+        }
+        #expect((error == nil) == isThere)
+        #expect(origin.requests.map(\.method) == ["PUT", "HEAD"])
     }
 
     @Test("Tries are bounded")

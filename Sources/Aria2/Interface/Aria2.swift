@@ -141,6 +141,8 @@ public final class Aria2: Sendable {
             }
         }
         guard prepared.entries.allSatisfy({ isQuick($0.step) }) else { return nil }
+        // What another replica has just added is looked up.
+        var isBehind = false
         func result(_ step: RPCStep) -> Result<Answer, RPCError> {
             switch step {
             case .failed(let error): return .failure(error)
@@ -149,11 +151,13 @@ public final class Aria2: Sendable {
                 do throws(RPCError) {
                     return .success(try executor.answer(call))
                 } catch {
+                    if error.meansUnknown, executor.downloads.isShared { isBehind = true }
                     return .failure(error)
                 }
             }
         }
-        return encode(prepared, prepared.entries.map { result($0.step) }, callback, storage: &storage)
+        let results = prepared.entries.map { result($0.step) }
+        return isBehind ? nil : encode(prepared, results, callback, storage: &storage)
     }
 
     /// Answers a message, whatever it waits for.

@@ -53,10 +53,8 @@ final class RPCExecutor: Sendable {
         case .notFound: break
         case .ambiguous: throw RPCError("GID \(text) is not unique")
         }
-        throw Self.isUnknown(text)
+        throw RPCError.isUnknown(text)
     }
-
-    private static func isUnknown(_ gid: String) -> RPCError { RPCError("GID \(gid) is not found") }
 
     private func list(_ downloads: [Download], _ keys: StatusKeys, for caller: Aria2Caller) -> Answer {
         .statuses(caller.scope == .full ? downloads : downloads.map(\.withoutSecrets), keys)
@@ -94,7 +92,7 @@ final class RPCExecutor: Sendable {
             }
             return details
         } catch {
-            throw error == .notFound ? Self.isUnknown(gid) : RPCError(error)
+            throw error == .notFound ? RPCError.isUnknown(gid) : RPCError(error)
         }
     }
 
@@ -102,7 +100,14 @@ final class RPCExecutor: Sendable {
 
     /// Carries out one call.
     private func perform(_ call: AuthorizedCall, from peer: SocketAddress) async throws(RPCError) -> Answer {
-        let answer = try await carryOut(call)
+        let answer: Answer
+        do throws(RPCError) {
+            answer = try await carryOut(call)
+        } catch  where error.meansUnknown && downloads.isShared {
+            // Another replica may have just added it.
+            do throws(DownloadError) { try await downloads.catchUp() } catch { throw RPCError(error) }
+            answer = try await carryOut(call)
+        }
         if let change = call.method.loggedChange { access.log(change, by: call.caller, from: peer) }
         return answer
     }
@@ -196,7 +201,7 @@ final class RPCExecutor: Sendable {
             // It moved on, or went, before its turn came.
             switch error {
             case .illegalTransition: throw RPCError(refusal(download.gid))
-            case .notFound: throw Self.isUnknown(gid)
+            case .notFound: throw RPCError.isUnknown(gid)
             default: throw RPCError(error)
             }
         }
@@ -220,7 +225,7 @@ final class RPCExecutor: Sendable {
         } catch {
             switch error {
             case .preconditionFailed: throw refusal
-            case .notFound: throw Self.isUnknown(gid)
+            case .notFound: throw RPCError.isUnknown(gid)
             default: throw RPCError(error)
             }
         }
@@ -241,7 +246,7 @@ final class RPCExecutor: Sendable {
         } catch {
             switch error {
             case .illegalTransition: throw RPCError("GID#\(download.gid) not found in the waiting queue.")
-            case .notFound: throw Self.isUnknown(gid)
+            case .notFound: throw RPCError.isUnknown(gid)
             default: throw RPCError(error)
             }
         }
@@ -267,7 +272,7 @@ final class RPCExecutor: Sendable {
         } catch {
             switch error {
             case .preconditionFailed, .illegalTransition: throw refusal
-            case .notFound: throw Self.isUnknown(gid)
+            case .notFound: throw RPCError.isUnknown(gid)
             default: throw RPCError(error)
             }
         }
@@ -303,7 +308,7 @@ final class RPCExecutor: Sendable {
         } catch {
             switch error {
             case .preconditionFailed, .illegalTransition: throw refusal
-            case .notFound: throw Self.isUnknown(gid)
+            case .notFound: throw RPCError.isUnknown(gid)
             default: throw RPCError(error)
             }
         }

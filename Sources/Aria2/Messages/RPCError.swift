@@ -6,16 +6,22 @@ struct RPCError: Error, Sendable, Equatable {
     let code: Int
     /// A sentence for people. Clients compare ``unauthorized``'s.
     let message: String
+    /// Whether there is no such download here: in a fleet, another replica may have just added it.
+    let meansUnknown: Bool
 
     /// What a method refuses.
     init(_ message: String) {
         self.init(code: 1, message)
     }
 
-    private init(code: Int, _ message: String) {
+    private init(code: Int, _ message: String, meansUnknown: Bool = false) {
         self.code = code
         self.message = message
+        self.meansUnknown = meansUnknown
     }
+
+    /// Nothing has this gid.
+    static func isUnknown(_ gid: String) -> RPCError { RPCError(code: 1, "GID \(gid) is not found", meansUnknown: true) }
 
     /// The secret is missing or wrong.
     static let unauthorized = RPCError("Unauthorized")

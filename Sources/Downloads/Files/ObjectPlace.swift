@@ -27,6 +27,9 @@ final class ObjectPlace: Sendable {
         self.settled = settled
     }
 
+    /// How long a request may take: what is not answered by then is asked again later.
+    private static let patience: Duration = .seconds(3)
+
     /// Whether it is known to be this fleet's. Until then nothing is stored or removed there.
     var isOwn: Bool { isSettled.withLock { $0 } }
 
@@ -34,9 +37,9 @@ final class ObjectPlace: Sendable {
     /// - Returns: why it is not.
     func settle() async throws(ObjectStorageError) -> String? {
         if isOwn { return nil }
-        let ownership = try await storage.ownership(for: owner.name, noting: owner.database)
+        let ownership = try await storage.ownership(for: owner.name, noting: owner.database, within: Self.patience)
         if let objection = Self.objection(to: ownership, for: owner) { return objection }
-        try await storage.mark(for: owner.name, noting: owner.database)
+        try await storage.mark(for: owner.name, noting: owner.database, within: Self.patience)
         await settled()
         isSettled.withLock { $0 = true }
         return nil
@@ -45,7 +48,7 @@ final class ObjectPlace: Sendable {
     /// Tries whether the storage answers.
     func probe() async throws(ObjectStorageError) -> String? {
         guard isOwn else { return try await settle() }
-        return try await storage.isMarked(for: owner.name, within: .seconds(5))
+        return try await storage.isMarked(for: owner.name, within: Self.patience)
             ? nil : "the object .pawl/\(owner.name) is gone, which marks the place"
     }
 

@@ -57,6 +57,8 @@ struct FleetContents: Sendable {
     var base: UInt64 = 0
     /// Whose records this replica owns: those of an earlier run on the same data directory.
     var owned: Set<DownloadID> = []
+    /// Those of them that have turns.
+    var turns: Set<DownloadID> = []
 
     /// The last change that the records tell of.
     var newest: UInt64 { base + UInt64(recent.count) }

@@ -276,6 +276,7 @@ extension FleetStore {
             queue(.follow)
             queue(.takeLetters)
             queue(.upkeep)
+            transfers.tick()
             follower.tell { $0.ticked() }
         }
     }

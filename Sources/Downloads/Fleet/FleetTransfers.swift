@@ -5,8 +5,18 @@ final class FleetTransfers: Sendable {
     private struct State {
         var own: [DownloadID: TransferCounters] = [:]
         var told: [DownloadID: Sample] = [:]
-        var others: [DownloadID: TransferCounters] = [:]
+        var others: [DownloadID: Other] = [:]
     }
+
+    /// A transfer of another replica's.
+    private struct Other {
+        let counters: TransferCounters
+        /// For how many seconds nothing has been told of it.
+        var silence = 0
+    }
+
+    /// After so many seconds what was told of a transfer that moved does not hold any more: its replica tells of it every second.
+    private static let mostSilence = 3
 
     /// What is told of a transfer.
     private struct Sample: Equatable {
@@ -34,11 +44,11 @@ final class FleetTransfers: Sendable {
                 return nil
             }
             if let own = state.own[download.id] { return own }
-            let counters = state.others[download.id] ?? TransferCounters(received: download.bytesReceived)
-            counters.received = max(counters.received, download.bytesReceived)
-            counters.connections = download.segments
-            state.others[download.id] = counters
-            return counters
+            let other = state.others[download.id] ?? Other(counters: TransferCounters(received: download.bytesReceived))
+            other.counters.received = max(other.counters.received, download.bytesReceived)
+            other.counters.connections = download.segments
+            state.others[download.id] = other
+            return other.counters
         }
     }
 
@@ -76,13 +86,26 @@ final class FleetTransfers: Sendable {
         state.withLock { state in
             for line in message.split(separator: "\n") {
                 let fields = line.split(separator: " ")
-                guard fields.count >= 5, let id = DownloadID(String(fields[0])), let counters = state.others[id],
+                guard fields.count >= 5, let id = DownloadID(String(fields[0])), let counters = state.others[id]?.counters,
                     let received = Int64(fields[1]), let speed = Int64(fields[2]), let connections = Int(fields[4])
                 else { continue }
                 counters.received = received
                 counters.bytesPerSecond = speed
                 counters.isStalled = fields[3] == "1"
                 counters.connections = connections
+                state.others[id]?.silence = 0
+            }
+        }
+    }
+
+    /// A second has passed: the transfers of a replica that tells nothing any more stand still, as far as is known.
+    func tick() {
+        state.withLock { state in
+            for (id, other) in state.others where other.counters.bytesPerSecond > 0 {
+                state.others[id]?.silence += 1
+                guard other.silence + 1 > Self.mostSilence else { continue }
+                other.counters.bytesPerSecond = 0
+                other.counters.isStalled = true
             }
         }
     }

@@ -60,7 +60,9 @@ extension DownloadService {
                 if !written.ranges.isEmpty { kept.insert(record.id) }
                 record.download.revision = max(record.download.revision, told[record.id]?.revision ?? 0) + 1
                 changes += [.save(record), .show(record.download)]
-                entries[record.id] = Entry(DownloadMachine(record, url: url, written: written))
+                let entry = Entry(DownloadMachine(record, url: url, written: written))
+                entry.hasTurn = found.turns.contains(record.id)
+                entries[record.id] = entry
             }
         }
         publisher.restore(shown, found, fleet.transfers)

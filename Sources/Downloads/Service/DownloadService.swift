@@ -67,17 +67,26 @@ public actor DownloadService {
     private var housekeeping: [Task<Void, Never>] = []
 
     /// URLs whose first download is being made durable, with those who wait to see whether theirs is a duplicate.
-    private var pendingURLs: [String: [CheckedContinuation<Void, Never>]] = [:]
+    private var pendingURLs: [String: [Follower]] = [:]
     /// Names in aria2's RPC that clients have chosen for downloads that are being made durable.
     private var pendingGIDs: Set<DownloadGID> = []
     /// Records that are being read, with those who wait for them.
-    private var reading: [DownloadID: [CheckedContinuation<Void, Never>]] = [:]
+    private var reading: [DownloadID: [Follower]] = [:]
     /// What became of requests with a key, and those that are being carried out.
     private var idempotency = IdempotencyStore()
     private var claims: [String: Claim] = [:]
     /// Whether settings are being changed, and those who wait for their turn.
     private var isChangingSettings = false
-    private var settingsWaiters: [CheckedContinuation<Void, Never>] = []
+    private var settingsWaiters: [Follower] = []
+    /// Somebody who waits for another one to do the like. If that one has waited for the store in vain, so has this one: one after
+    /// another, they would wait without an end.
+    private typealias Follower = CheckedContinuation<DownloadError?, Never>
+
+    /// What those are told who wait for somebody that fails so: nothing of theirs has been done.
+    private static func passedOn(_ error: DownloadError?) -> DownloadError? {
+        error == .unconfirmed || error == .overloaded ? .overloaded : nil
+    }
+
     /// Messages to webhooks that an earlier run has left.
     private var leftDeliveries: [WebhookDelivery] = []
     var isStarted = false
@@ -176,6 +185,10 @@ public actor DownloadService {
         var (settings, changes) = configuration.settings.merged(
             withKept: contents.settings, explicit: configuration.explicitSettings.filter { !isKept($0.rawValue) },
             isScheduleExplicit: configuration.speedSchedule != nil && !isKept(ServiceSettings.scheduleName))
+        for name in configuration.explicitSettings
+        where isKept(name.rawValue) && configuration.settings[name] != settings[name] {
+            log(.warning("\(name.rawValue) stays \(settings[name]), as the fleet has it; PATCH /settings changes it"))
+        }
         configuration.settings = settings
         for record in contents.idempotencyRecords {
             changes += idempotency.remember(record, now: .now()).map(StoreChange.forget)
@@ -412,15 +425,15 @@ extension DownloadService {
         }
         // Last: whatever else is waited for, another request for the same may come meanwhile.
         var takenIn: Set<DownloadID> = []
-        repeat { await awaitPending(requests) } while try await takeIn(requests, label: label, &takenIn)
+        repeat { try await awaitPending(requests) } while try await takeIn(requests, label: label, &takenIn)
         guard !isShuttingDown else { throw .shuttingDown }
         return takenIn
     }
 
     /// Waits until no first download of these is being made durable.
-    private func awaitPending(_ requests: [NewDownload]) async {
+    private func awaitPending(_ requests: [NewDownload]) async throws(DownloadError) {
         while let request = requests.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
-            await withCheckedContinuation { pendingURLs[request.url.string]?.append($0) }
+            if let failure = await withCheckedContinuation({ pendingURLs[request.url.string]?.append($0) }) { throw failure }
         }
     }
 
@@ -587,9 +600,10 @@ extension DownloadService {
             for other in drafts.reseated { send(.reseated(other.arrival), to: other.id) }
             submitGroup()
         }
+        var failure: DownloadError?
         defer {
             pendingGIDs.subtract(drafts.gids)
-            for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0.resume() } }
+            for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0.resume(returning: Self.passedOn(failure)) } }
         }
         let commit = store.submit(changes)
         // They may have turns as soon as they are there: in a fleet, by the same transaction.
@@ -605,6 +619,7 @@ extension DownloadService {
                 try await catchUp()
                 return false
             }
+            failure = DownloadError(error)
             throw DownloadError(error)
         }
         if fleet != nil {
@@ -931,7 +946,7 @@ extension DownloadService {
         var isBehind = fleet != nil && ids.contains { index.version(of: $0) == nil }
         while true {
             if let id = ids.first(where: { reading[$0] != nil }) {
-                await withCheckedContinuation { reading[id]?.append($0) }
+                if let failure = await withCheckedContinuation({ reading[id]?.append($0) }) { throw failure }
                 hasWaited = true
             } else if isBehind {
                 // Another replica may have just added it.
@@ -944,14 +959,16 @@ extension DownloadService {
         let missing = ids.filter { entries[$0] == nil && index.version(of: $0) != nil }
         if missing.isEmpty { return hasWaited ? Pins() : nil }
         for id in missing { reading[id] = [] }
+        var failure: DownloadError?
         defer {
-            for id in missing { reading.removeValue(forKey: id)?.forEach { $0.resume() } }
+            for id in missing { reading.removeValue(forKey: id)?.forEach { $0.resume(returning: Self.passedOn(failure)) } }
         }
         do throws(StoreError) {
             guard let fleet else { return Pins(entries: try await store.records(missing).compactMap(hold)) }
             let taking = try await fleet.take(missing)
             return Pins(entries: taking.records.compactMap(hold), owners: taking.owners)
         } catch {
+            failure = DownloadError(error)
             throw DownloadError(error)
         }
     }
@@ -1072,18 +1089,26 @@ extension DownloadService {
         if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
     ) async throws(DownloadError) -> ServiceSettings {
         // One after another, so that what was expected still holds when the change is made.
-        while isChangingSettings { await withCheckedContinuation { settingsWaiters.append($0) } }
+        while isChangingSettings {
+            if let failure = await withCheckedContinuation({ settingsWaiters.append($0) }) { throw failure }
+        }
         guard !isShuttingDown else { throw .shuttingDown }
         guard isExpected(configuration.settings) else { throw .preconditionFailed }
         isChangingSettings = true
+        var failure: DownloadError?
         defer {
             isChangingSettings = false
-            for waiter in settingsWaiters { waiter.resume() }
+            for waiter in settingsWaiters { waiter.resume(returning: Self.passedOn(failure)) }
             settingsWaiters = []
         }
         var changes = Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, String($0.value)) })
         if let speedSchedule { changes[ServiceSettings.scheduleName] = speedSchedule.keptText }
-        if isShared { return try await changeShared(changes, if: isExpected) }
+        if isShared {
+            do throws(DownloadError) { return try await changeShared(changes, if: isExpected) } catch {
+                failure = error
+                throw error
+            }
+        }
         if let error = await store.submit(changes.map { .set(name: $0.key, value: $0.value) }).failure() {
             throw DownloadError(error)
         }
@@ -1129,7 +1154,7 @@ extension DownloadService {
             guard !isShuttingDown else { throw .shuttingDown }
             guard let claim = claims[key.name] else { break }
             guard claim.digest == key.digest else { throw .keyMismatch }
-            await withCheckedContinuation { claims[key.name]?.waiters.append($0) }
+            if let failure = await withCheckedContinuation({ claims[key.name]?.waiters.append($0) }) { throw failure }
         }
         switch idempotency.lookUp(key, now: .now()) {
         case .found(let outcomes): return outcomes
@@ -1143,20 +1168,21 @@ extension DownloadService {
             release(key)
             return kept
         } catch {
-            release(key)
+            release(key, after: error)
             throw error
         }
     }
 
-    /// Lets those go on who wait for the request with this key. If it has failed, the next of them carries it out.
-    public func release(_ key: RequestKey) {
-        for waiter in claims.removeValue(forKey: key.name)?.waiters ?? [] { waiter.resume() }
+    /// Lets those go on who wait for the request with this key. If it has failed, the next of them carries it out, unless it has waited in
+    /// vain.
+    public func release(_ key: RequestKey, after failure: DownloadError? = nil) {
+        for waiter in claims.removeValue(forKey: key.name)?.waiters ?? [] { waiter.resume(returning: Self.passedOn(failure)) }
     }
 
     /// A request with a key that is being carried out.
     private struct Claim {
         let digest: [UInt8]
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var waiters: [Follower] = []
     }
 
     /// What has to be written for a key to stand for these from then on.

@@ -65,7 +65,8 @@ final class StoreProbe: Sendable {
             condition.degraded = [failure == .full ? .diskFull : .notWritable]
             condition.reason = failure.description
         }
-        note(condition)
+        // Who has lost its lease says so by itself, and begins anew.
+        if await writeFailure != .fenced { note(condition) }
         return condition
     }
 

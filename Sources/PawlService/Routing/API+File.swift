@@ -50,7 +50,7 @@ extension API {
         }
     }
 
-    private static var gone: Problem { Problem(.notFound, "the file is gone from the files directory") }
+    private static var gone: Problem { Problem(.notFound, "the file is gone") }
 
     /// Sends the client to the object storage that has the file, unless its conditions say otherwise; returns false if it is not there.
     private func redirect(

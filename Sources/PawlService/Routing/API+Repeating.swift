@@ -27,14 +27,15 @@ extension API {
         return .later { () throws(Problem) in
             let kept = try await Problem.rethrowing(downloads: await downloads.claim(key))
             if let kept { return try response(kept) }
-            let result: Result<[Addition.Outcome], Problem>
+            let outcomes: [Addition.Outcome]
             do throws(Problem) {
-                result = .success(try await work(key))
+                outcomes = try await work(key)
             } catch {
-                result = .failure(error)
+                await downloads.release(key, after: error.status == .serviceUnavailable ? .overloaded : nil)
+                throw error
             }
             await downloads.release(key)
-            return try response(try result.get())
+            return try response(outcomes)
         }
     }
 }

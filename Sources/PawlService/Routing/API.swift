@@ -60,7 +60,8 @@ final class API: Application {
             configuration.leavesOutAria2
             ? nil
             : Aria2(
-                downloads: downloads, filesDirectory: ProcessEnvironment.absolutePath(path),
+                // A path means nothing in object storage, and is the same at every replica.
+                downloads: downloads, filesDirectory: downloads.keepsObjects ? "/" : ProcessEnvironment.absolutePath(path),
                 access: Aria2Secrets(access: access, metrics: metrics, log: log))
     }
 

@@ -179,6 +179,39 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
+    @Test("those who wait for one another are answered together while the database is away")
+    func waitingTogether() async throws {
+        let scene = try FleetScene()
+        let replica = try await scene.replica { $0.maxConcurrent = 1 }
+        var new = try scene.new("size=1000&seed=1")
+        new.startsPaused = true
+        let paused = try await replica.service.add(new).download
+        let thaw = try await replica.freeze()
+        let begun = ContinuousClock.now
+        let other = try scene.new("size=1000&seed=2")
+        let key = RequestKey("k", request: [1])
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<4 {
+                group.addTask {
+                    var change = DownloadChange()
+                    change.labels = ["\(number)"]
+                    await #expect(throws: DownloadError.self) { _ = try await replica.service.change(paused.id, change) }
+                }
+                group.addTask {
+                    await #expect(throws: DownloadError.self) {
+                        _ = try await replica.service.change([.segments: Int64(number + 1)])
+                    }
+                }
+                group.addTask { await #expect(throws: DownloadError.self) { _ = try await replica.service.add(other) } }
+                group.addTask { await #expect(throws: DownloadError.self) { _ = try await replica.service.claim(key) } }
+            }
+        }
+        // One wait, not four.
+        #expect(begun.duration(to: .now) < FleetStore.patience * 2)
+        thaw()
+        await replica.service.shutdown()
+    }
+
     @Test("of many who ask different replicas for one URL, all are given one download")
     func duplicates() async throws {
         let scene = try FleetScene()

@@ -27,6 +27,23 @@ struct FleetTransfersTests {
         #expect(own.messages().isEmpty)
     }
 
+    @Test("what moved and is told of no more stands still after a while")
+    func silence() throws {
+        let transfers = FleetTransfers()
+        let shown = try #require(transfers.counters(of: transferring(1)))
+        let told = "\(transferring(1).id) 500 20 0 1\n"
+        transfers.receive(told)
+        for _ in 0..<3 { transfers.tick() }
+        #expect(shown.bytesPerSecond == 20 && !shown.isStalled)
+        transfers.receive(told)
+        for _ in 0..<3 { transfers.tick() }
+        #expect(shown.bytesPerSecond == 20)
+        transfers.tick()
+        #expect(shown.bytesPerSecond == 0 && shown.isStalled && shown.received == 500)
+        transfers.receive(told)
+        #expect(shown.bytesPerSecond == 20 && !shown.isStalled)
+    }
+
     @Test("one's own counters are read rather than what others would tell")
     func own() {
         let transfers = FleetTransfers()

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPCore
+import Postgres
 import System
 import TestSupport
 import Testing
@@ -142,6 +143,94 @@ import Testing
         #expect(claim.granted.map(\.id) == [sampleRecord(2).id])
         if loss == .command { #expect(late.granted.isEmpty) }
         #expect(try writer.claim(free: 1, hostLimit: 2).isEmpty)
+    }
+
+    @Test("whoever begins anew on a data directory keeps what it had, with its turns and what it was just asked for")
+    func beginningAnew() throws {
+        let scene = try PostgresScene()
+        let (before, other) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
+        try before.commit((1...4).map { .add(sampleRecord($0)) }, isRepeated: false)
+        #expect(try before.claim(free: 3, hostLimit: 3).count == 3)
+        let ids = (1...4).map { sampleRecord($0).id }
+        var retrying = sampleRecord(3, state: .retrying)
+        retrying.retryAt = .now()
+        try before.commit([.save(sampleRecord(1, state: .downloading)), .save(retrying)], isRepeated: false)
+        try other.commit([.send("letter", to: before.run)], isRepeated: false)
+        let again = try PostgresRecordWriter(scene.options("a"))
+        let found = try #require(try again.load().fleet)
+        #expect(found.owned == Set(ids[0...2]) && found.turns == Set(ids[0...1]))
+        // Two of three turns of that host are taken.
+        #expect(try other.claim(free: 9, hostLimit: 3).map(\.id) == [ids[3]])
+        #expect(try again.letters().map(\.text) == ["letter"])
+        #expect(try scene.number("SELECT count(*) FROM pawl.replicas") == 2)
+    }
+
+    @Test("a name that a client has chosen is one download's, whichever replica is asked")
+    func chosenNames() throws {
+        let scene = try PostgresScene()
+        let (first, second) = try (PostgresRecordWriter(scene.options("a")), PostgresRecordWriter(scene.options("b")))
+        func named(_ number: Int) -> StoreChange {
+            var record = sampleRecord(number)
+            record.download.chosenGID = DownloadGID(7)
+            return .add(record)
+        }
+        try first.commit([named(1)], isRepeated: false)
+        let error = #expect(throws: StoreError.self) { try second.commit([named(2)], isRepeated: false) }
+        #expect(error == .conflict)
+        #expect(try scene.texts("SELECT id FROM pawl.downloads") == [sampleRecord(1).id.description])
+    }
+
+    @Test("which of two is the first of a URL is decided once, whoever saves them at the same time")
+    func racingSaves() throws {
+        let scene = try PostgresScene()
+        let writer = try PostgresRecordWriter(scene.options())
+        try writer.commit([.add(sampleRecord(1, state: .failed)), .add(sampleRecord(2))], isRepeated: false)
+        let url = sampleRecord(1).download.url
+        let (place, state) = (scene.database.conninfo, Monitor(0))
+        try Thread.start(name: "racing") {
+            guard let racing = try? PostgresConnection(place, application: "test", within: .seconds(60)) else { return }
+            // Not committed yet, it is seen by no query, but by the index.
+            try? racing.execute(
+                "BEGIN; UPDATE pawl.downloads SET url = '\(url)', is_first = true, url_digest = sha256(convert_to('\(url)', 'UTF8')) WHERE id = '\(sampleRecord(2).id)'",
+                within: .seconds(60))
+            state.withLock { ($0 = 1, wake: true) }
+            let blocked = PostgresStatement(
+                "blocked",
+                "SELECT count(*) FROM pg_stat_clear_snapshot(), pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+            )
+            let deadline = ContinuousClock.now + .seconds(60)
+            while ContinuousClock.now < deadline,
+                (try? racing.run([PostgresCommand(blocked, [])], within: .seconds(60)).first?.rows.first?.integer(0)) == 0
+            {}
+            try? racing.execute("COMMIT", within: .seconds(60))
+            racing.close()
+            state.withLock { ($0 = 2, wake: true) }
+        }
+        state.wait { $0 > 0 ? .done(()) : .wait(nil) }
+        try writer.commit([.save(sampleRecord(1))], isRepeated: false)
+        state.wait { $0 == 2 ? .done(()) : .wait(nil) }
+        #expect(
+            try scene.texts("SELECT id FROM pawl.downloads WHERE is_first") == [sampleRecord(2).id.description])
+    }
+
+    @Test("events of a restored database have other names, and it has no place for files yet")
+    func restored() throws {
+        let scene = try PostgresScene()
+        let first = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
+        let writer = try PostgresRecordWriter(scene.options("b"))
+        try writer.notePlace()
+        let before = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
+        #expect(before.epoch == first.epoch && before.owner.hasPlace && !first.owner.hasPlace)
+        // As a dump of it is restored.
+        try scene.execute(
+            """
+            ALTER TABLE pawl.meta RENAME TO dumped;
+            CREATE TABLE pawl.meta (name text PRIMARY KEY, value text NOT NULL);
+            INSERT INTO pawl.meta SELECT * FROM pawl.dumped
+            """)
+        let after = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
+        #expect(after.owner.name == before.owner.name && !after.owner.hasPlace)
+        #expect(after.epoch != before.epoch && after.owner.database != before.owner.database)
     }
 
     private static func row(_ record: DownloadRecord) -> String {

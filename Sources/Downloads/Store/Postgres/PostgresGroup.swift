@@ -16,6 +16,7 @@ struct PostgresGroup {
     private var claiming: [(claim: TurnClaim, place: Int)] = []
     /// The revisions of the records that have been saved.
     private var saved: [DownloadID: UInt64] = [:]
+    var savesRecords: Bool { !saved.isEmpty }
 
     /// In this order: nothing is about a new record before that is there, and what tells everybody holds up others from there to the
     /// end of the transaction.

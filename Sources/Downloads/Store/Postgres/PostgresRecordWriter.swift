@@ -89,7 +89,7 @@ final class PostgresRecordWriter: RecordWriter {
         mayLoseCommits = standbys.first?.rows.first?.boolean(0) ?? false
         let values: [PostgresValue] = [.integer(run), .text(options.node), .text("\(PostgresSchema.version)")]
         _ = try StoreError.translating {
-            try connection.run([PostgresCommand(Statements.enrol, values)], within: options.limit)
+            try connection.run([PostgresCommand(Statements.enlist, values)], within: options.limit)
         }
         self.connection = connection
         // Not told of by an initialiser.
@@ -130,7 +130,7 @@ extension PostgresRecordWriter {
         }
         var group = PostgresGroup(run: run)
         for change in changes { group.add(change) }
-        let results = try transact(group.commands, .changes)
+        let results = try transact(insisting: group.savesRecords, group.commands)
         isWritten = true
         for (claim, place) in group.claims where results.indices.contains(place) { claim.grant(readable(results[place])) }
         guard !group.told.isEmpty else { return }
@@ -145,6 +145,21 @@ extension PostgresRecordWriter {
                 })
         }
     }
+
+    /// Runs the commands of a group of changes.
+    /// - Parameter isInsisting: whether records are saved: which of two is the first of its URL may be decided by another replica in the
+    ///   same moment, and is seen then.
+    private func transact(insisting isInsisting: Bool, _ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
+        var attempts = isInsisting ? Self.mostConflicts : 1
+        while true {
+            attempts -= 1
+            do throws(StoreError) {
+                return try transact(commands, .changes)
+            } catch  where error == .conflict && attempts > 0 {}
+        }
+    }
+
+    private static let mostConflicts = 5
 
     /// Follows behind a commit. What is committed has succeeded, even if there is something before it that this release cannot read.
     private func afterCommit(_ body: () throws(StoreError) -> Void) throws(StoreError) {
@@ -297,7 +312,9 @@ extension PostgresRecordWriter {
                 adopted?(orphans)
             }
             upkeeps += 1
-            if upkeeps % 60 == 0 { _ = try ask([Statements.trim, Statements.trimKeys].map { PostgresCommand($0, []) }) }
+            if upkeeps % 60 == 0 {
+                _ = try ask([Statements.trim, Statements.trimMail, Statements.trimKeys].map { PostgresCommand($0, []) })
+            }
         } catch {
             // Tried again in a second.
         }
@@ -446,8 +463,9 @@ extension PostgresRecordWriter {
         if commands.isEmpty { return [] }
         let connection = try connected()
         do throws(PostgresError) {
-            defer { if !connection.isBroken { noteAnswer() } }
-            return try connection.run(commands, within: options.limit)
+            let results = try connection.run(commands, within: options.limit)
+            noteAnswer()
+            return results
         } catch {
             throw StoreError(error)
         }
@@ -542,6 +560,7 @@ extension PostgresRecordWriter {
             try each(Statements.load) { row in
                 let record = try reader.record(from: row)
                 if row.integer(owner) == run { fleet.owned.insert(record.id) }
+                if row.integer(owner + 1) == run { fleet.turns.insert(record.id) }
                 contents.records.append(record)
             }
             try each(Statements.settings) { row in
@@ -551,14 +570,14 @@ extension PostgresRecordWriter {
                 contents.idempotencyRecords.append(try IdempotencyRow.record(from: row) { _ throws(StoreError) in nil })
             }
             try each(Statements.deliveries(of: run)) { contents.deliveries.append(try DeliveryRow.delivery(from: $0)) }
-            // Milliseconds since 1970 fit 48 bits.
-            let timeline = timeline
-            try each(Statements.epoch) {
-                fleet.epoch = (UInt64($0.text(0) ?? "") ?? 0) << 16 | UInt64(clamping: timeline & 0xFFFF)
-            }
             try each(Statements.place) { row in
                 fleet.database = row.text(0) ?? ""
                 fleet.placedBy = row.text(1)
+            }
+            let history = SHA256.digest(of: Array("\(fleet.database) \(timeline)".utf8))
+            // Milliseconds since 1970 fit 48 bits.
+            try each(Statements.epoch) {
+                fleet.epoch = (UInt64($0.text(0) ?? "") ?? 0) << 16 | UInt64(history[0]) << 8 | UInt64(history[1])
             }
             try each(Statements.secret) { fleet.secret = Array(($0.text(0) ?? "").utf8) }
             try each(Statements.clock) { fleet.base = UInt64(clamping: $0.integer(0)) }
@@ -578,7 +597,7 @@ extension PostgresRecordWriter {
 
 extension PostgresRecordWriter {
     fileprivate enum Statements {
-        static let enrol = PostgresStatement("enrol", "SELECT pawl.enrol($1::bigint, $2, $3)")
+        static let enlist = PostgresStatement("enlist", "SELECT pawl.enlist($1::bigint, $2, $3)")
         static let fence = PostgresStatement("fence", "SELECT pawl.fence($1::bigint, $2::bigint)")
         /// Waits for the group if it is under way; otherwise takes its number away from it. The same again changes nothing.
         static let settle = PostgresStatement(
@@ -603,7 +622,7 @@ extension PostgresRecordWriter {
 
         private static let columns = DownloadRow.columns.joined(separator: ", ")
         static let find = PostgresStatement("find", "SELECT \(columns) FROM pawl.downloads WHERE id = $1")
-        static let load = PostgresStatement("load", "SELECT \(columns), owner FROM pawl.downloads ORDER BY id")
+        static let load = PostgresStatement("load", "SELECT \(columns), owner, slot FROM pawl.downloads ORDER BY id")
         static let take = PostgresStatement(
             "take",
             """
@@ -637,9 +656,8 @@ extension PostgresRecordWriter {
             "standbys",
             "SELECT EXISTS (SELECT FROM pg_stat_replication) AND current_setting('synchronous_standby_names') = ''")
         static let epoch = PostgresStatement("epoch", "SELECT value FROM pawl.meta WHERE name = 'epoch'")
-        /// A restored or copied database has another number, or is in another cluster.
-        private static let database =
-            "(SELECT system_identifier FROM pg_control_system()) || '-' || (SELECT oid FROM pg_database WHERE datname = current_database())"
+        /// Restored or copied, the table has another number, or is in another cluster.
+        private static let database = "(SELECT system_identifier FROM pg_control_system()) || '-' || 'pawl.meta'::regclass::oid"
         static let place = PostgresStatement("place", "SELECT \(database), (SELECT value FROM pawl.meta WHERE name = 'place')")
         static let notePlace = PostgresStatement(
             "note_place",
@@ -702,6 +720,8 @@ extension PostgresRecordWriter {
             """)
         static let trim = PostgresStatement(
             "trim", "DELETE FROM pawl.changes WHERE at < clock_timestamp() - interval '10 minutes'")
+        static let trimMail = PostgresStatement(
+            "trim_mail", "DELETE FROM pawl.mail WHERE at < clock_timestamp() - interval '1 minute'")
     }
 }
 
@@ -719,10 +739,10 @@ extension StoreError {
         case .server("23505", _): self = .conflict
         // It was given up for taking too long, and would again.
         case .server("57014", let message): self = .inputOutput(message)
-        // Of the connection, for want of resources, by an operator, for a conflict with others, or on a server that only reads: another
-        // attempt may succeed.
+        // Of the connection, for want of resources, by an operator, for a conflict with others, on a server that only reads, or while a
+        // backup is being restored and there is no table: another attempt may succeed.
         case .server(let state, let message)
-        where ["08", "40", "53", "57"].contains(state.prefix(2)) || ["25006", "55P03"].contains(state):
+        where ["08", "3F", "40", "53", "57"].contains(state.prefix(2)) || ["25006", "42P01", "42883", "55P03"].contains(state):
             self = .interrupted(message)
         case .server(let state, let message): self = .refused("PostgreSQL error \(state): \(message)")
         }
