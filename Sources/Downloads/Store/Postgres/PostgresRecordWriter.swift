@@ -421,6 +421,7 @@ extension PostgresRecordWriter {
                 """
                 SET application_name = '\(sessionName(of: run))';
                 SET synchronous_commit = on;
+                SET jit = off;
                 SET statement_timeout = '10s';
                 SET lock_timeout = '5s';
                 SET idle_in_transaction_session_timeout = '5s'

@@ -74,6 +74,67 @@ enum PostgresSchema {
         return (version, oldest)
     }
 
+    /// - Parameters:
+    ///   - isFree: whether nobody has taken a chosen one, so that PostgreSQL looks for it by its id.
+    ///   - settings: what it runs with.
+    private static func claimFunction(isFree: String, settings: String = "") -> String {
+        """
+        -- Gives turns to those of the line that may start: at most `free`, and of each host so many that it has no more than `host_limit`.
+        -- One replica at a time.
+        CREATE OR REPLACE FUNCTION pawl.claim(me bigint, free integer, host_limit integer) RETURNS SETOF pawl.downloads
+            LANGUAGE plpgsql \(settings) AS $$
+        DECLARE
+            front CONSTANT integer := 64;
+            candidate record;
+            used jsonb;
+            count integer;
+            chosen text[] := '{}';
+            seen integer := 0;
+        BEGIN
+            PERFORM pg_advisory_xact_lock(\(claimLock));
+            SELECT coalesce(jsonb_object_agg(host, slots), '{}') INTO used
+                FROM (SELECT host, count(*) AS slots FROM pawl.downloads WHERE slot IS NOT NULL GROUP BY host) AS taken;
+            FOR candidate IN
+                SELECT id, host FROM pawl.downloads WHERE waiting AND slot IS NULL AND (owner IS NULL OR owner = me)
+                    ORDER BY priority DESC, coalesce(arrival, id) LIMIT front
+            LOOP
+                EXIT WHEN cardinality(chosen) >= free;
+                seen := seen + 1;
+                count := coalesce((used ->> candidate.host)::integer, 0);
+                CONTINUE WHEN count >= host_limit;
+                used := used || jsonb_build_object(candidate.host, count + 1);
+                chosen := chosen || candidate.id;
+            END LOOP;
+            IF seen >= front AND cardinality(chosen) < free THEN
+                -- The front of the line waits for a few hosts: the others, host by host.
+                FOR candidate IN
+                    WITH RECURSIVE hosts (host) AS (
+                        (SELECT host FROM pawl.downloads WHERE waiting AND slot IS NULL ORDER BY host LIMIT 1)
+                        UNION ALL
+                        SELECT (
+                            SELECT d.host FROM pawl.downloads AS d
+                                WHERE d.waiting AND d.slot IS NULL AND d.host > hosts.host ORDER BY d.host LIMIT 1
+                        ) FROM hosts WHERE hosts.host IS NOT NULL
+                    ), open (host, room) AS (
+                        SELECT host, host_limit - coalesce((used ->> host)::integer, 0) FROM hosts
+                            WHERE host IS NOT NULL LIMIT 1000
+                    )
+                    SELECT best.id FROM open CROSS JOIN LATERAL (
+                        SELECT id, priority, coalesce(arrival, id) AS place FROM pawl.downloads AS d
+                            WHERE d.waiting AND d.slot IS NULL AND d.host = open.host AND (d.owner IS NULL OR d.owner = me)
+                                AND d.id <> ALL (chosen)
+                            ORDER BY d.priority DESC, coalesce(d.arrival, d.id) LIMIT open.room
+                    ) AS best WHERE open.room > 0 ORDER BY best.priority DESC, best.place LIMIT free - cardinality(chosen)
+                LOOP
+                    chosen := chosen || candidate.id;
+                END LOOP;
+            END IF;
+            RETURN QUERY UPDATE pawl.downloads SET owner = me, slot = me
+                WHERE id = ANY (chosen) AND (owner IS NULL OR owner = me) AND \(isFree) RETURNING *;
+        END $$;
+        """
+    }
+
     /// The statements of each migration.
     static let migrations = [
         // Identifiers are compared byte by byte, so that they sort by creation; lists and objects are JSON text; times are Unix
@@ -250,58 +311,7 @@ enum PostgresSchema {
             RETURN base;
         END $$;
 
-        -- Gives turns to those of the line that may start: at most `free`, and of each host so many that it has no more than `host_limit`.
-        -- One replica at a time.
-        CREATE FUNCTION pawl.claim(me bigint, free integer, host_limit integer) RETURNS SETOF pawl.downloads LANGUAGE plpgsql AS $$
-        DECLARE
-            front CONSTANT integer := 64;
-            candidate record;
-            used jsonb;
-            count integer;
-            chosen text[] := '{}';
-            seen integer := 0;
-        BEGIN
-            PERFORM pg_advisory_xact_lock(\(claimLock));
-            SELECT coalesce(jsonb_object_agg(host, slots), '{}') INTO used
-                FROM (SELECT host, count(*) AS slots FROM pawl.downloads WHERE slot IS NOT NULL GROUP BY host) AS taken;
-            FOR candidate IN
-                SELECT id, host FROM pawl.downloads WHERE waiting AND slot IS NULL AND (owner IS NULL OR owner = me)
-                    ORDER BY priority DESC, coalesce(arrival, id) LIMIT front
-            LOOP
-                EXIT WHEN cardinality(chosen) >= free;
-                seen := seen + 1;
-                count := coalesce((used ->> candidate.host)::integer, 0);
-                CONTINUE WHEN count >= host_limit;
-                used := used || jsonb_build_object(candidate.host, count + 1);
-                chosen := chosen || candidate.id;
-            END LOOP;
-            IF seen >= front AND cardinality(chosen) < free THEN
-                -- The front of the line waits for a few hosts: the others, host by host.
-                FOR candidate IN
-                    WITH RECURSIVE hosts (host) AS (
-                        (SELECT host FROM pawl.downloads WHERE waiting AND slot IS NULL ORDER BY host LIMIT 1)
-                        UNION ALL
-                        SELECT (
-                            SELECT d.host FROM pawl.downloads AS d
-                                WHERE d.waiting AND d.slot IS NULL AND d.host > hosts.host ORDER BY d.host LIMIT 1
-                        ) FROM hosts WHERE hosts.host IS NOT NULL
-                    ), open (host, room) AS (
-                        SELECT host, host_limit - coalesce((used ->> host)::integer, 0) FROM hosts
-                            WHERE host IS NOT NULL LIMIT 1000
-                    )
-                    SELECT best.id FROM open CROSS JOIN LATERAL (
-                        SELECT id, priority, coalesce(arrival, id) AS place FROM pawl.downloads AS d
-                            WHERE d.waiting AND d.slot IS NULL AND d.host = open.host AND (d.owner IS NULL OR d.owner = me)
-                                AND d.id <> ALL (chosen)
-                            ORDER BY d.priority DESC, coalesce(d.arrival, d.id) LIMIT open.room
-                    ) AS best WHERE open.room > 0 ORDER BY best.priority DESC, best.place LIMIT free - cardinality(chosen)
-                LOOP
-                    chosen := chosen || candidate.id;
-                END LOOP;
-            END IF;
-            RETURN QUERY UPDATE pawl.downloads SET owner = me, slot = me
-                WHERE id = ANY (chosen) AND (owner IS NULL OR owner = me) AND waiting AND slot IS NULL RETURNING *;
-        END $$;
+        \(claimFunction(isFree: "waiting AND slot IS NULL"))
 
         -- Frees what runs had: their bytes are out of reach, so their transfers start over. `everything`: those with bytes, too.
         CREATE FUNCTION pawl.free(me bigint, runs bigint[], everything boolean) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -370,8 +380,9 @@ enum PostgresSchema {
         """,
         // A turn costs the same however many wait: also where nobody has analysed the table yet, or it was empty when it was planned.
         """
-        ALTER FUNCTION pawl.claim(bigint, integer, integer)
-            SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off;
+        \(claimFunction(
+            isFree: "waiting AND coalesce(slot, 0) = 0",
+            settings: "SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off"))
 
         -- A name that a client of aria2 has chosen is one download's.
         UPDATE pawl.downloads AS later SET gid = NULL WHERE EXISTS (
