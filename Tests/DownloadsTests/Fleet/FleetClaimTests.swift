@@ -65,9 +65,11 @@ import Testing
                         FROM generate_series(1, \(count)) AS n
                 """)
         }
+        // What was planned while the table was empty is kept, and nobody has analysed it since.
+        for _ in 0..<10 { try scene.execute("SELECT pawl.claim(7, 4, 4)") }
+        try scene.execute("ALTER TABLE pawl.downloads SET (autovacuum_enabled = off)")
         try add("'crowded'", 100_000, priority: 9)
         try add("'h' || n % 50", 5_000, priority: 0)
-        try scene.execute("VACUUM ANALYZE pawl.downloads")
         /// Pages that it looked at.
         func pages(free: Int, expecting hosts: [String]) throws -> Int {
             try scene.execute("UPDATE pawl.downloads SET slot = NULL WHERE slot = 7")
@@ -85,7 +87,6 @@ import Testing
         try scene.execute(
             "UPDATE pawl.downloads SET slot = 1 WHERE id IN (SELECT id FROM pawl.downloads WHERE host = 'crowded' ORDER BY id LIMIT 4)"
         )
-        try scene.execute("VACUUM ANALYZE pawl.downloads")
         #expect(try pages(free: 4, expecting: ["h1", "h2", "h3", "h4"]) < 5_000)
         #expect(try pages(free: 4, expecting: ["h1", "h2", "h3", "h4"]) < 5_000)
         withExtendedLifetime(writer) {}
