@@ -35,7 +35,8 @@ extension API {
         text.gauge("pawl_receive_bytes_per_second", "Speed of all transfers together.", Double(statistics.bytesPerSecond))
         text.gauge("pawl_event_readers", "Open event streams.", Double(downloads.events.readerCount))
         text.gauge(
-            "pawl_storage_degraded", "1 while the disk is full or takes no writes, as `/readyz` tells in detail; 0 otherwise.",
+            "pawl_storage_degraded",
+            "1 while a disk is full, or it or a fleet's database or storage takes nothing, as `/readyz` tells; 0 otherwise.",
             isDegraded ? 1 : 0)
         writeProcess(to: &text)
         return text.bytes
