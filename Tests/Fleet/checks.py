@@ -299,10 +299,10 @@ def fetching(scene):
             check(is_cut_off(fetch.life, fetch.began - SLACK, fetch.began + SLACK),
                   lambda: f"5: {fetch}, and {id} belongs to {[life_of.get(owner) for owner in owners]}: {records[id]}")
         # What was on a disk for a while, and still is, is not asked for again.
-        steady = [row for row in (at(id, fetch.began - SLACK), at(id, fetch.began + SLACK)) if row]
-        spans = [{(start, synced) for start, _, synced in json.loads(row["segments"] or "[]")} for row in steady]
-        if len(steady) == 2 and life_of.get(steady[0]["owner"]) == fetch.life == life_of.get(steady[1]["owner"]):
-            for first, end in spans[0] & spans[1]:
+        meanwhile = [row for row in records[id] if fetch.began - SLACK < row["at"] <= fetch.began + SLACK]
+        if now and all(life_of.get(row["owner"]) == fetch.life for row in [now, *meanwhile]):
+            spans = [{(start, synced) for start, _, synced in json.loads(row["segments"] or "[]")} for row in [now, *meanwhile]]
+            for first, end in set.intersection(*spans):
                 check(not first <= fetch.first < end, f"5: {fetch} asks for bytes of {first}..<{end}, which {id} had")
 
     # Those who were not cut off keep to the limits, whoever else fetches.
