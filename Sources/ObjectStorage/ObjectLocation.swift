@@ -9,6 +9,8 @@ public struct ObjectLocation: Sendable, Equatable {
     public let bucket: String
     /// What the keys of all objects begin with, without the slash that follows; may be empty.
     public let prefix: String
+    /// Both, as they are written.
+    public var place: String { prefix.isEmpty ? bucket : "\(bucket)/\(prefix)" }
     /// The service's address; a path of it comes before the bucket's name. By default AWS's for the region.
     public let endpoint: HTTPURL
     /// What requests are signed for; by default `us-east-1`, which most services other than AWS take, too.

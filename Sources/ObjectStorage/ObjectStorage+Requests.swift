@@ -84,9 +84,9 @@ extension ObjectStorage {
         result.maximumRedirects = nil
         result.connectTimeout = limits.connectTimeout
         result.lowSpeedLimit = (1, limits.idleTimeout)
-        let isSmall = (request.body?.count ?? 0) == 0 && !request.failsLate
-        result.headTimeout = isSmall ? limits.smallRequestTimeout : limits.answerTimeout
-        result.totalTimeout = timeout ?? (isSmall ? limits.smallRequestTimeout : nil)
+        let length = request.failsLate ? .max : request.body?.count ?? 0
+        result.headTimeout = length <= limits.smallLength ? limits.smallRequestTimeout : limits.answerTimeout
+        result.totalTimeout = timeout ?? (length == 0 ? limits.smallRequestTimeout : nil)
         return result
     }
 }

@@ -25,13 +25,8 @@ public final class ObjectStorage: Sendable {
 
     /// What is known of an object; nil if there is none. (That the bucket is missing cannot be told from that: the answer has no content.)
     public func head(_ key: String) async throws(ObjectStorageError) -> ObjectDescription? {
-        try await head(key, tries: nil, within: nil)
-    }
-
-    private func head(_ key: String, tries: Int?, within limit: Duration?) async throws(ObjectStorageError) -> ObjectDescription?
-    {
         do throws(ObjectStorageError) {
-            let response = try await send(StorageRequest("HEAD", key: key), tries: tries, timeout: limit)
+            let response = try await send(StorageRequest("HEAD", key: key))
             guard let length = response.head.contentLength else { throw .invalidResponse("it does not say an object's length") }
             return ObjectDescription(length: length, tag: Self.tag(response))
         } catch .refused(status: 404, _, _) {
@@ -120,11 +115,6 @@ public final class ObjectStorage: Sendable {
         var request = StorageRequest("PUT", key: Self.marks + owner)
         request.set(bytes: Array(note.utf8))
         _ = try await send(request, tries: limit.map { _ in 1 }, timeout: limit)
-    }
-
-    /// Whether that object is there, asked once.
-    public func isMarked(for owner: String, within limit: Duration) async throws(ObjectStorageError) -> Bool {
-        try await head(Self.marks + owner, tries: 1, within: limit) != nil
     }
 
     private static let marks = ".pawl/"

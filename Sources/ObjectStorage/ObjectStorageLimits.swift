@@ -19,8 +19,10 @@ public struct ObjectStorageLimits: Sendable {
     public var idleTimeout: Duration = .seconds(30)
     /// The most time for the answer once everything is sent. Services check and copy what they were given before they answer.
     public var answerTimeout: Duration = .seconds(120)
-    /// The most time for all of a request without content, each try by itself.
+    /// The most time for all of a request without content, each try by itself, and for the answer to one with little.
     public var smallRequestTimeout: Duration = .seconds(30)
+    /// How many bytes are little: nobody checks or copies them for long.
+    public var smallLength: Int64 = 1 << 20
     /// The most time that giving up an upload in parts may take; a sweep removes what it leaves behind.
     public var abortTimeout: Duration = .seconds(15)
     /// The most bytes of an answer: a page of 1,000 keys of 1,024 bytes, each byte as an escape, is 3 MiB.

@@ -204,8 +204,6 @@ struct RealStorageTests {
             #expect(try await storage.ownership(for: "us", noting: "2") == .copy)
             #expect(try await storage.ownership(for: "them", noting: "1") == .other("us"))
         }
-        #expect(try await storage.isMarked(for: "us", within: .seconds(30)))
-        #expect(try await !storage.isMarked(for: "them", within: .seconds(30)))
         try await storage.createBucket()
         let page = try await storage.list()
         #expect(page.items.map(\.key) == [".pawl/us"])

@@ -45,9 +45,9 @@ public final class FleetCheck {
             // The records first: what is completed meanwhile has an object too many, which is asked about again.
             let contents = try store.load()
             // A misspelt place is no ground to take all files for lost.
-            guard var owner = contents.fleet?.owner else { throw DownloadsStartError("the database has no fleet") }
-            owner.hasPlace = true
+            guard let owner = contents.fleet?.owner else { throw DownloadsStartError("the database has no fleet") }
             let ownership = try await storage.ownership(for: owner.name, noting: owner.database)
+            if ownership == .nobody { throw DownloadsStartError("--files: no fleet has its files there") }
             if let objection = ObjectPlace.objection(to: ownership, for: owner) {
                 throw DownloadsStartError("--files: \(objection)")
             }

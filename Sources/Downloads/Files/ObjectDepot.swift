@@ -7,8 +7,12 @@ internal import System
 /// What a record names counts as there: nothing that the actor or an event loop asks waits for the network. An object that a record
 /// gives up goes by way of the database, which notes it in the transaction that does so; see ``ObjectCollector``.
 final class ObjectDepot: FileDepot {
-    /// How many files are sent at a time: of a large one, a few parts at once.
+    /// How many files are sent at a time: of a large one, a few parts at once. For small ones what counts is how long the storage takes to
+    /// answer.
     static let mostUploads = 8
+    static let mostSmallUploads = 32
+    /// Up to so many bytes a file is small.
+    static let smallLength: Int64 = 1 << 20
     /// How often bytes may arrive with another digest before they are taken for spoilt on this machine's disk.
     static let mostMismatches = 3
     /// The longest pause between two attempts to store a file.
@@ -23,6 +27,7 @@ final class ObjectDepot: FileDepot {
     private let noteGarbage: @Sendable (String) async -> Void
     private let log: @Sendable (DownloadLogEvent) -> Void
     private let uploads = Turnstile(places: ObjectDepot.mostUploads)
+    private let smallUploads = Turnstile(places: ObjectDepot.mostSmallUploads)
     private let condition = Locked(Condition())
 
     /// Whether files can be stored, as far as is known.
@@ -31,6 +36,8 @@ final class ObjectDepot: FileDepot {
         var isSilent = false
         /// How many files have been sent in vain, and wait.
         var waitingFiles = 0
+        /// What the log was told last.
+        var told: String?
 
         var isAway: Bool { isSilent || waitingFiles > 0 }
     }
@@ -103,9 +110,10 @@ final class ObjectDepot: FileDepot {
         }
         defer { note(nil) }
         while true {
-            await uploads.enter()
+            let turnstile = file.length <= Self.smallLength ? smallUploads : uploads
+            await turnstile.enter()
             let failure = await upload(file, to: key)
-            uploads.leave()
+            turnstile.leave()
             if Task.isCancelled {
                 outcome.resolve(.failure(.abandoned))
                 // What was sent may have arrived, even if that was not answered.
@@ -154,10 +162,15 @@ final class ObjectDepot: FileDepot {
     func watch() async {
         while true {
             do { try await Task.sleep(for: Self.probeInterval) } catch { return }
-            var problem: String?
-            do throws(ObjectStorageError) { problem = try await place.probe() } catch { problem = error.message }
+            var (problem, isObjection): (String?, Bool)
+            do throws(ObjectStorageError) {
+                problem = try await place.probe()
+                isObjection = problem != nil
+            } catch {
+                (problem, isObjection) = (error.message, false)
+            }
             if Task.isCancelled { return }
-            update(problem) { $0.isSilent = problem != nil }
+            update(problem, insists: isObjection) { [problem] in $0.isSilent = problem != nil }
         }
     }
 
@@ -202,12 +215,14 @@ final class ObjectDepot: FileDepot {
     }
 
     /// Tells the log if files have to wait from now on, or need not wait any more.
-    private func update(_ problem: String?, _ change: (inout Condition) -> Void) {
+    /// - Parameter insists: whether the problem does not pass by itself, so that it is told though another was before.
+    private func update(_ problem: String?, insists: Bool = false, _ change: (inout Condition) -> Void) {
         let news: String?? = condition.withLock { condition in
             let wasAway = condition.isAway
             change(&condition)
-            if wasAway == condition.isAway { return nil }
-            return .some(condition.isAway ? problem ?? "" : nil)
+            if wasAway == condition.isAway, !insists || condition.told == problem { return nil }
+            condition.told = condition.isAway ? problem ?? "" : nil
+            return .some(condition.told)
         }
         if let news { log(.objectStorage(news)) }
     }

@@ -3,63 +3,94 @@ internal import System
 
 /// The place in object storage where a fleet keeps its files. It is marked with the fleet's name and its database: what is there that no
 /// record names is removed, so it must not be another fleet's, nor that of the database which this one is a copy of. And files are looked
-/// for there: a fleet that has a place has no other.
+/// for there: the database knows the place, and no replica has another.
 final class ObjectPlace: Sendable {
-    /// Who has it, as the database knows.
+    /// Who has it.
     struct Owner: Sendable {
         /// The fleet's name.
         var name: String
         /// Tells its database from copies of it.
         var database: String
-        /// Whether the fleet has marked a place before.
-        var hasPlace: Bool
     }
 
     private let storage: ObjectStorage
     private let owner: Owner
-    private let settled: @Sendable () async -> Void
+    private let keep: @Sendable (String, Bool) async throws(StoreError) -> String
     private let isSettled = Locked(false)
-
-    /// - Parameter settled: notes in the database that the fleet has a place.
-    init(_ storage: ObjectStorage, _ owner: Owner, settled: @escaping @Sendable () async -> Void) {
-        self.storage = storage
-        self.owner = owner
-        self.settled = settled
-    }
 
     /// How long a request may take: what is not answered by then is asked again later.
     private static let patience: Duration = .seconds(3)
 
-    /// Whether it is known to be this fleet's. Until then nothing is stored or removed there.
+    /// - Parameter keep: has the database know the place, if it knows none or is told to, and returns the one that it knows.
+    init(
+        _ storage: ObjectStorage, _ owner: Owner,
+        keep: @escaping @Sendable (_ place: String, _ replacing: Bool) async throws(StoreError) -> String
+    ) {
+        self.storage = storage
+        self.owner = owner
+        self.keep = keep
+    }
+
+    /// Whether it is known to be this fleet's. Otherwise nothing is stored or removed there.
     var isOwn: Bool { isSettled.withLock { $0 } }
 
     /// Finds out whether it is this fleet's, and marks it.
     /// - Returns: why it is not.
     func settle() async throws(ObjectStorageError) -> String? {
         if isOwn { return nil }
-        let ownership = try await storage.ownership(for: owner.name, noting: owner.database, within: Self.patience)
-        if let objection = Self.objection(to: ownership, for: owner) { return objection }
-        try await storage.mark(for: owner.name, noting: owner.database, within: Self.patience)
-        await settled()
-        isSettled.withLock { $0 = true }
-        return nil
+        let objection = try await settled()
+        isSettled.withLock { $0 = objection == nil }
+        return objection
     }
 
-    /// Tries whether the storage answers.
+    /// Tries whether the storage answers, and looks whether the place is still this fleet's.
+    /// - Returns: why it is not.
     func probe() async throws(ObjectStorageError) -> String? {
         guard isOwn else { return try await settle() }
-        return try await storage.isMarked(for: owner.name, within: Self.patience)
-            ? nil : "the object .pawl/\(owner.name) is gone, which marks the place"
+        switch try await ownership() {
+        case .own: break
+        case .nobody: return "the object .pawl/\(owner.name) is gone, which marks the place"
+        case let other:
+            isSettled.withLock { $0 = false }
+            return Self.objection(to: other, for: owner)
+        }
+        // Another replica may have begun where the files were moved to.
+        guard let kept = try? await keep(storage.location.place, false), kept != storage.location.place else { return nil }
+        isSettled.withLock { $0 = false }
+        return Self.isElsewhere(kept, owner)
+    }
+
+    private func settled() async throws(ObjectStorageError) -> String? {
+        let place = storage.location.place
+        let before = try await ownership()
+        if let objection = Self.objection(to: before, for: owner) { return objection }
+        do throws(StoreError) {
+            // Files that were moved have the mark with them.
+            let kept = try await keep(place, before == .own)
+            if kept != place { return Self.isElsewhere(kept, owner) }
+        } catch {
+            return "the database does not tell whose the place is: \(error)"
+        }
+        try await storage.mark(for: owner.name, noting: owner.database, within: Self.patience)
+        // Another fleet may have marked it in the same moment: whoever sees that gives way.
+        let after = try await ownership()
+        guard let objection = Self.objection(to: after, for: owner) else { return nil }
+        if case .other = after { try await storage.remove(".pawl/\(owner.name)") }
+        return objection
+    }
+
+    private func ownership() async throws(ObjectStorageError) -> ObjectOwnership {
+        try await storage.ownership(for: owner.name, noting: owner.database, within: Self.patience)
+    }
+
+    private static func isElsewhere(_ place: String, _ owner: Owner) -> String {
+        "this fleet has its files at s3://\(place); if they have been moved, there is an object .pawl/\(owner.name) to be moved with them"
     }
 
     /// Why a fleet may not keep its files there.
     static func objection(to ownership: ObjectOwnership, for owner: Owner) -> String? {
         switch ownership {
-        case .own: nil
-        case .nobody:
-            owner.hasPlace
-                ? "this fleet has its files elsewhere; if they have been moved there, store an empty object .pawl/\(owner.name) beside them"
-                : nil
+        case .own, .nobody: nil
         case .copy:
             "the files there are of a database that this one is a copy of; name another prefix, or remove the object .pawl/\(owner.name) if that one is no more"
         case .other(let name):

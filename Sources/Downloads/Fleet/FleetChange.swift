@@ -43,12 +43,8 @@ struct FleetContents: Sendable {
     var epoch: UInt64 = 0
     /// Names the database, which a copy of it has another of.
     var database = ""
-    /// The database that has marked where the objects are.
-    var placedBy: String?
     /// Names the fleet where it keeps its objects.
-    var owner: ObjectPlace.Owner {
-        ObjectPlace.Owner(name: String(epoch >> 16, radix: 36), database: database, hasPlace: placedBy == database)
-    }
+    var owner: ObjectPlace.Owner { ObjectPlace.Owner(name: String(epoch >> 16, radix: 36), database: database) }
     /// What only the fleet's replicas know.
     var secret: [UInt8] = []
     /// The last changes that the records tell of, in order; what came before is not known one by one.

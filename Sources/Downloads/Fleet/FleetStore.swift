@@ -179,9 +179,10 @@ extension FleetStore {
         try await perform { writer throws(StoreError) in try writer.retire(leaving: leaving) }
     }
 
-    /// Has the fleet know that its files have a place.
-    func notePlace() async throws(StoreError) {
-        try await perform { writer throws(StoreError) in try writer.notePlace() }
+    /// Has the fleet know where its files are, if it knows no place yet, or is to know this one instead.
+    /// - Returns: the place that it knows.
+    func keep(place: String, replacing: Bool) async throws(StoreError) -> String {
+        try await perform { writer throws(StoreError) in try writer.keep(place: place, replacing: replacing) }
     }
 
     /// Has an object be removed in a while that no record has named.

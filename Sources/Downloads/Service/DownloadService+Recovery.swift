@@ -46,6 +46,11 @@ extension DownloadService {
         // What was told last may not have been saved.
         let told = Dictionary(
             found.recent.compactMap { change in change.download.map { (change.id, $0) } }, uniquingKeysWith: { $1 })
+        // No more than may run here: others can have the rest.
+        let turns = Set(
+            records.lazy.filter { found.turns.contains($0.id) }.map(\.download).sorted { $0.rank < $1.rank }
+                .prefix(configuration.settings.maxConcurrent).map(\.id))
+        for id in found.turns.subtracting(turns) { changes.append(.leaveQueue(id)) }
         for var record in records {
             record.download.expiresAt = configuration.retention.expiry(of: record.download)
             shown.append(told[record.id] ?? record.download)
@@ -61,7 +66,7 @@ extension DownloadService {
                 record.download.revision = max(record.download.revision, told[record.id]?.revision ?? 0) + 1
                 changes += [.save(record), .show(record.download)]
                 let entry = Entry(DownloadMachine(record, url: url, written: written))
-                entry.hasTurn = found.turns.contains(record.id)
+                entry.hasTurn = turns.contains(record.id)
                 entries[record.id] = entry
             }
         }

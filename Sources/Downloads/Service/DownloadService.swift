@@ -150,8 +150,11 @@ public actor DownloadService {
         let local = LocalFileDepot(directory)
         guard let (location, credentials) = configuration.objects, let owner = contents?.owner else { return local }
         let storage = ObjectStorage(location, credentials: credentials, client: client)
+        let place = ObjectPlace(storage, owner) { place, replacing throws(StoreError) in
+            try await fleet?.keep(place: place, replacing: replacing) ?? place
+        }
         return ObjectDepot(
-            local, storage, ObjectPlace(storage, owner) { try? await fleet?.notePlace() }, pauses: configuration.retryDelay,
+            local, storage, place, pauses: configuration.retryDelay,
             noteGarbage: { try? await fleet?.noteGarbage($0) }, log: log)
     }
 

@@ -193,10 +193,14 @@ struct ObjectFleetTests {
     }
 
     /// Why a replica does not start.
-    private func refusal(_ scene: ObjectScene, prefix: String = "some/prefix") async -> String? {
+    private func refusal(
+        _ scene: ObjectScene, prefix: String = "some/prefix", place: ObjectLocation? = nil
+    ) async -> String? {
         do {
-            let location = try ObjectLocation(
-                parsing: "s3://\(scene.storage.location.bucket)/\(prefix)?endpoint=http://127.0.0.1:\(scene.relay.port)")
+            let location =
+                try place
+                ?? ObjectLocation(
+                    parsing: "s3://\(scene.storage.location.bucket)/\(prefix)?endpoint=http://127.0.0.1:\(scene.relay.port)")
             let replica = try await scene.replica { $0.objects?.location = location }
             await replica.service.shutdown()
             return nil
@@ -212,7 +216,7 @@ struct ObjectFleetTests {
         let mark = try await scene.mark()
         let name = String(mark.dropFirst(".pawl/".count))
         #expect(await refusal(scene) == nil)
-        #expect(await refusal(scene, prefix: "some/prefiks")?.contains("this fleet has its files elsewhere") == true)
+        #expect(await refusal(scene, prefix: "some/prefiks")?.contains("this fleet has its files at") == true)
         // Moved, with the mark.
         let moved = ObjectStorage(
             try ObjectLocation(
@@ -220,6 +224,7 @@ struct ObjectFleetTests {
             credentials: scene.objects.credentials, client: scene.fleet.client)
         try await moved.mark(for: name, noting: "")
         #expect(await refusal(scene, prefix: "moved") == nil)
+        #expect(await refusal(scene) == nil)
         // The records of another database have these files.
         try await scene.storage.mark(for: name, noting: "1-1")
         #expect(await refusal(scene)?.contains("a database that this one is a copy of") == true)
@@ -231,11 +236,29 @@ struct ObjectFleetTests {
         // Restored from a backup, it finds its files once the other one gives them up.
         let database = try PostgresConnection(scene.fleet.database.conninfo, application: "test", within: .seconds(10))
         defer { database.close() }
-        try database.execute("UPDATE pawl.meta SET value = '1-1' WHERE name = 'place'", within: .seconds(10))
+        try database.execute("UPDATE pawl.meta SET value = '1-1 else/where' WHERE name = 'place'", within: .seconds(10))
         #expect(await refusal(scene)?.contains("remove the object \(mark)") == true)
         try await scene.storage.remove(mark)
         #expect(await refusal(scene) == nil)
-        #expect(await refusal(scene, prefix: "some/prefiks")?.contains("elsewhere") == true)
+        #expect(await refusal(scene, prefix: "some/prefiks")?.contains("this fleet has its files at") == true)
+    }
+
+    @Test(
+        "of replicas with different places that begin at the same time, one has its place; of fleets with one place, at most one")
+    func racingForPlaces() async throws {
+        for _ in 0..<3 {
+            let (scene, one, two) = try await (ObjectScene(), ObjectScene(), ObjectScene())
+            async let first = refusal(scene)
+            async let second = refusal(scene, prefix: "another")
+            let results = await [first, second]
+            #expect(results.filter { $0 == nil }.count == 1, "\(results)")
+            let shared = try ObjectLocation(
+                parsing: "s3://\(scene.storage.location.bucket)/shared?endpoint=http://127.0.0.1:\(scene.relay.port)")
+            async let third = refusal(one, place: shared)
+            async let fourth = refusal(two, place: shared)
+            let more = await [third, fourth]
+            #expect(more.filter { $0 == nil }.count <= 1, "\(more)")
+        }
     }
 
     @Test("what begins without the storage leaves another fleet's place alone")

@@ -218,9 +218,11 @@ import Testing
         let scene = try PostgresScene()
         let first = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
         let writer = try PostgresRecordWriter(scene.options("b"))
-        try writer.notePlace()
+        #expect(try writer.keep(place: "here", replacing: false) == "here")
+        #expect(try writer.keep(place: "there", replacing: false) == "here")
+        #expect(try writer.keep(place: "moved", replacing: true) == "moved")
         let before = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
-        #expect(before.epoch == first.epoch && before.owner.hasPlace && !first.owner.hasPlace)
+        #expect(before.epoch == first.epoch && before.owner.database == first.owner.database)
         // As a dump of it is restored.
         try scene.execute(
             """
@@ -228,8 +230,10 @@ import Testing
             CREATE TABLE pawl.meta (name text PRIMARY KEY, value text NOT NULL);
             INSERT INTO pawl.meta SELECT * FROM pawl.dumped
             """)
-        let after = try #require(try PostgresRecordWriter(scene.options("a")).load().fleet)
-        #expect(after.owner.name == before.owner.name && !after.owner.hasPlace)
+        let restored = try PostgresRecordWriter(scene.options("a"))
+        #expect(try restored.keep(place: "there", replacing: false) == "there")
+        let after = try #require(try restored.load().fleet)
+        #expect(after.owner.name == before.owner.name)
         #expect(after.epoch != before.epoch && after.owner.database != before.owner.database)
     }
 

@@ -329,9 +329,11 @@ extension PostgresRecordWriter {
 // MARK: - Objects
 
 extension PostgresRecordWriter {
-    /// Notes that this database's fleet has marked where its objects are.
-    func notePlace() throws(StoreError) {
-        _ = try ask([PostgresCommand(Statements.notePlace, [])])
+    /// Has the fleet know where its objects are, if it knows no place yet, or is to know this one instead. What a copied database knows is
+    /// the other's.
+    /// - Returns: the place that it knows.
+    func keep(place: String, replacing: Bool) throws(StoreError) -> String {
+        try texts(PostgresCommand(Statements.keepPlace, [.text(place), .boolean(replacing)])).first ?? ""
     }
 
     /// Has an object be removed in a while that no record has named: a request to store it that was given up has ended by then.
@@ -571,10 +573,7 @@ extension PostgresRecordWriter {
                 contents.idempotencyRecords.append(try IdempotencyRow.record(from: row) { _ throws(StoreError) in nil })
             }
             try each(Statements.deliveries(of: run)) { contents.deliveries.append(try DeliveryRow.delivery(from: $0)) }
-            try each(Statements.place) { row in
-                fleet.database = row.text(0) ?? ""
-                fleet.placedBy = row.text(1)
-            }
+            try each(Statements.identity) { fleet.database = $0.text(0) ?? "" }
             let history = SHA256.digest(of: Array("\(fleet.database) \(timeline)".utf8))
             // Milliseconds since 1970 fit 48 bits.
             try each(Statements.epoch) {
@@ -659,12 +658,14 @@ extension PostgresRecordWriter {
         static let epoch = PostgresStatement("epoch", "SELECT value FROM pawl.meta WHERE name = 'epoch'")
         /// Restored or copied, the table has another number, or is in another cluster.
         private static let database = "(SELECT system_identifier FROM pg_control_system()) || '-' || 'pawl.meta'::regclass::oid"
-        static let place = PostgresStatement("place", "SELECT \(database), (SELECT value FROM pawl.meta WHERE name = 'place')")
-        static let notePlace = PostgresStatement(
-            "note_place",
+        static let identity = PostgresStatement("identity", "SELECT \(database)")
+        static let keepPlace = PostgresStatement(
+            "keep_place",
             """
-            INSERT INTO pawl.meta (name, value) VALUES ('place', \(database))
-                ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value
+            INSERT INTO pawl.meta AS kept (name, value) VALUES ('place', \(database) || ' ' || $1)
+                ON CONFLICT (name) DO UPDATE SET value = CASE
+                    WHEN $2::boolean OR NOT starts_with(kept.value, \(database) || ' ') THEN EXCLUDED.value ELSE kept.value END
+                RETURNING substr(value, length(\(database) || ' ') + 1)
             """)
         static let secret = PostgresStatement("secret", "SELECT value FROM pawl.meta WHERE name = 'secret'")
         static let clock = PostgresStatement("clock", "SELECT seq FROM pawl.clock")
