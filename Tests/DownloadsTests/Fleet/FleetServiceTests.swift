@@ -167,6 +167,27 @@ struct FleetServiceTests {
         await second.service.shutdown()
     }
 
+    @Test("a replica that begins again keeps as many turns as it may have")
+    func fewerPlaces() async throws {
+        let scene = try FleetScene()
+        let replica = try await scene.replica()
+        var ids: [DownloadID] = []
+        for seed in 1...3 { ids.append(try await replica.service.add(scene.slow(seed: seed)).download.id) }
+        for id in ids { _ = try await replica.follow(id) { $0.state == .downloading } }
+        _ = try await replica.service.change([.maxConcurrent: 1])
+        // What a crash leaves.
+        let copy = try TemporaryDirectory()
+        try FileManager.default.createDirectory(atPath: copy.path + "/data", withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: replica.directory.path + "/data/node", toPath: copy.path + "/data/node")
+        let again = try await scene.replica(in: copy)
+        let database = try PostgresScene(scene.database)
+        try await until { try database.texts("SELECT id FROM pawl.downloads WHERE slot IS NOT NULL") == [ids[0].description] }
+        _ = try await again.follow(ids[0]) { $0.state == .downloading }
+        #expect(try database.number("SELECT count(*) FROM pawl.downloads WHERE waiting") == 3)
+        await again.service.shutdown()
+        await replica.service.shutdown()
+    }
+
     @Test("replicas never have more transfers from one host than is allowed in all")
     func hostLimit() async throws {
         let scene = try FleetScene()
