@@ -16,7 +16,11 @@ final class ObjectPlace: Sendable {
     private let storage: ObjectStorage
     private let owner: Owner
     private let keep: @Sendable (String, Bool) async throws(StoreError) -> String
-    private let isSettled = Locked(false)
+    private let state = Locked(State.unknown)
+
+    private enum State {
+        case unknown, own, refused
+    }
 
     /// How long a request may take: what is not answered by then is asked again later.
     private static let patience: Duration = .seconds(3)
@@ -32,14 +36,19 @@ final class ObjectPlace: Sendable {
     }
 
     /// Whether it is known to be this fleet's. Otherwise nothing is stored or removed there.
-    var isOwn: Bool { isSettled.withLock { $0 } }
+    var isOwn: Bool { state.withLock { $0 == .own } }
+    /// Whether it is known not to be: what this replica finished would wait for ever.
+    var isRefused: Bool { state.withLock { $0 == .refused } }
 
     /// Finds out whether it is this fleet's, and marks it.
     /// - Returns: why it is not.
     func settle() async throws(ObjectStorageError) -> String? {
         if isOwn { return nil }
-        let objection = try await settled()
-        isSettled.withLock { $0 = objection == nil }
+        return note(try await settled())
+    }
+
+    private func note(_ objection: String?) -> String? {
+        state.withLock { $0 = objection == nil ? .own : .refused }
         return objection
     }
 
@@ -50,14 +59,11 @@ final class ObjectPlace: Sendable {
         switch try await ownership() {
         case .own: break
         case .nobody: return "the object .pawl/\(owner.name) is gone, which marks the place"
-        case let other:
-            isSettled.withLock { $0 = false }
-            return Self.objection(to: other, for: owner)
+        case let other: return note(Self.objection(to: other, for: owner))
         }
         // Another replica may have begun where the files were moved to.
         guard let kept = try? await keep(storage.location.place, false), kept != storage.location.place else { return nil }
-        isSettled.withLock { $0 = false }
-        return Self.isElsewhere(kept, owner)
+        return note(Self.isElsewhere(kept, owner))
     }
 
     private func settled() async throws(ObjectStorageError) -> String? {
@@ -69,7 +75,7 @@ final class ObjectPlace: Sendable {
             let kept = try await keep(place, before == .own)
             if kept != place { return Self.isElsewhere(kept, owner) }
         } catch {
-            return "the database does not tell whose the place is: \(error)"
+            throw .unavailable("the database does not tell whose the place is: \(error)")
         }
         try await storage.mark(for: owner.name, noting: owner.database, within: Self.patience)
         // Another fleet may have marked it in the same moment: whoever sees that gives way.

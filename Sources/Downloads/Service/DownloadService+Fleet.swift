@@ -146,7 +146,9 @@ extension DownloadService {
 
     /// Asks for as many turns as this replica may have.
     func askForTurns() {
-        guard let fleet, mayHaveTurns, !isSeekingTurns, gate == nil, finishingCount < Self.mostFinishing else { return }
+        guard let fleet, mayHaveTurns, !isSeekingTurns, gate == nil, finishingCount < Self.mostFinishing,
+            depot.objects?.place.isRefused != true
+        else { return }
         let free = queue.limits.maxConcurrent - queue.runningCount - queue.waitingCount
         guard free > 0 else { return }
         (mayHaveTurns, isSeekingTurns) = (false, true)

@@ -280,8 +280,14 @@ struct ObjectFleetTests {
         let collector = ObjectCollector(fleet: store, storage: scene.storage, isOwn: { place.isOwn }, log: { _ in })
         #expect(await collector.collectOnce() == 0)
         #expect(try await scene.keys() == [])
+        // What it cannot finish it does not begin: others can.
+        try await until { place.isRefused }
+        let next = try await replica.service.add(try scene.fleet.new("size=20000&seed=2")).download.id
+        #expect(try await replica.service.perform(.pause, on: next).state == .paused)
+        #expect(try await replica.service.perform(.resume, on: next).state == .queued)
+        #expect(scene.requests(2) == 0)
         try await scene.storage.remove(".pawl/them")
-        #expect(try await replica.follow(id) { !$0.state.isLive }.state == .completed)
+        for id in [id, next] { #expect(try await replica.follow(id) { !$0.state.isLive }.state == .completed) }
         try await until { await replica.service.storeCondition().degraded == [] }
         await replica.service.shutdown()
     }
