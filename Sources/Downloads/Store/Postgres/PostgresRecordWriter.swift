@@ -573,11 +573,16 @@ extension PostgresRecordWriter {
                 contents.idempotencyRecords.append(try IdempotencyRow.record(from: row) { _ throws(StoreError) in nil })
             }
             try each(Statements.deliveries(of: run)) { contents.deliveries.append(try DeliveryRow.delivery(from: $0)) }
-            try each(Statements.identity) { fleet.database = $0.text(0) ?? "" }
-            let history = SHA256.digest(of: Array("\(fleet.database) \(timeline)".utf8))
+            var isRestored = false
+            try each(Statements.identity) { row in
+                fleet.database = row.text(0) ?? ""
+                isRestored = row.row.boolean(1) ?? false
+            }
+            let digest = SHA256.digest(of: Array("\(fleet.database) \(timeline)".utf8))
+            let history = isRestored ? UInt64(digest[0]) << 8 | UInt64(digest[1]) : UInt64(clamping: timeline & 0xFFFF)
             // Milliseconds since 1970 fit 48 bits.
             try each(Statements.epoch) {
-                fleet.epoch = (UInt64($0.text(0) ?? "") ?? 0) << 16 | UInt64(history[0]) << 8 | UInt64(history[1])
+                fleet.epoch = (UInt64($0.text(0) ?? "") ?? 0) << 16 | history
             }
             try each(Statements.secret) { fleet.secret = Array(($0.text(0) ?? "").utf8) }
             try each(Statements.clock) { fleet.base = UInt64(clamping: $0.integer(0)) }
@@ -656,9 +661,9 @@ extension PostgresRecordWriter {
             "standbys",
             "SELECT EXISTS (SELECT FROM pg_stat_replication) AND current_setting('synchronous_standby_names') = ''")
         static let epoch = PostgresStatement("epoch", "SELECT value FROM pawl.meta WHERE name = 'epoch'")
-        /// Restored or copied, the table has another number, or is in another cluster.
-        private static let database = "(SELECT system_identifier FROM pg_control_system()) || '-' || 'pawl.meta'::regclass::oid"
-        static let identity = PostgresStatement("identity", "SELECT \(database)")
+        private static let database = PostgresSchema.identity
+        static let identity = PostgresStatement(
+            "identity", "SELECT \(database), (SELECT value FROM pawl.meta WHERE name = 'origin') IS DISTINCT FROM \(database)")
         static let keepPlace = PostgresStatement(
             "keep_place",
             """

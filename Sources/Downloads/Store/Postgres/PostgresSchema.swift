@@ -74,6 +74,9 @@ enum PostgresSchema {
         return (version, oldest)
     }
 
+    /// SQL for what tells a database from copies of it: restored or copied, the table has another number, or is in another cluster.
+    static let identity = "(SELECT system_identifier FROM pg_control_system()) || '-' || 'pawl.meta'::regclass::oid"
+
     /// - Parameters:
     ///   - isFree: whether nobody has taken a chosen one, so that PostgreSQL looks for it by its id.
     ///   - settings: what it runs with.
@@ -383,6 +386,9 @@ enum PostgresSchema {
         \(claimFunction(
             isFree: "waiting AND coalesce(slot, 0) = 0",
             settings: "SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off SET jit = off"))
+
+        -- A copy of this database names its events otherwise.
+        INSERT INTO pawl.meta (name, value) SELECT 'origin', \(identity);
 
         -- A name that a client of aria2 has chosen is one download's.
         UPDATE pawl.downloads AS later SET gid = NULL WHERE EXISTS (
