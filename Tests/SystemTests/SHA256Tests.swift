@@ -20,6 +20,21 @@ struct SHA256Tests {
         #expect(Hexadecimal.encode(SHA256.digest(of: Array(text.utf8))) == digest)
     }
 
+    @Test("two digests are fed at once as one after the other, whatever they had before", arguments: [0, 1, 63, 64, 70])
+    func both(held: Int) {
+        for portable in [Int32(0), 1] {
+            pawl_sha256_force_portable(portable)
+            defer { pawl_sha256_force_portable(0) }
+            let (before, bytes) = ([UInt8](repeating: 7, count: held), (0..<1_000).map { UInt8(truncatingIfNeeded: $0) })
+            var (first, second) = (SHA256(), SHA256())
+            first.update(before)
+            unsafe SHA256.update(&first, &second, with: bytes.span.bytes)
+            unsafe SHA256.update(&first, &second, with: bytes.span.bytes)
+            #expect(first.digest() == SHA256.digest(of: before + bytes + bytes))
+            #expect(second.digest() == SHA256.digest(of: bytes + bytes))
+        }
+    }
+
     @Test("the accelerated and the portable implementation agree, however the bytes are cut")
     func agreement() {
         var generator = SystemRandomNumberGenerator()
