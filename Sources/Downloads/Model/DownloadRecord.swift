@@ -81,6 +81,26 @@ extension DownloadRecord {
         get { particulars?.value.retryAt }
         set { change { $0.retryAt = newValue } }
     }
+
+    /// The number in the part file's name: a random one for each beginning of the download. `nil`: the name has no number, as in records of
+    /// earlier releases.
+    var partGeneration: UInt64? {
+        get { particulars?.value.partGeneration }
+        set { change { $0.partGeneration = newValue } }
+    }
+
+    /// Crashes of the service in a row during which this download was in transfer.
+    var transferCrashes: Int {
+        get { particulars?.value.transferCrashes ?? 0 }
+        set { change { $0.transferCrashes = newValue } }
+    }
+
+    /// Whether a file with bytes of a mirror has failed its checksum, so that mirrors are not asked any more.
+    var distrustsMirrors: Bool {
+        get { particulars?.value.distrustsMirrors ?? false }
+        set { change { $0.distrustsMirrors = newValue } }
+    }
+
     /// Bytes that the segments hold on disk.
     var syncedBytes: Int64 {
         segments.reduce(0) { $0.addingReportingOverflow($1.length).partialValue }
@@ -97,6 +117,9 @@ extension DownloadRecord {
         var mirrors: [String] = []
         var webhook: String?
         var retryAt: Timestamp?
+        var partGeneration: UInt64?
+        var transferCrashes = 0
+        var distrustsMirrors = false
     }
 
     private mutating func change(_ body: (inout Particulars) -> Void) {
@@ -117,6 +140,9 @@ extension DownloadRecord {
             $0.requestedSegments = nil
             $0.requestedMediaType = nil
             $0.retryAt = nil
+            $0.partGeneration = nil
+            $0.transferCrashes = 0
+            $0.distrustsMirrors = false
         }
     }
 }

@@ -12,7 +12,7 @@ enum DownloadRow {
         "revision", "requested_filename", "requested_media_type", "requested_connections", "headers", "mirrors", "webhook",
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
         "synced_segments", "entity_source", "entity_digest", "file_identity", "event_epoch", "event_sequence", "retry_at",
-        "folder", "arrival", "gid",
+        "folder", "arrival", "gid", "part_generation", "transfer_crashes", "distrusts_mirrors",
     ]
 
     static let saveStatement =
@@ -75,6 +75,9 @@ enum DownloadRow {
         try row.put(download.folder.isEmpty ? nil : download.folder)
         try row.put(download.arrival?.description)
         try row.put(download.chosenGID.map { Int64(bitPattern: $0.value) })
+        try row.put(record.partGeneration.map { Int64(bitPattern: $0) })
+        try row.put(record.transferCrashes == 0 ? nil : Int64(record.transferCrashes))
+        try row.put(record.distrustsMirrors ? 1 : nil)
     }
 }
 
@@ -166,6 +169,9 @@ extension DownloadRow {
             }
             if let arrival = columns.text() { record.download.arrival = try required(DownloadID(arrival), "arrival") }
             if let gid = columns.integer() { record.download.chosenGID = DownloadGID(UInt64(bitPattern: gid)) }
+            if let generation = columns.integer() { record.partGeneration = UInt64(bitPattern: generation) }
+            if let crashes = columns.integer() { record.transferCrashes = Int(clamping: crashes) }
+            if columns.boolean() ?? false { record.distrustsMirrors = true }
             return record
         }
 

@@ -170,5 +170,13 @@ enum StoreSchema {
             // The name in aria2's RPC, where the client chose it.
             "ALTER TABLE downloads ADD COLUMN gid INTEGER",
         ],
+        [
+            // The number in the part file's name; null where the name has none.
+            "ALTER TABLE downloads ADD COLUMN part_generation INTEGER",
+            // Crashes in a row during which the download was in transfer; null for none.
+            "ALTER TABLE downloads ADD COLUMN transfer_crashes INTEGER",
+            // 1 once a file with bytes of a mirror has failed its checksum.
+            "ALTER TABLE downloads ADD COLUMN distrusts_mirrors INTEGER",
+        ],
     ]
 }

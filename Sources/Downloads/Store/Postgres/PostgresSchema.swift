@@ -20,9 +20,6 @@ enum PostgresSchema {
     /// Held by whoever compares settings before it changes them.
     static let settingsLock: Int64 = 0x5061_776C_03
 
-    /// The columns of a record as changes tell them.
-    private static let told = DownloadRow.columns.map { $0 == "sha256" ? "encode(d.sha256, 'hex')" : "d.\($0)" }
-
     /// Brings the database to this release's shape. Many replicas may do so at once.
     ///
     /// - Parameter isFounding: whether an empty one becomes a new fleet's.
@@ -297,7 +294,15 @@ enum PostgresSchema {
 
         -- A record as `pawl.changes` tells it: the columns that a release reads, in its order, as a JSON array.
         CREATE FUNCTION pawl.body(d pawl.downloads) RETURNS text LANGUAGE sql STABLE AS $$
-            SELECT json_build_array(\(told.joined(separator: ", ")))::text
+            SELECT json_build_array(
+                d.id, d.url, d.state, d.filename, d.media_type, d.bytes_received, d.bytes_total, d.resumable, d.file_missing,
+                d.connections, d.attempts, d.error_code, d.error_message, d.error_retryable, d.error_status, d.checksum,
+                encode(d.sha256, 'hex'), d.priority, d.labels, d.speed_limit, d.track, d.track_name, d.created_at,
+                d.started_at, d.updated_at, d.completed_at, d.revision, d.requested_filename, d.requested_media_type,
+                d.requested_connections, d.headers, d.mirrors, d.webhook, d.entity_known, d.entity_etag,
+                d.entity_last_modified, d.entity_date, d.entity_total, d.entity_coding, d.synced_segments, d.entity_source,
+                d.entity_digest, d.file_identity, d.event_epoch, d.event_sequence, d.retry_at, d.folder, d.arrival, d.gid
+            )::text
         $$;
 
         -- Counts the clock up and tells everybody; the last statement of a transaction, which holds up others from here to its end.
@@ -412,6 +417,24 @@ enum PostgresSchema {
             UPDATE pawl.mail SET recipient = me WHERE recipient = ANY (before) AND at > clock_timestamp() - interval '5 seconds';
             RETURN QUERY SELECT unnest(before);
         END $$;
+        """,
+        """
+        -- As in SQLite: see `StoreSchema`.
+        ALTER TABLE pawl.downloads
+            ADD COLUMN part_generation bigint, ADD COLUMN transfer_crashes bigint, ADD COLUMN distrusts_mirrors bigint;
+
+        CREATE OR REPLACE FUNCTION pawl.body(d pawl.downloads) RETURNS text LANGUAGE sql STABLE AS $$
+            SELECT json_build_array(
+                d.id, d.url, d.state, d.filename, d.media_type, d.bytes_received, d.bytes_total, d.resumable, d.file_missing,
+                d.connections, d.attempts, d.error_code, d.error_message, d.error_retryable, d.error_status, d.checksum,
+                encode(d.sha256, 'hex'), d.priority, d.labels, d.speed_limit, d.track, d.track_name, d.created_at,
+                d.started_at, d.updated_at, d.completed_at, d.revision, d.requested_filename, d.requested_media_type,
+                d.requested_connections, d.headers, d.mirrors, d.webhook, d.entity_known, d.entity_etag,
+                d.entity_last_modified, d.entity_date, d.entity_total, d.entity_coding, d.synced_segments, d.entity_source,
+                d.entity_digest, d.file_identity, d.event_epoch, d.event_sequence, d.retry_at, d.folder, d.arrival, d.gid,
+                d.part_generation, d.transfer_crashes, d.distrusts_mirrors
+            )::text
+        $$;
         """,
     ]
 }
