@@ -76,6 +76,8 @@ extension DownloadMachine {
     struct Removal: Sendable, Equatable {
         let waiter: Waiter
         let deletesFile: Bool
+        /// The message that tells the webhook of it; `nil`: the download had ended, or no webhook is called.
+        let cancellation: DownloadID?
         /// Whether its bytes have gone first, as a full disk does not take the removal otherwise.
         var hasMadeRoom = false
     }
@@ -187,11 +189,14 @@ extension DownloadMachine {
         case withdraw(Operation)
         /// Drop the part file's name: the file has another, and the record says so.
         case finishPublishing
-        /// Save the record; `announcesEnd`: with the message to its webhook.
-        case save(Operation, DownloadRecord, announcesEnd: Bool)
+        /// Save the record, and with it the messages to its webhook.
+        case save(Operation, DownloadRecord, announcing: [WebhookDelivery])
         /// Save the record of a finished file, which is shown once it is durable.
-        case saveCompletion(Operation, DownloadRecord)
-        case saveRemoval(Operation, DownloadRecord)
+        case saveCompletion(Operation, DownloadRecord, announcing: [WebhookDelivery])
+        /// Remove the record, and keep the messages to its webhook.
+        case saveRemoval(Operation, announcing: [WebhookDelivery])
+        /// Deliver messages to the webhook: they are durable, and readers see the end.
+        case deliver([WebhookDelivery])
         /// The record stays after all.
         case abandonRemoval
         /// Save how many bytes are on the disk, some time soon.
@@ -221,6 +226,8 @@ extension DownloadMachine {
         var names: FileNames
         var retryPolicy: RetryPolicy
         var retention = Retention()
+        /// Whether messages to webhooks are delivered at all.
+        var callsWebhooks = true
         var identifiers = DownloadIDGenerator()
         /// The actions that the event calls for are appended here.
         var actions: [Action] = []

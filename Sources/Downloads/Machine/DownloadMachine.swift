@@ -53,6 +53,8 @@ struct DownloadMachine: Sendable {
     private var commands: [Command] = []
     /// What the store has been told and has not confirmed, oldest first.
     private var commits: [Commit] = []
+    /// Messages to the webhook that no commit has made durable yet.
+    private(set) var unannounced = EndAnnouncements()
     /// How often saving the present state has failed.
     private var failedSaves = 0
     /// The newest commit that has failed: those before it, which may conclude later, say nothing of the present state.
@@ -61,7 +63,8 @@ struct DownloadMachine: Sendable {
     private var hasMadeRoom = false
     /// The end of patience with whatever commands wait for.
     private var patience: Operation?
-    private var isShuttingDown = false
+    /// The last operation before the service began to stop; `nil`: it has not.
+    private var shutdownAfter: Operation?
     private var lastOperation: Operation = 0
 
     private enum EntityStanding: Sendable, Equatable {
@@ -74,6 +77,8 @@ struct DownloadMachine: Sendable {
         let number: Operation
         /// Whether it tells the store to count on no bytes.
         let countsOnNothing: Bool
+        /// The messages to the webhook that it makes durable.
+        let announces: [DownloadID]
         var answers: [(waiter: Waiter, download: Download)] = []
     }
 
@@ -96,6 +101,7 @@ struct DownloadMachine: Sendable {
 
     var id: DownloadID { record.id }
     private var state: DownloadState { record.download.state }
+    private var isShuttingDown: Bool { shutdownAfter != nil }
 }
 
 // MARK: - What is shown
@@ -150,13 +156,13 @@ extension DownloadMachine {
 
     /// Whether nothing of it has to be remembered beyond its record, which is durable.
     var isDone: Bool {
-        guard isQuiet, lingering.isEmpty, failedSaves == 0 else { return false }
+        guard isQuiet, lingering.isEmpty, failedSaves == 0, unannounced.isEmpty else { return false }
         return phase == .removed || (phase == .resting && !state.isLive)
     }
 
     /// Whether its record, which is durable, tells all there is to go on with.
     var rests: Bool {
-        guard isQuiet, lingering.isEmpty, failedSaves == 0 else { return false }
+        guard isQuiet, lingering.isEmpty, failedSaves == 0, unannounced.isEmpty else { return false }
         return phase == .resting || phase == .waiting
     }
 
@@ -307,22 +313,32 @@ extension DownloadMachine {
             record.download.endedAt = state.isLive ? nil : context.now
             if !state.isLive { record.download.arrival = nil }
             record.download.expiresAt = context.retention.expiry(of: record.download)
+            if !state.isLive { announceEnd(as: record.download, &context) }
         }
         context.actions.append(.show(shown))
         if state != before { context.actions.append(.log(.transition(record.download))) }
     }
 
-    /// Saves the record as it is now. Whoever waits is answered with it once it is durable.
+    /// Prepares the message to the webhook about an end; the saves to come write it until one has succeeded.
+    /// - Returns: the identity of the message; `nil`: no webhook is called.
     @discardableResult
-    private mutating func save(
-        answering waiter: Waiter? = nil, announcingEnd: Bool = false, _ context: inout Context
-    ) -> Operation {
+    private mutating func announceEnd(as download: Download, _ context: inout Context) -> DownloadID? {
+        guard context.callsWebhooks, let url = record.webhook else { return nil }
+        let id = context.newIdentity(at: context.now)
+        unannounced.add(WebhookDelivery(id: id, url: url, download: download, due: context.now))
+        return id
+    }
+
+    /// Saves the record as it is now, and the messages that are not durable yet. The waiter is answered with the record once it is
+    /// durable.
+    @discardableResult
+    private mutating func save(answering waiter: Waiter? = nil, _ context: inout Context) -> Operation {
         let operation = nextOperation()
-        var commit = Commit(number: operation, countsOnNothing: record.segments.isEmpty)
+        var commit = Commit(number: operation, countsOnNothing: record.segments.isEmpty, announces: unannounced.ids)
         if let waiter { commit.answers.append((waiter, shown)) }
         commits.append(commit)
         if entity == .unsaved { entity = .saving(operation) }
-        context.actions.append(.save(operation, record, announcesEnd: announcingEnd))
+        context.actions.append(.save(operation, record, announcing: unannounced.deliveries))
         return operation
     }
 
@@ -739,7 +755,7 @@ extension DownloadMachine {
                 download.bytesReceived = count
             }
             phase = .resting
-            save(announcingEnd: true, &context)
+            save(&context)
         }
         flushRest(&context)
     }
@@ -812,9 +828,11 @@ extension DownloadMachine {
             drain(&context)
         case .success(let file):
             let operation = nextOperation()
-            commits.append(Commit(number: operation, countsOnNothing: true))
+            let record = completed(file, context.now, context.retention)
+            announceEnd(as: record.download, &context)
+            commits.append(Commit(number: operation, countsOnNothing: true, announces: unannounced.ids))
             phase = .completing(operation, file, at: context.now)
-            context.actions.append(.saveCompletion(operation, completed(file, context.now, context.retention)))
+            context.actions.append(.saveCompletion(operation, record, announcing: unannounced.deliveries))
         }
     }
 
@@ -848,14 +866,14 @@ extension DownloadMachine {
 
     /// The store knows that the file is there, or does not: the file is there, whole, so it is shown; a start finds it under both its names.
     private mutating func completionCommitted(
-        _ file: PublishedFile, at time: Timestamp, _ error: StoreError?, _ context: inout Context
+        _ file: PublishedFile, at time: Timestamp, _ commit: Commit, _ error: StoreError?, _ context: inout Context
     ) {
         record = completed(file, time, context.retention)
         loseBytes(&context)
         phase = .resting
         context.actions.append(.claimName(file.path))
         releaseName(&context)
-        if let error { saveLater(error, &context) } else { context.actions.append(.finishPublishing) }
+        if let error { saveLater(commit, error, &context) } else { context.actions.append(.finishPublishing) }
         context.actions.append(.show(record.download))
         context.actions.append(.log(.transition(record.download)))
         drain(&context)
@@ -878,7 +896,7 @@ extension DownloadMachine {
             if case .removing = phase { return }
             // A command has had it saved meanwhile.
             if let last = commits.last, last.number > lastFailure { return }
-            save(announcingEnd: !state.isLive, &context)
+            save(&context)
         }
     }
 
@@ -903,7 +921,7 @@ extension DownloadMachine {
     }
 
     private mutating func shutDown(_ context: inout Context) {
-        isShuttingDown = true
+        shutdownAfter = shutdownAfter ?? lastOperation
         switch phase {
         case .waiting: context.actions.append(.leaveQueue)
         case .delayed(let operation): context.actions.append(.cancelTimer(.retry(operation)))
@@ -1126,7 +1144,7 @@ extension DownloadMachine {
             download.attempts = 0
         }
         releaseName(&context)
-        let operation = save(answering: command.waiter, announcingEnd: next == .cancelled, &context)
+        let operation = save(answering: command.waiter, &context)
         if mayHavePart {
             phase = .clearing(operation, enqueues: next == .queued)
         } else if next == .queued {
@@ -1243,14 +1261,27 @@ extension DownloadMachine {
         // The file goes before the record: a crash in between leaves a record whose file is gone, which shows. The other way round it would
         // leave a file that nobody knows of.
         if deletesFile { removeFile(&context) }
-        submitRemoval(Removal(waiter: command.waiter, deletesFile: deletesFile), &context)
+        submitRemoval(
+            Removal(waiter: command.waiter, deletesFile: deletesFile, cancellation: announceCancellation(&context)), &context)
+    }
+
+    /// Prepares the message about the cancellation that the removal of a live download is.
+    private mutating func announceCancellation(_ context: inout Context) -> DownloadID? {
+        guard state.isLive else { return nil }
+        var download = record.download
+        download.state = .cancelled
+        download.endedAt = context.now
+        download.bytesPerSecond = 0
+        download.stalled = false
+        download.noteChange(at: context.now)
+        return announceEnd(as: download, &context)
     }
 
     private mutating func submitRemoval(_ removal: Removal, _ context: inout Context) {
         let operation = nextOperation()
-        commits.append(Commit(number: operation, countsOnNothing: true))
+        commits.append(Commit(number: operation, countsOnNothing: true, announces: unannounced.ids))
         phase = .removing(operation, removal)
-        context.actions.append(.saveRemoval(operation, record))
+        context.actions.append(.saveRemoval(operation, announcing: unannounced.deliveries))
     }
 
     private mutating func removalCommitted(_ removal: Removal, _ error: StoreError?, _ context: inout Context) {
@@ -1273,6 +1304,7 @@ extension DownloadMachine {
             removal.hasMadeRoom = true
             return submitRemoval(removal, &context)
         }
+        if let cancellation = removal.cancellation { unannounced.withdraw(cancellation) }
         context.actions.append(.abandonRemoval)
         context.actions.append(.answer(removal.waiter, .failure(DownloadError(error))))
         phase = .resting
@@ -1286,9 +1318,9 @@ extension DownloadMachine {
             save(&context)
             enqueue(&context)
         case .completed:
-            guard removal.deletesFile else { break }
-            if !record.download.fileMissing { change(&context) { $0.fileMissing = true } }
-            save(&context)
+            if removal.deletesFile, !record.download.fileMissing { change(&context) { $0.fileMissing = true } }
+            // The timer of an earlier failure may have fired meanwhile.
+            if removal.deletesFile || failedSaves > 0 { save(&context) }
         case .paused, .failed, .cancelled: save(&context)
         }
         drain(&context)
@@ -1320,11 +1352,14 @@ extension DownloadMachine {
     private mutating func committed(_ operation: Operation, _ error: StoreError?, _ context: inout Context) {
         guard let index = commits.firstIndex(where: { $0.number == operation }) else { return }
         let commit = commits.remove(at: index)
+        let announced = error == nil ? unannounced.confirm(commit.announces) : []
+        // Last: readers see the end before the receiver is told.
+        defer { if !announced.isEmpty { context.actions.append(.deliver(announced)) } }
         if error != nil { lastFailure = max(lastFailure, commit.number) }
         if entity == .saving(operation) { entity = error == nil ? .saved : .unsaved }
         if error == nil, commit.countsOnNothing, commit.number >= bytesSince { isCountedOn = false }
         switch phase {
-        case .completing(operation, let file, let time): return completionCommitted(file, at: time, error, &context)
+        case .completing(operation, let file, let time): return completionCommitted(file, at: time, commit, error, &context)
         case .removing(operation, let removal): return removalCommitted(removal, error, &context)
         case .clearing(operation, let enqueues):
             // Without the room of the bytes that are given up, nothing can be recorded.
@@ -1332,7 +1367,7 @@ extension DownloadMachine {
                 hasMadeRoom = true
                 isCountedOn = true
                 context.actions.append(.discardPart)
-                let next = save(announcingEnd: state == .cancelled, &context)
+                let next = save(&context)
                 commits[commits.count - 1].answers = commit.answers
                 phase = .clearing(next, enqueues: enqueues)
                 return
@@ -1364,7 +1399,7 @@ extension DownloadMachine {
     private mutating func conclude(_ commit: Commit, _ error: StoreError?, _ context: inout Context) {
         let isNewest = commits.allSatisfy { $0.number < commit.number } && phase != .removed
         if let error {
-            if isNewest { saveLater(error, &context) }
+            if isNewest { saveLater(commit, error, &context) }
         } else if failedSaves > 0, isNewest, commit.number > lastFailure {
             failedSaves = 0
             context.actions.append(.cancelTimer(.save))
@@ -1384,9 +1419,15 @@ extension DownloadMachine {
         }
     }
 
-    /// Sees to it that a state gets to the disk: a failure that is lost would be a download that begins again, unasked, at the next start.
-    private mutating func saveLater(_ error: StoreError, _ context: inout Context) {
+    /// Schedules another save after a failed one: a failure that is lost would be a download that begins again, unasked, at the next
+    /// start. A service that stops has no time for a timer: it saves once more at once.
+    private mutating func saveLater(_ commit: Commit, _ error: StoreError, _ context: inout Context) {
         guard error != .closed else { return }
+        if let shutdownAfter {
+            failedSaves += 1
+            if commit.number <= shutdownAfter { save(&context) }
+            return
+        }
         let delay = Self.firstSaveDelay * Double(1 << min(failedSaves, 6))
         failedSaves += 1
         context.actions.append(.setTimer(.save, after: min(delay, Self.longestSaveDelay)))

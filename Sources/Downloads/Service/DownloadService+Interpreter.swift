@@ -29,8 +29,6 @@ extension DownloadService {
         var toldRevision: UInt64?
         /// Whether a transfer may have made a part file, which has to go before another replica goes on.
         var mayHavePart = false
-        /// Messages to its webhook that tell what these actions have yet to show.
-        var deliveries: [WebhookDelivery] = []
 
         init(_ machine: DownloadMachine) {
             self.machine = machine
@@ -90,7 +88,6 @@ extension DownloadService {
     struct WriteBatch {
         var changes: [StoreChange] = []
         var commits: [(DownloadID, DownloadMachine.Operation)] = []
-        var deliveries: [WebhookDelivery] = []
     }
 
     /// Somebody who waits for the answer to a command.
@@ -147,7 +144,7 @@ extension DownloadService {
         case .removed(let id, let purpose, let result): removed(id, purpose, result)
         case .committed(let batch, let error):
             for (id, operation) in batch.commits { send(.committed(operation, error), to: id) }
-            if let error { tellLater(batch.changes, after: error) } else { for delivery in batch.deliveries { post(delivery) } }
+            if let error { tellLater(batch.changes, after: error) }
         case .fleet(let event): receive(event)
         }
     }
@@ -203,11 +200,6 @@ extension DownloadService {
             }
         }
         if effects.removed.isPending { finish(effects.removed, answering: effects.late) }
-        if !entry.deliveries.isEmpty {
-            let deliveries = entry.deliveries
-            entry.deliveries = []
-            for delivery in deliveries { post(delivery) }
-        }
         if context.actions.isEmpty {
             effects.actions.removeAll(keepingCapacity: true)
             swap(&effects.actions, &context.actions)
@@ -245,15 +237,6 @@ extension DownloadService {
         carryOut(effects, entry)
         while entry.interrupted == nil, !entry.postponed.isEmpty { handle(entry.postponed.removeFirst(), entry) }
         handleBacklog()
-    }
-
-    /// Sends a message to a webhook once readers know what it tells.
-    private func post(_ delivery: WebhookDelivery) {
-        if let entry = entries[delivery.download.id], entry.interrupted != nil {
-            entry.deliveries.append(delivery)
-        } else {
-            Task { [webhooks] in await webhooks?.post(delivery) }
-        }
     }
 
     private func handleBacklog() {
@@ -379,18 +362,19 @@ extension DownloadService {
         case .publish(let operation, let path): publish(operation, path, entry)
         case .withdraw(let operation):
             if entry.work?.publication?.abandon() == true { backlog.append((id, .withdrawn(operation))) }
-        case .save(let operation, let record, let announcesEnd):
-            save([record], operation, stamp: entry.stamp, announcesEnd: announcesEnd)
-        case .saveCompletion(let operation, let record):
+        case .save(let operation, let record, let deliveries):
+            save(record, operation, stamp: entry.stamp, announcing: deliveries)
+        case .saveCompletion(let operation, let record, let deliveries):
             let stamp = publisher.reserve()
             entry.reservedStamp = stamp
-            save([record], operation, stamp: stamp, announcesEnd: true)
+            save(record, operation, stamp: stamp, announcing: deliveries)
             // All replicas show it once it is durable.
             if fleet != nil { tell(record.download, entry) }
-        case .saveRemoval(let operation, let record):
+        case .saveRemoval(let operation, let deliveries):
             let stamp = entry.reservedStamp ?? publisher.reserve()
             entry.reservedStamp = stamp
-            submit([.remove(id, stamp: stamp)], for: (id, operation), cancellation(of: record))
+            submit([.remove(id, stamp: stamp)] + deliveries.map(StoreChange.keepDelivery), for: (id, operation))
+        case .deliver(let deliveries): Task { [webhooks] in for delivery in deliveries { await webhooks?.post(delivery) } }
         case .abandonRemoval:
             if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
             entry.reservedStamp = nil
@@ -451,27 +435,20 @@ extension DownloadService {
     }
 
     private func save(
-        _ records: [DownloadRecord], _ operation: DownloadMachine.Operation, stamp: EventID, announcesEnd: Bool
+        _ record: DownloadRecord, _ operation: DownloadMachine.Operation, stamp: EventID, announcing deliveries: [WebhookDelivery]
     ) {
-        for record in records {
-            var record = record
-            record.download.stamp = stamp
-            submit([.save(record)], for: (record.id, operation), announcesEnd ? delivery(of: record) : nil)
-        }
+        var record = record
+        record.download.stamp = stamp
+        submit([.save(record)] + deliveries.map(StoreChange.keepDelivery), for: (record.id, operation))
     }
 
-    /// Writes changes, and with them the message that one of them causes; it is sent once they are on disk and shown.
-    func submit(
-        _ changes: [StoreChange], for commit: (DownloadID, DownloadMachine.Operation)? = nil, _ delivery: WebhookDelivery? = nil
-    ) {
+    /// Writes changes, as part of the group if there is one.
+    /// - Parameter commit: the machine's operation that the changes belong to.
+    func submit(_ changes: [StoreChange], for commit: (DownloadID, DownloadMachine.Operation)? = nil) {
         let isAlone = group == nil
         if isAlone { group = WriteBatch() }
         group?.changes += changes
         if let commit { group?.commits.append(commit) }
-        if let delivery {
-            group?.changes.append(.keepDelivery(delivery))
-            group?.deliveries.append(delivery)
-        }
         if isAlone { submitGroup() }
     }
 
@@ -482,17 +459,6 @@ extension DownloadService {
         if batch.changes.isEmpty { return }
         let inbox = inbox
         store.submit(batch.changes).whenDone { inbox.yield(.committed(batch, $0)) }
-    }
-
-    /// What the webhook of a live download is told when its record is removed.
-    private func cancellation(of record: DownloadRecord) -> WebhookDelivery? {
-        guard record.download.state.isLive else { return nil }
-        var record = record
-        record.download.state = .cancelled
-        record.download.noteChange(at: .now())
-        record.download.bytesPerSecond = 0
-        record.download.stalled = false
-        return delivery(of: record)
     }
 
     /// Another file has the name that an earlier one had: that is gone.

@@ -245,6 +245,7 @@ public actor DownloadService {
             now: .now(), random: SystemRandom(), names: fleet == nil ? FileNames { depot.isTaken($0) } : FileNames(isTaken: nil),
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.records.last?.id))
+        context.callsWebhooks = webhooks != nil
         isDiskLow = Self.isDiskLow(depot, configuration.minFree)
         if let found = contents.fleet {
             try restore(contents.records, found)
@@ -1199,14 +1200,6 @@ extension DownloadService {
     /// What could not be written has not happened.
     private func forget(_ key: RequestKey?) {
         if let key { idempotency.forget(key.name) }
-    }
-
-    /// The message that tells a download's webhook of its end; `nil` if nobody wants to know.
-    func delivery(of record: DownloadRecord) -> WebhookDelivery? {
-        guard webhooks != nil, let url = record.webhook else { return nil }
-        let now = Timestamp.now()
-        return WebhookDelivery(
-            id: context.newIdentity(at: now), url: url, download: record.download, due: now)
     }
 }
 

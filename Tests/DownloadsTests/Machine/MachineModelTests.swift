@@ -64,7 +64,14 @@ struct MachineModel {
         var operation: Operation?
         var record: DownloadRecord?
         var progress: StoredProgress?
+        var deliveries: [WebhookDelivery] = []
     }
+
+    // Ends that readers have seen, and the messages about them.
+    private var ends = 0
+    private var shownState = DownloadState.queued
+    private var keptMessages: Set<DownloadID> = []
+    private var deliveredMessages: Set<DownloadID> = []
 
     // What was promised.
     private var asked: [DownloadMachine.Waiter: String] = [:]
@@ -81,7 +88,8 @@ struct MachineModel {
         self.seed = seed
         random = SeededRandom(seed: seed)
         let id = DownloadID(value: UInt128(seed + 1) << 80)
-        let record = DownloadRecord(Download(id: id, url: MachineTests.url.string, createdAt: id.createdAt))
+        var record = DownloadRecord(Download(id: id, url: MachineTests.url.string, createdAt: id.createdAt))
+        record.webhook = "http://127.0.0.1/hook"
         stored = record
         machine = DownloadMachine(record, url: MachineTests.url)
         context = DownloadMachine.Context(
@@ -167,16 +175,25 @@ struct MachineModel {
                 "a finished file keeps the name that it is found by until the store has it as completed")
             newFile()
         case .removeFile: break
-        case .save(let operation, let record, _): commits.append(Pending(operation: operation, record: record))
-        case .saveCompletion(let operation, let record): commits.append(Pending(operation: operation, record: record))
-        case .saveRemoval(let operation, _): commits.append(Pending(operation: operation))
+        case .save(let operation, let record, let deliveries), .saveCompletion(let operation, let record, let deliveries):
+            try submit(Pending(operation: operation, record: record, deliveries: deliveries))
+        case .saveRemoval(let operation, let deliveries): try submit(Pending(operation: operation, deliveries: deliveries))
+        case .deliver(let deliveries):
+            for delivery in deliveries {
+                try check(keptMessages.contains(delivery.id), "a message is delivered once it is durable")
+                try check(deliveredMessages.insert(delivery.id).inserted, "a message is delivered once")
+                try check(deliveredMessages.count <= ends, "an end is announced once readers see it, and once")
+            }
         case .abandonRemoval: break
         case .show(let download):
             try check(download.revision > shownRevision, "each change that is shown has a revision of its own")
             try check(download.updatedAt > shownUpdate, "each change that is shown is later than the one before")
             (shownRevision, shownUpdate) = (download.revision, download.updatedAt)
+            if download.state != shownState, !download.state.isLive { ends += 1 }
+            shownState = download.state
         case .showRemoval:
             isRemoved = true
+            if shownState.isLive { ends += 1 }
         case .setTimer(let timer, _): timers.insert(timer)
         case .cancelTimer(let timer): timers.remove(timer)
         case .answer(let waiter, let result):
@@ -187,6 +204,13 @@ struct MachineModel {
                 stored.download.revision >= download.revision || asked[waiter] == "resume" || asked[waiter] == "noteFile",
                 "nothing is answered before it is durable")
         }
+    }
+
+    private mutating func submit(_ pending: Pending) throws {
+        for delivery in pending.deliveries {
+            try check(!deliveredMessages.contains(delivery.id), "a delivered message is not written again")
+        }
+        commits.append(pending)
     }
 
     private mutating func newFile() {
@@ -231,6 +255,12 @@ struct MachineModel {
         }
         let open = Set(asked.keys).subtracting(answered)
         try check(open.isEmpty, "every command is answered, \(open.map { asked[$0] ?? "" }) are not")
+        if isShutDown { return }
+        while timers.contains(.save) || !commits.isEmpty {
+            if timers.contains(.save) { try fire(.save) }
+            while !commits.isEmpty { try finishCommit(failing: false) }
+        }
+        try check(deliveredMessages.count == ends, "every end is announced: \(ends), \(deliveredMessages.count)")
     }
 
     private mutating func command() throws {
@@ -377,6 +407,7 @@ struct MachineModel {
             return try checkCrash()
         }
         if let record = pending.record { stored = record } else { isStored = false }
+        keptMessages.formUnion(pending.deliveries.map(\.id))
         try checkCrash()
         try send(.committed(operation, nil))
     }
@@ -451,7 +482,7 @@ extension DownloadMachine.Action {
     /// Whether it may still be asked for once the record is gone.
     fileprivate var isAfterRemoval: Bool {
         switch self {
-        case .answer, .log, .cancelTimer, .forgetTransfer: true
+        case .answer, .log, .cancelTimer, .forgetTransfer, .deliver: true
         default: false
         }
     }

@@ -74,9 +74,10 @@ extension DownloadMachine.Action {
         case .publish: "publish"
         case .withdraw: "withdraw"
         case .finishPublishing: "finish publishing"
-        case .save(_, let record, let announcesEnd): "save \(record.download.state)\(announcesEnd ? " and announce" : "")"
-        case .saveCompletion: "save completion"
-        case .saveRemoval: "save removal"
+        case .save(_, let record, let deliveries): "save \(record.download.state)\(deliveries.words)"
+        case .saveCompletion(_, _, let deliveries): "save completion\(deliveries.words)"
+        case .saveRemoval(_, let deliveries): "save removal\(deliveries.words)"
+        case .deliver(let deliveries): "deliver \(deliveries.map(\.download.state.rawValue).joined(separator: " and "))"
         case .abandonRemoval: "abandon removal"
         case .saveProgress: "save progress"
         case .show(let download): "show \(download.state) \(download.revision)"
@@ -90,6 +91,16 @@ extension DownloadMachine.Action {
         case .answer(_, .success(let download)): "answer \(download.state)"
         case .answer(_, .failure(let error)): "refuse, \(error.words)"
         case .log: nil
+        }
+    }
+}
+
+extension [WebhookDelivery] {
+    fileprivate var words: String {
+        switch count {
+        case 0: ""
+        case 1: " and announce"
+        default: " and announce \(count)"
         }
     }
 }
