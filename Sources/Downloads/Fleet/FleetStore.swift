@@ -106,6 +106,12 @@ final class FleetStore: RecordStore {
         try await perform(noting: ids, { writer throws(StoreError) in try writer.records(ids) })
     }
 
+    func deliveries(
+        from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
+    ) async throws(StoreError) -> DeliveryPage {
+        try await perform({ writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) })
+    }
+
     func submit(_ changes: [StoreChange]) -> StoreCommit { store.submit(changes) }
 
     func note(_ progress: StoredProgress) { store.note(progress) }

@@ -1,13 +1,32 @@
 import HTTPCore
 import JSON
 
+/// Messages to webhooks that were read together.
+struct DeliveryPage: Sendable {
+    /// Those that are wanted, in order of their identities.
+    var deliveries: [WebhookDelivery] = []
+    /// The identity of the last row that was read.
+    var last: DownloadID?
+    /// How many rows were read.
+    var rows = 0
+
+    /// The identity to read on from; `nil`: there are no more rows.
+    var next: DownloadID? {
+        guard rows >= DeliveryRow.pageSize, let last, last.value < .max else { return nil }
+        return DownloadID(value: last.value + 1)
+    }
+}
+
 /// A message to a webhook as a row of the table, and back.
 enum DeliveryRow {
     static let saveStatement = """
         REPLACE INTO webhook_deliveries (id, download_id, url, download, attempts, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         """
-    static let loadStatement =
-        "SELECT id, url, download, attempts, due_at FROM webhook_deliveries ORDER BY id"
+    /// As many rows as are read at once.
+    static let pageSize = 1_000
+    static let columns = "id, url, download, attempts, due_at"
+    static let loadStatement = "SELECT \(columns) FROM webhook_deliveries ORDER BY id LIMIT \(pageSize)"
+    static let pageStatement = "SELECT \(columns) FROM webhook_deliveries WHERE id >= ?1 ORDER BY id LIMIT \(pageSize)"
 
     /// Puts a message into a row of `saveStatement`.
     static func encode<Row: RowEncoder>(_ delivery: WebhookDelivery, to row: inout Row) throws(Row.Failure) {
@@ -17,6 +36,15 @@ enum DeliveryRow {
         try row.put(DownloadSnapshot.encode(delivery.download).serialized())
         try row.put(Int64(delivery.attempts))
         try row.put(delivery.due.millisecondsSinceEpoch)
+    }
+
+    /// Adds the current row of `pageStatement` to a page, if its URL is wanted. A row that cannot be read is passed over.
+    static func read(_ row: some RowDecoder, into page: inout DeliveryPage, if isWanted: (String) -> Bool) {
+        page.rows += 1
+        guard let id = row.text(0).flatMap(DownloadID.init) else { return }
+        page.last = id
+        guard let url = row.text(1), isWanted(url), let delivery = try? delivery(from: row) else { return }
+        page.deliveries.append(delivery)
     }
 
     /// The message in the current row of `loadStatement`.

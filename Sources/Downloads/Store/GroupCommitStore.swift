@@ -40,6 +40,12 @@ final class GroupCommitStore: RecordStore {
         try await perform(ids) { writer throws(StoreError) in try writer.records(ids) }
     }
 
+    func deliveries(
+        from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
+    ) async throws(StoreError) -> DeliveryPage {
+        try await perform { writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) }
+    }
+
     /// Runs the body on the store's thread, behind the writes that were submitted before.
     /// - Parameter ids: the downloads whose noted progress is written first.
     func perform<Value: Sendable>(

@@ -1,3 +1,5 @@
+internal import HTTPCore
+
 /// Where records are kept. Implementations are safe to call from anywhere.
 protocol RecordStore: Sendable {
     /// Everything there is, records in order of creation. Called once, before any write.
@@ -5,6 +7,11 @@ protocol RecordStore: Sendable {
 
     /// The records with these identities, as they were last made durable; those that there are none of are left out.
     func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord]
+
+    /// A page of the messages to webhooks that this service has to deliver, from an identity on: those with a wanted URL.
+    func deliveries(
+        from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
+    ) async throws(StoreError) -> DeliveryPage
 
     /// Takes changes in the order of its calls, without waiting. They apply together or not at all; when the commit has
     /// succeeded they survive a crash and power loss.
@@ -35,11 +42,22 @@ struct StoredContents: Sendable {
     var settings: [String: String] = [:]
     /// What became of requests with a key, the oldest first.
     var idempotencyRecords: [IdempotencyRecord] = []
-    /// Messages to webhooks that have not been delivered, the oldest first.
+    /// Messages to webhooks that have not been delivered, the oldest first, at most ``DeliveryRow/pageSize``.
     var deliveries: [WebhookDelivery] = []
     var events = StoredEventHistory()
     /// What a replica of a fleet needs besides.
     var fleet: FleetContents?
+
+    /// The setting that holds the trusted time in milliseconds since 1970, while the clock on the wall is ahead of it.
+    static let trustedTimeName = "trustedTime"
+
+    /// The newest time that earlier runs have recorded; `nil`: there are no records.
+    var lastKnownTime: Timestamp? {
+        if let kept = settings[Self.trustedTimeName].flatMap({ Int64($0) }) { return Timestamp(millisecondsSinceEpoch: kept) }
+        var newest = idempotencyRecords.last?.createdAt
+        for record in records { newest = max(newest ?? record.download.updatedAt, record.download.updatedAt) }
+        return newest
+    }
 }
 
 /// One change to what is kept.

@@ -7,6 +7,9 @@ protocol RecordWriter: AnyObject {
     /// The records with these identities; those that there are none of are left out.
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord]
 
+    /// A page of the messages to webhooks that this run has to deliver, from an identity on: those with a wanted URL.
+    func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage
+
     /// Writes all the changes durably, or none. Without any, it shows the database that this run lives.
     /// - Parameter isRepeated: whether the last call was for the same changes, and was interrupted.
     /// - Throws: `.interrupted` if that cannot be known yet: it is to be called again with the same changes.

@@ -33,6 +33,10 @@ final class SQLiteRecordWriter: RecordWriter {
         try open().records(ids)
     }
 
+    func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
+        try open().deliveries(from: id, if: isWanted)
+    }
+
     func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
         let writer = try open()
         do throws(StoreError) {

@@ -117,6 +117,17 @@ final class StoreWriter {
         }
     }
 
+    /// A page of the messages to webhooks, from an identity on: those with a wanted URL.
+    func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
+        try StoreError.translating {
+            var page = DeliveryPage()
+            let rows = try connection.prepare(DeliveryRow.pageStatement)
+            try rows.bind(1, id.description)
+            while try rows.step() { DeliveryRow.read(rows, into: &page, if: isWanted) }
+            return page
+        }
+    }
+
     /// Reads everything, records in order of creation.
     func load() throws(StoreError) -> StoredContents {
         try StoreError.translating {

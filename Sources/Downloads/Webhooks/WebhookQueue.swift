@@ -1,69 +1,248 @@
 internal import HTTPCore
 
-/// Which messages to webhooks wait, which are due, and which are on their way: never more at once than so many, nor more than so
-/// many to one host, so that one that hangs does not hold up the others.
+/// Decides which messages to webhooks are held in memory, and which are sent next.
+///
+/// A receiver is a scheme, host and port. Receivers take turns, and those that respond come first: one that hangs delays neither their
+/// messages nor, by the messages it lets pile up, makes any of them lost. A message that is not held stays in the store; the receiver
+/// remembers from which identity on there are such, and they are loaded once it has room.
 struct WebhookQueue: Sendable {
     /// The numbers.
     struct Limits: Sendable {
-        /// Messages on their way at once.
-        var concurrent = 8
-        /// Of those, messages to one host and port.
+        /// Attempts at once, over all receivers: less than the descriptors that are set aside for everything but downloads and clients.
+        var concurrent = 96
+        /// Of those, attempts at receivers that have not responded the last time, or have not been tried yet. The rest is for receivers that
+        /// respond.
+        var unproven = 80
+        /// Of those, attempts at receivers that have not responded the last time.
+        var failing = 24
+        /// Attempts at one receiver at once.
         var perHost = 2
-        /// Messages kept. Each holds a download; beyond that none is taken.
+        /// Messages of one receiver in memory. Each holds a download.
+        var keptPerHost = 200
+        /// Messages in memory. A receiver without any has room for one all the same.
         var kept = 10_000
+        /// Receivers without messages that are remembered.
+        var idleHosts = 10_000
+    }
+
+    /// What is known of a receiver, best first.
+    private enum Standing: Int, Sendable {
+        case responding, untried, failing
+    }
+
+    /// The order among receivers of one standing: first those with the fewest attempts under way, then those that had a turn the longest ago.
+    private struct Turn: Comparable, Sendable {
+        var running: Int
+        var number: UInt64
+
+        static func < (left: Turn, right: Turn) -> Bool {
+            (left.running, left.number) < (right.running, right.number)
+        }
+    }
+
+    private struct Host: Sendable {
+        var standing = Standing.untried
+        /// Messages that are due, by when they became so.
+        var due = IndexedHeap<DownloadID, UInt64>()
+        var running = 0
+        var kept = 0
+        var turn: UInt64 = 0
+        /// The first message that may be in the store only.
+        var stored: DownloadID?
+        /// While the store is read for it: the first message that was not held since the reading began.
+        var refused: DownloadID?
+        var isLoading = false
+    }
+
+    private struct Held: Sendable {
+        var delivery: WebhookDelivery
+        let host: String
     }
 
     private let limits: Limits
-    private var deliveries: [DownloadID: WebhookDelivery] = [:]
-    /// Those that wait, by when they are due.
+    private var held: [DownloadID: Held] = [:]
+    /// Messages that are not due, by when they will be.
     private var waiting = IndexedHeap<DownloadID, ContinuousClock.Instant>()
-    /// Those that are due or on their way.
-    private var line: DownloadQueue
-    /// How many have become due so far.
-    private var arrivals: UInt64 = 0
+    private var running: Set<DownloadID> = []
+    private var hosts: [String: Host] = [:]
+    /// Receivers with messages that are due and a free attempt, by standing.
+    private var ready = [IndexedHeap<String, Turn>](repeating: IndexedHeap(), count: 3)
+    /// Attempts under way, by their receiver's standing.
+    private var attempts = [0, 0, 0]
+    /// Receivers with messages in the store only.
+    private var overflowing: Set<String> = []
+    /// Counts messages that become due, and turns.
+    private var counter: UInt64 = 0
 
     init(limits: Limits = Limits()) {
         self.limits = limits
-        line = DownloadQueue(limits: .init(maxConcurrent: limits.concurrent, maxPerHost: limits.perHost))
     }
 
-    var count: Int { deliveries.count }
+    /// Messages in memory.
+    var count: Int { held.count }
 
-    /// Whether it has a message already.
-    func contains(_ id: DownloadID) -> Bool { deliveries[id] != nil }
+    /// Whether a message is in memory.
+    func contains(_ id: DownloadID) -> Bool { held[id] != nil }
 
-    /// When the next one is due; `nil` if none waits.
+    /// When the next message is due; `nil` if none waits.
     var nextDue: ContinuousClock.Instant? { waiting.first?.rank }
 
+    /// The receiver of a URL.
+    static func host(of url: String) -> String {
+        guard let url = HTTPURL(url) else { return "" }
+        return "\(url.origin)"
+    }
+}
+
+// MARK: - Messages
+
+extension WebhookQueue {
     /// Adds a message, or has one wait again after an attempt.
-    /// - Returns: false if there are too many: then it is not kept.
+    /// - Returns: false if there is no room: it stays in the store, and is loaded later.
+    @discardableResult
     mutating func add(_ delivery: WebhookDelivery, due: ContinuousClock.Instant) -> Bool {
-        line.remove(delivery.id)
-        guard deliveries[delivery.id] != nil || deliveries.count < limits.kept else { return false }
-        deliveries[delivery.id] = delivery
+        let name = Self.host(of: delivery.url)
+        if held[delivery.id] == nil {
+            var host = hosts[name] ?? Host()
+            guard hasRoom(host) else {
+                if host.isLoading {
+                    host.refused = min(host.refused ?? delivery.id, delivery.id)
+                } else {
+                    host.stored = min(host.stored ?? delivery.id, delivery.id)
+                }
+                hosts[name] = host
+                overflowing.insert(name)
+                return false
+            }
+            host.kept += 1
+            hosts[name] = host
+        } else {
+            leave(delivery.id)
+        }
+        held[delivery.id] = Held(delivery: delivery, host: name)
         waiting.set(delivery.id, to: due)
+        refresh(name)
         return true
     }
 
-    /// Takes those that are to be sent now.
+    /// Takes the messages that are to be sent now.
     mutating func startable(at now: ContinuousClock.Instant) -> [WebhookDelivery] {
-        while let (id, due) = waiting.first, due <= now, let delivery = deliveries[id] {
+        while let (id, due) = waiting.first, due <= now, let name = held[id]?.host {
             waiting.remove(id)
-            arrivals += 1
-            let rank = QueueRank(priority: 0, arrival: DownloadID(value: UInt128(arrivals)))
-            line.enqueue(id, host: Self.host(of: delivery), rank: rank)
+            let number = next()
+            hosts[name]?.due.set(id, to: number)
+            refresh(name)
         }
-        return line.startable().compactMap { deliveries[$0] }
+        var started: [WebhookDelivery] = []
+        while running.count < limits.concurrent, let name = nextHost(), let id = hosts[name]?.due.first?.key, let found = held[id]
+        {
+            hosts[name]?.due.remove(id)
+            hosts[name]?.running += 1
+            let number = next()
+            hosts[name]?.turn = number
+            attempts[hosts[name]?.standing.rawValue ?? 0] += 1
+            running.insert(id)
+            refresh(name)
+            started.append(found.delivery)
+        }
+        return started
     }
 
-    /// Forgets one that has arrived or been given up.
+    /// Notes how the attempt at a message's receiver has ended.
+    /// - Parameter responded: whether the receiver has responded in time, whatever it said.
+    mutating func note(_ id: DownloadID, responded: Bool) {
+        guard let name = held[id]?.host, var host = hosts[name] else { return }
+        let standing = responded ? Standing.responding : .failing
+        if host.standing == standing { return }
+        ready[host.standing.rawValue].remove(name)
+        attempts[host.standing.rawValue] -= host.running
+        attempts[standing.rawValue] += host.running
+        host.standing = standing
+        hosts[name] = host
+        refresh(name)
+    }
+
+    /// Forgets a message that has arrived or been given up.
     mutating func remove(_ id: DownloadID) {
-        deliveries[id] = nil
+        guard let name = held[id]?.host else { return }
+        leave(id)
         waiting.remove(id)
-        line.remove(id)
+        held[id] = nil
+        hosts[name]?.kept -= 1
+        refresh(name)
+        if hosts.count > held.count + overflowing.count + limits.idleHosts {
+            hosts = hosts.filter { $0.value.kept > 0 || $0.value.stored != nil || $0.value.isLoading }
+        }
     }
 
-    private static func host(of delivery: WebhookDelivery) -> String {
-        HTTPURL(delivery.url).map { "\($0.host):\($0.port)" } ?? ""
+    /// Takes a message out of those that are due or on their way.
+    private mutating func leave(_ id: DownloadID) {
+        guard let name = held[id]?.host else { return }
+        if running.remove(id) != nil {
+            hosts[name]?.running -= 1
+            attempts[hosts[name]?.standing.rawValue ?? 0] -= 1
+        } else {
+            hosts[name]?.due.remove(id)
+        }
+        refresh(name)
+    }
+
+    private mutating func next() -> UInt64 {
+        counter += 1
+        return counter
+    }
+
+    private func hasRoom(_ host: Host) -> Bool {
+        host.kept == 0 || (host.kept < limits.keptPerHost && held.count < limits.kept)
+    }
+
+    /// The receiver whose turn it is.
+    private func nextHost() -> String? {
+        if let host = ready[Standing.responding.rawValue].first { return host.key }
+        let unproven = attempts[Standing.untried.rawValue] + attempts[Standing.failing.rawValue]
+        guard unproven < limits.unproven else { return nil }
+        // Second attempts leave room for the first ones at others.
+        func isFree(_ turn: Turn) -> Bool { turn.running == 0 || unproven < limits.unproven / 2 }
+        if let host = ready[Standing.untried.rawValue].first, isFree(host.rank) { return host.key }
+        guard attempts[Standing.failing.rawValue] < limits.failing else { return nil }
+        return ready[Standing.failing.rawValue].first.flatMap { isFree($0.rank) ? $0.key : nil }
+    }
+
+    private mutating func refresh(_ name: String) {
+        guard let host = hosts[name] else { return }
+        if host.due.isEmpty || host.running >= limits.perHost {
+            ready[host.standing.rawValue].remove(name)
+        } else {
+            ready[host.standing.rawValue].set(name, to: Turn(running: host.running, number: host.turn))
+        }
+    }
+}
+
+// MARK: - The store
+
+extension WebhookQueue {
+    /// Chooses a receiver whose messages are to be read from the store, as it has room for many.
+    /// - Returns: the receiver, and the identity to read from on; `nil`: there is none.
+    mutating func beginLoading() -> (host: String, from: DownloadID)? {
+        for name in overflowing {
+            guard var host = hosts[name], let from = host.stored else { continue }
+            guard !host.isLoading, host.kept <= limits.keptPerHost / 2, hasRoom(host) else { continue }
+            host.isLoading = true
+            host.refused = nil
+            hosts[name] = host
+            return (name, from)
+        }
+        return nil
+    }
+
+    /// Ends the reading that `beginLoading` has begun; the messages found have been added.
+    /// - Parameter next: the identity behind the last row that was read; `nil`: it was the last one.
+    mutating func endLoading(_ name: String, next: DownloadID?) {
+        guard var host = hosts[name] else { return }
+        host.isLoading = false
+        host.stored = [next, host.refused].compactMap(\.self).min()
+        host.refused = nil
+        hosts[name] = host
+        if host.stored == nil { overflowing.remove(name) }
     }
 }

@@ -44,6 +44,12 @@ final class FailingStore: RecordStore {
         try await real.records(ids)
     }
 
+    func deliveries(
+        from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
+    ) async throws(StoreError) -> DeliveryPage {
+        try await real.deliveries(from: id, if: isWanted)
+    }
+
     func submit(_ changes: [StoreChange]) -> StoreCommit {
         for record in changes.compactMap(\.savedRecord) { synced.update { $0[record.id] = record.syncedBytes } }
         if let isDelayed = delay.withLock({ $0 }), changes.contains(where: isDelayed) {

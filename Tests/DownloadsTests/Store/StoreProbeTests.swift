@@ -21,6 +21,9 @@ struct StoreProbeTests {
 
         func load() throws(StoreError) -> StoredContents { StoredContents() }
 
+        func deliveries(
+            from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
+        ) async throws(StoreError) -> DeliveryPage { DeliveryPage() }
         func submit(_ changes: [StoreChange]) -> StoreCommit {
             let commit = StoreCommit()
             submitted.withLock { $0.append(commit) }

@@ -72,6 +72,9 @@ final class RoomyWriter: RecordWriter {
 
     func load() throws(StoreError) -> StoredContents { try writer.load() }
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] { try writer.records(ids) }
+    func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
+        try writer.deliveries(from: id, if: isWanted)
+    }
     func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
         try writer.commit(changes, isRepeated: isRepeated)
     }

@@ -515,6 +515,14 @@ extension PostgresRecordWriter {
         try deliveries(transact([PostgresCommand(Statements.adopt, [.integer(run)])]))
     }
 
+    func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
+        var page = DeliveryPage()
+        let values: [PostgresValue] = [.integer(run), .text(id.description)]
+        guard let rows = try ask([PostgresCommand(Statements.deliveries, values)]).first?.rows else { return page }
+        for row in rows { DeliveryRow.read(PostgresRowDecoder(row: row), into: &page, if: isWanted) }
+        return page
+    }
+
     private func deliveries(_ results: [PostgresResult]) throws(StoreError) -> [WebhookDelivery] {
         guard let rows = results.first?.rows else { return [] }
         return try rows.map { row throws(StoreError) in try DeliveryRow.delivery(from: PostgresRowDecoder(row: row)) }
@@ -651,10 +659,20 @@ extension PostgresRecordWriter {
         static let tellSettings = PostgresStatement("tell_settings", "SELECT pg_notify('pawl_settings', '')")
         static let keys = PostgresStatement(
             "keys", "SELECT key, request_digest, outcomes, created_at FROM pawl.idempotency_keys ORDER BY created_at, key")
+        static let deliveries = PostgresStatement(
+            "deliveries",
+            """
+            SELECT \(DeliveryRow.columns) FROM pawl.webhook_deliveries WHERE owner = $1::bigint AND id >= $2
+                ORDER BY id LIMIT \(DeliveryRow.pageSize)
+            """)
+        /// The first page, for a cursor, which takes no values.
         static func deliveries(of run: Int64) -> PostgresStatement {
             PostgresStatement(
-                "deliveries",
-                "SELECT id, url, download, attempts, due_at FROM pawl.webhook_deliveries WHERE owner = \(run) ORDER BY id")
+                "first_deliveries",
+                """
+                SELECT \(DeliveryRow.columns) FROM pawl.webhook_deliveries WHERE owner = \(run)
+                    ORDER BY id LIMIT \(DeliveryRow.pageSize)
+                """)
         }
         static let timeline = PostgresStatement("timeline", "SELECT timeline_id FROM pg_control_checkpoint()")
         static let asynchronousStandbys = PostgresStatement(

@@ -1,0 +1,148 @@
+import HTTPClient
+import HTTPCore
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// Receivers that hang, and more messages than memory holds.
+@Suite("Delivering to many receivers", .timeLimit(.minutes(3)))
+struct WebhookDispatcherTests {
+    /// A sender whose receivers hang if their host begins with `dead`.
+    private final class Receivers: WebhookSender {
+        let sent = Waiter<[DownloadID]>([])
+        let hanging = Waiter(0)
+
+        func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int {
+            guard delivery.url.hasPrefix("http://dead") else {
+                sent.update { $0.append(delivery.id) }
+                return 200
+            }
+            hanging.update { $0 += 1 }
+            // Until the attempt is broken off.
+            while !Task.isCancelled { try? await Task.sleep(for: .seconds(60)) }
+            throw .cancelled
+        }
+    }
+
+    private func delivery(_ number: Int, to host: String) -> WebhookDelivery {
+        WebhookDelivery(
+            id: DownloadID(value: UInt128(number) << 80), url: "http://\(host)/hook", download: sampleRecord(number).download,
+            due: Timestamp(millisecondsSinceEpoch: 0))
+    }
+
+    @Test("receivers that hang, however many and with however many messages, delay no other", arguments: [4, 70])
+    func hanging(dead: Int) async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        let receivers = Receivers()
+        let dispatcher = WebhookDispatcher(sender: receivers, store: store, policy: WebhookPolicy(), log: { _ in })
+        await dispatcher.start(with: [])
+        var number = 0
+        for _ in 0..<40 {
+            for host in 0..<dead {
+                number += 1
+                await dispatcher.post(delivery(number, to: "dead\(host).example"))
+            }
+        }
+        _ = try await receivers.hanging.wait { $0 >= dead }
+        for _ in 0..<40 {
+            number += 1
+            await dispatcher.post(delivery(number, to: "healthy.example"))
+        }
+        #expect(try await receivers.sent.wait { $0.count >= 40 }.count == 40)
+        await dispatcher.stop()
+        await store.close()
+    }
+
+    @Test("messages beyond the bounds stay in the store, and each is delivered once", arguments: [false, true])
+    func overflow(restarting: Bool) async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        var all: [WebhookDelivery] = []
+        for number in 1...2_500 { all.append(delivery(number, to: number % 50 == 0 ? "dead.example" : "h\(number % 7).example")) }
+        try await store.write(all.map(StoreChange.keepDelivery))
+        let wanted = Set(all.filter { !$0.url.hasPrefix("http://dead") }.map(\.id))
+        let receivers = Receivers()
+        let dispatcher = WebhookDispatcher(
+            sender: receivers, store: store, policy: WebhookPolicy(),
+            limits: WebhookQueue.Limits(concurrent: 20, keptPerHost: 8, kept: 30), log: { _ in })
+        if restarting {
+            let first = try scene.contentsAfterCrash().deliveries
+            #expect(first.count == DeliveryRow.pageSize)
+            await dispatcher.start(with: first)
+        } else {
+            await dispatcher.start(with: [])
+            for delivery in all { await dispatcher.post(delivery) }
+        }
+        let sent = try await receivers.sent.wait { $0.count >= wanted.count }
+        await dispatcher.stop()
+        #expect(Set(sent) == wanted && sent.count == wanted.count)
+        await store.close()
+        #expect(try scene.contentsAfterCrash().deliveries.count == all.count - wanted.count)
+    }
+
+    // MARK: - The decision
+
+    @Test("receivers that respond come first, then untried ones, and each has its turn")
+    func order() {
+        let start = ContinuousClock.now
+        var queue = WebhookQueue(limits: .init(concurrent: 6, unproven: 4, failing: 1, perHost: 2))
+        func sent() -> [Int] { queue.startable(at: start + .seconds(1)).map { Int($0.id.value >> 80) } }
+        func add(_ number: Int, to host: String) {
+            queue.add(delivery(number, to: "\(host).example"), due: start + .milliseconds(number))
+        }
+        func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number) << 80) }
+        // Second attempts leave room for first ones.
+        for number in 1...4 { add(number, to: "a") }
+        #expect(sent() == [1, 2])
+        for number in 5...7 { add(number, to: "b") }
+        add(8, to: "c")
+        #expect(sent() == [5, 8])
+        // A fifth receiver waits; one that responds does not.
+        add(9, to: "d")
+        #expect(sent() == [])
+        queue.note(id(8), responded: true)
+        queue.remove(id(8))
+        #expect(sent() == [9])
+        add(10, to: "c")
+        add(11, to: "c")
+        #expect(sent() == [10, 11])
+        // Only one attempt at those that fail, also if there is room.
+        queue.note(id(1), responded: false)
+        queue.note(id(5), responded: false)
+        for number in [1, 2, 5, 9] { queue.remove(id(number)) }
+        #expect(sent() == [3])
+        queue.remove(id(3))
+        #expect(sent() == [6])
+        queue.remove(id(6))
+        #expect(sent() == [4])
+    }
+
+    @Test("a message without room is noted, and found again")
+    func noted() {
+        let start = ContinuousClock.now
+        var queue = WebhookQueue(limits: .init(keptPerHost: 2))
+        func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number) << 80) }
+        func add(_ number: Int) -> Bool { queue.add(delivery(number, to: "a.example"), due: start) }
+        #expect(add(1) && add(2) && !add(3) && !add(4))
+        // A receiver without messages has room.
+        let hasRoom = queue.add(delivery(5, to: "b.example"), due: start)
+        #expect(hasRoom)
+        func begin() -> DownloadID? { queue.beginLoading()?.from }
+        #expect(begin() == nil)
+        queue.remove(id(1))
+        #expect(begin() == id(3))
+        #expect(begin() == nil)
+        #expect(add(3))
+        // One comes while the store is read.
+        #expect(!add(4) && !add(6))
+        queue.endLoading("http://a.example:80", next: nil)
+        queue.remove(id(2))
+        queue.remove(id(3))
+        #expect(begin() == id(4))
+        queue.endLoading("http://a.example:80", next: nil)
+        #expect(begin() == nil)
+    }
+}
