@@ -22,6 +22,8 @@ struct ObjectCollector: Sendable {
     let storage: ObjectStorage
     /// Whether what is there is this fleet's to remove.
     let isOwn: @Sendable () -> Bool
+    /// The time by which may be deleted.
+    var now: @Sendable () -> Timestamp = { .now() }
     let log: @Sendable (DownloadLogEvent) -> Void
 
     /// Removes what was given up, until the task is cancelled.
@@ -77,7 +79,7 @@ struct ObjectCollector: Sendable {
     /// - Returns: how many have gone.
     @discardableResult
     func sweepOnce(olderThan age: Duration) async throws(Failure) -> Int {
-        let limit = Timestamp(millisecondsSinceEpoch: Timestamp.now().millisecondsSinceEpoch - Int64(age / .milliseconds(1)))
+        let limit = Timestamp(millisecondsSinceEpoch: now().millisecondsSinceEpoch - Int64(age / .milliseconds(1)))
         return try await sweepObjects(before: limit) + sweepUploads(before: limit)
     }
 

@@ -265,7 +265,7 @@ extension DownloadMachine {
             change(&context) { $0.state = .queued }
             save(&context)
             enqueue(&context)
-        case .retrying: delay(until: record.retryAt ?? context.now, &context)
+        case .retrying: delay(record.retryHold?.remaining(at: context.now) ?? .zero, &context)
         case .paused, .completed, .failed, .cancelled: break
         }
     }
@@ -288,14 +288,10 @@ extension DownloadMachine {
         if phase == .waiting { context.actions.append(.rearrange) }
     }
 
-    private mutating func delay(until due: Timestamp, _ context: inout Context) {
-        let wait = max(
-            0, due.millisecondsSinceEpoch.subtractingReportingOverflow(context.now.millisecondsSinceEpoch).partialValue)
+    private mutating func delay(_ wait: Duration, _ context: inout Context) {
         let operation = nextOperation()
         phase = .delayed(operation)
-        // A clock that was set must not park a download for years.
-        let longest = context.retryPolicy.longestRetryAfter
-        context.actions.append(.setTimer(.retry(operation), after: min(.milliseconds(wait), longest)))
+        context.actions.append(.setTimer(.retry(operation), after: wait))
     }
 
     // MARK: - Changing the record
@@ -400,10 +396,10 @@ extension DownloadMachine {
             return
         }
         // What the origin asked for holds whatever the user did in between.
-        if let due = record.retryAt, due > context.now {
+        if let wait = record.retryHold?.remaining(at: context.now), wait > .zero {
             context.actions.append(.leaveQueue)
             change(&context) { $0.state = .retrying }
-            delay(until: due, &context)
+            delay(wait, &context)
             return
         }
         let count = written.byteCount
@@ -733,7 +729,7 @@ extension DownloadMachine {
             using: &context.random)
         switch verdict {
         case .retry(let delay):
-            record.retryAt = retryAfter == nil ? nil : context.now.advanced(by: delay)
+            record.retryHold = retryAfter == nil ? nil : RetryHold(delay, from: context.now)
             let count = written.byteCount
             change(&context) { download in
                 download.state = .retrying
@@ -747,7 +743,7 @@ extension DownloadMachine {
             save(&context)
         case .giveUp:
             // Whoever resumes it waits for what the origin asked for as well.
-            record.retryAt = retryAfter.map { context.now.advanced(by: min($0, context.retryPolicy.longestRetryAfter)) }
+            record.retryHold = retryAfter.map { RetryHold(min($0, context.retryPolicy.longestRetryAfter), from: context.now) }
             let count = written.byteCount
             change(&context) { download in
                 download.state = .failed
@@ -885,7 +881,7 @@ extension DownloadMachine {
         switch timer {
         case .retry(let operation):
             guard phase == .delayed(operation), !isShuttingDown else { return }
-            record.retryAt = nil
+            record.retryHold = nil
             change(&context) { $0.state = .queued }
             save(&context)
             enqueue(&context)
@@ -1135,7 +1131,7 @@ extension DownloadMachine {
         let mayHavePart = record.download.attempts > 0 || record.entity != nil || isCountedOn
         giveUpBytes(&context)
         forgetFailures()
-        record.retryAt = nil
+        record.retryHold = nil
         let arrival = next == .queued ? newArrival(&context) : nil
         change(&context) { download in
             download.state = next
@@ -1239,7 +1235,7 @@ extension DownloadMachine {
         if record.entity != nil, record.entity?.source == nil { record.entity?.source = former }
         self.url = url
         record.download.url = url.string
-        record.retryAt = nil
+        record.retryHold = nil
         forgetFailures()
     }
 

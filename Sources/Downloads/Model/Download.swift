@@ -6,7 +6,7 @@ public import System
 /// Services keep a hundred thousand finished ones in memory: what few downloads have is boxed together, which keeps the
 /// value itself to about 250 bytes and a copy to a handful of retains.
 public struct Download: Sendable {
-    /// Its identity, which also tells when it was created.
+    /// Its identity, which sorts by creation.
     public let id: DownloadID
     /// What is downloaded, as given.
     public var url: String
@@ -105,8 +105,8 @@ extension Download {
 
 extension Download {
     /// A download as it was requested.
-    init(_ new: NewDownload, id: DownloadID) {
-        self.init(id: id, url: new.url.string, state: new.startsPaused ? .paused : .queued, createdAt: id.createdAt)
+    init(_ new: NewDownload, id: DownloadID, at now: Timestamp) {
+        self.init(id: id, url: new.url.string, state: new.startsPaused ? .paused : .queued, createdAt: now)
         filename = new.filename
         bytesTotal = new.bytesTotal
         change {

@@ -68,7 +68,8 @@ public struct DownloadID: Sendable, Hashable, Comparable, LosslessStringConverti
         }
     }
 
-    /// When the download was created, to the millisecond.
+    /// The time that the identifier was made from, to the millisecond. It is later than the download's `createdAt` if the clock has been
+    /// set back since an earlier identifier was made, for identifiers only grow.
     public var createdAt: Timestamp {
         Timestamp(millisecondsSinceEpoch: Int64(truncatingIfNeeded: high >> 16))
     }

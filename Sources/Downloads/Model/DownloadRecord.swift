@@ -16,8 +16,9 @@ struct DownloadRecord: Sendable {
 
 extension DownloadRecord {
     /// The record of a download that has just been accepted.
-    init(_ new: NewDownload, id: DownloadID) {
-        self.init(Download(new, id: id))
+    /// - Parameter now: the time of the request. The identity sorts and is no clock.
+    init(_ new: NewDownload, id: DownloadID, at now: Timestamp) {
+        self.init(Download(new, id: id, at: now))
         change {
             $0.requestedFilename = new.filename
             $0.requestedMediaType = new.mediaType
@@ -76,10 +77,10 @@ extension DownloadRecord {
         set { change { $0.webhook = newValue } }
     }
 
-    /// Before when the origin does not want to be asked again; `nil`: it has not said so.
-    var retryAt: Timestamp? {
-        get { particulars?.value.retryAt }
-        set { change { $0.retryAt = newValue } }
+    /// The wait that the origin has asked for; `nil`: none.
+    var retryHold: RetryHold? {
+        get { particulars?.value.retryHold }
+        set { change { $0.retryHold = newValue } }
     }
 
     /// The number in the part file's name: a random one for each beginning of the download. `nil`: the name has no number, as in records of
@@ -116,7 +117,7 @@ extension DownloadRecord {
         var headers: [RequestHeader] = []
         var mirrors: [String] = []
         var webhook: String?
-        var retryAt: Timestamp?
+        var retryHold: RetryHold?
         var partGeneration: UInt64?
         var transferCrashes = 0
         var distrustsMirrors = false
@@ -139,7 +140,7 @@ extension DownloadRecord {
             $0.mirrors = []
             $0.requestedSegments = nil
             $0.requestedMediaType = nil
-            $0.retryAt = nil
+            $0.retryHold = nil
             $0.partGeneration = nil
             $0.transferCrashes = 0
             $0.distrustsMirrors = false

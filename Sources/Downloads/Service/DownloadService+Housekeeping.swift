@@ -43,7 +43,9 @@ extension DownloadService {
                 })
         }
         if let fleet, let objects = depot.objects {
-            let collector = ObjectCollector(fleet: fleet, storage: objects.storage, isOwn: { objects.place.isOwn }, log: log)
+            let collector = ObjectCollector(
+                fleet: fleet, storage: objects.storage, isOwn: { objects.place.isOwn }, now: { [clock] in clock.trusted.time },
+                log: log)
             tasks += [Task { await collector.collect() }, Task { await collector.sweep() }, Task { await objects.watch() }]
         }
         return tasks
@@ -67,9 +69,29 @@ extension DownloadService {
         schedule()
     }
 
+    /// The time by which records, files and keys are deleted for their age.
+    ///
+    /// While the clock on the wall is ahead of it, the store keeps it: a service that restarts with a wrong clock has saved times by that
+    /// clock, and would believe it.
+    func trustedTime() -> Timestamp {
+        let (time, isOnProbation) = clock.trusted
+        if fleet == nil, isOnProbation != isKeepingTrustedTime, !isShuttingDown {
+            isKeepingTrustedTime = isOnProbation
+            if isOnProbation { log(.warning("the clock is ahead of the time known so far: nothing expires by it for now")) }
+            _ = store.submit([
+                isOnProbation ? Self.keep(trustedTime: time) : .set(name: StoredContents.trustedTimeName, value: nil)
+            ])
+        }
+        return time
+    }
+
+    static func keep(trustedTime time: Timestamp) -> StoreChange {
+        .set(name: StoredContents.trustedTimeName, value: String(time.millisecondsSinceEpoch))
+    }
+
     /// Removes what has been kept for long enough.
-    private func removeExpired() async {
-        for query in configuration.retention.expired(now: .now()) {
+    func removeExpired() async {
+        for query in configuration.retention.expired(now: trustedTime()) {
             do throws(DownloadError) {
                 let withFiles = configuration.retention.deletesFiles
                 let count = try await removeAll(query, deletingFiles: withFiles)

@@ -169,7 +169,7 @@ extension DownloadService {
             entry.postponed.append(event)
             return
         }
-        context.now = .now()
+        context.now = clock.now
         if case .command(let command) = event {
             // What it knows may have been another replica's to change since.
             if let fleet, isFenced || !fleet.holdsLease { return answer(command.waiter, .failure(.overloaded)) }

@@ -84,7 +84,7 @@ extension DownloadService {
                     ticked: { inbox.yield(.fleet(.tick)) },
                     received: { letter, sender in inbox.yield(.fleet(.letter(letter, from: sender))) },
                     adopted: { [webhooks] deliveries in
-                        Task { for delivery in deliveries { await webhooks?.post(delivery) } }
+                        Task { await webhooks?.takeOver(deliveries) }
                     },
                     fenced: { inbox.yield(.fleet(.fenced)) },
                     leftOver: { inbox.yield(.fleet(.leftOver($0))) },
@@ -115,7 +115,7 @@ extension DownloadRecord {
     /// - Returns: the bytes that are trusted, and the path that the file has already.
     mutating func restore(finding found: RecoveredPart, now: Timestamp) -> (Coverage, DownloadMachine.PublishedName?) {
         switch download.state {
-        case .retrying where retryAt.map { $0 > now } ?? false: break
+        case .retrying where (retryHold?.remaining(at: now) ?? .zero) > .zero: break
         case .queued, .downloading, .retrying: download.state = .queued
         case .paused, .completed, .failed, .cancelled: break
         }

@@ -30,6 +30,9 @@ public actor DownloadService {
     /// Calls webhooks; `nil`: nobody does.
     let webhooks: WebhookDispatcher?
     let log: @Sendable (DownloadLogEvent) -> Void
+    let clock: ServiceClock
+    /// Whether the store has the time by which is deleted, as the clock on the wall is ahead of it.
+    var isKeepingTrustedTime = false
 
     /// Downloads that are live, or that something is under way for.
     var entries: [DownloadID: Entry] = [:]
@@ -193,10 +196,16 @@ public actor DownloadService {
             log(.warning("\(name.rawValue) stays \(settings[name]), as the fleet has it; PATCH /settings changes it"))
         }
         configuration.settings = settings
+        let isFleet = contents.fleet != nil
+        clock = ServiceClock(
+            configuration.clock, lastKnown: contents.lastKnownTime, probation: configuration.clockProbation)
+        let (trustedTime, isOnProbation) = clock.trusted
+        if !isFleet, isOnProbation { changes.append(Self.keep(trustedTime: trustedTime)) }
+        isKeepingTrustedTime = !isFleet && (isOnProbation || contents.settings[StoredContents.trustedTimeName] != nil)
         for record in contents.idempotencyRecords {
-            changes += idempotency.remember(record, now: .now()).map(StoreChange.forget)
+            changes += idempotency.remember(record, now: trustedTime).map(StoreChange.forget)
         }
-        let epoch = contents.events.nextEpoch(now: .now())
+        let epoch = contents.events.nextEpoch(now: clock.now)
         do throws(StoreError) {
             try await store.submit(changes + [.beginEpoch(epoch)]).wait()
         } catch {
@@ -232,7 +241,7 @@ public actor DownloadService {
                     .first { !DiskReservations.hasRoom(at: $0) }
             },
             changed: { log(.storage($0)) })
-        speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimitNow)
+        speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now))
         webhooks = webhookSender.map { [store] in
             WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, log: log)
         }
@@ -242,7 +251,8 @@ public actor DownloadService {
             limits: DownloadQueue.Limits(
                 maxConcurrent: settings.maxConcurrent, maxPerHost: fleet == nil ? settings.maxPerHost : .max))
         context = DownloadMachine.Context(
-            now: .now(), random: SystemRandom(), names: fleet == nil ? FileNames { depot.isTaken($0) } : FileNames(isTaken: nil),
+            now: clock.now, random: SystemRandom(),
+            names: fleet == nil ? FileNames { depot.isTaken($0) } : FileNames(isTaken: nil),
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.records.last?.id))
         context.callsWebhooks = webhooks != nil
@@ -553,7 +563,7 @@ extension DownloadService {
         var new = new
         new.filename = new.filename.map(FileNaming.normalised)
         new.folder = FileNaming.normalised(new.folder)
-        var record = DownloadRecord(new, id: id)
+        var record = DownloadRecord(new, id: id, at: clock.now)
         if let path = record.download.path { record.download.filename = context.names.reserve(path, for: id).name }
         record.download.stamp = publisher.reserve()
         // A request for one has no others that enter the queue before it.
@@ -579,7 +589,7 @@ extension DownloadService {
     }
 
     private func newIdentity() -> DownloadID {
-        context.newIdentity(at: .now())
+        context.newIdentity(at: clock.now)
     }
 
     /// Makes the drafts durable in one step, together with what the request's key stands for from then on, and lets them begin.
@@ -1138,9 +1148,9 @@ extension DownloadService {
     func limitSpeed() {
         let settings = configuration.settings
         // As slow as can be: connections stay, and no attempt fails for it.
-        speedLimiter.setLimit(bytesPerSecond: isResting ? 1 : settings.speedLimitNow)
+        speedLimiter.setLimit(bytesPerSecond: isResting ? 1 : settings.speedLimit(now: clock.now))
         guard !settings.speedSchedule.entries.isEmpty, !isShuttingDown else { return }
-        let millisecond = (Timestamp.now().millisecondsSinceEpoch % 60_000 + 60_000) % 60_000
+        let millisecond = (clock.now.millisecondsSinceEpoch % 60_000 + 60_000) % 60_000
         setTimer(.speedSchedule, at: .now + .milliseconds(60_000 - millisecond))
     }
 }
@@ -1160,7 +1170,7 @@ extension DownloadService {
             guard claim.digest == key.digest else { throw .keyMismatch }
             if let failure = await withCheckedContinuation({ claims[key.name]?.waiters.append($0) }) { throw failure }
         }
-        switch idempotency.lookUp(key, now: .now()) {
+        switch idempotency.lookUp(key, now: trustedTime()) {
         case .found(let outcomes): return outcomes
         case .mismatch: throw .keyMismatch
         case .unknown: break
@@ -1192,9 +1202,8 @@ extension DownloadService {
     /// What has to be written for a key to stand for these from then on.
     private func remember(_ outcomes: [Addition.Outcome], as key: RequestKey?) -> [StoreChange] {
         guard let key else { return [] }
-        let now = Timestamp.now()
-        let record = IdempotencyRecord(key: key.name, digest: key.digest, outcomes: outcomes, createdAt: now)
-        return [.remember(record)] + idempotency.remember(record, now: now).map(StoreChange.forget)
+        let record = IdempotencyRecord(key: key.name, digest: key.digest, outcomes: outcomes, createdAt: clock.now)
+        return [.remember(record)] + idempotency.remember(record, now: trustedTime()).map(StoreChange.forget)
     }
 
     /// What could not be written has not happened.
@@ -1230,8 +1239,7 @@ extension DownloadCommand {
 
 extension ServiceSettings {
     /// What limits all downloads now, by the local time of the process.
-    fileprivate var speedLimitNow: Int64 {
-        let now = Timestamp.now()
-        return speedLimit(at: now, offset: SystemTime.localOffset(secondsSinceEpoch: now.millisecondsSinceEpoch / 1000))
+    fileprivate func speedLimit(now: Timestamp) -> Int64 {
+        speedLimit(at: now, offset: SystemTime.localOffset(secondsSinceEpoch: now.millisecondsSinceEpoch / 1000))
     }
 }

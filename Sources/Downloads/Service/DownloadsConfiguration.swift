@@ -1,4 +1,5 @@
 public import HTTPClient
+internal import HTTPCore
 public import ObjectStorage
 
 /// How a ``DownloadService`` works.
@@ -69,6 +70,10 @@ public struct DownloadsConfiguration: Sendable {
         }
     }
 
+    /// Reads the clock on the wall.
+    var clock: @Sendable () -> Timestamp = { .now() }
+    /// How long a clock that has jumped forward has to hold before anything is deleted by it.
+    var clockProbation = ClockTrust.probation
     /// How often and how long delivering is tried.
     var webhookPolicy = WebhookPolicy()
 

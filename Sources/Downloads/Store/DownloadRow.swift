@@ -13,6 +13,7 @@ enum DownloadRow {
         "entity_known", "entity_etag", "entity_last_modified", "entity_date", "entity_total", "entity_coding",
         "synced_segments", "entity_source", "entity_digest", "file_identity", "event_epoch", "event_sequence", "retry_at",
         "folder", "arrival", "gid", "part_generation", "transfer_crashes", "distrusts_mirrors",
+        "retry_wait",
     ]
 
     static let saveStatement =
@@ -71,13 +72,14 @@ enum DownloadRow {
         try row.put(download.file?.description)
         try row.put(Int64(bitPattern: download.stamp.epoch))
         try row.put(Int64(bitPattern: download.stamp.sequence))
-        try row.put(record.retryAt?.millisecondsSinceEpoch)
+        try row.put(record.retryHold?.until.millisecondsSinceEpoch)
         try row.put(download.folder.isEmpty ? nil : download.folder)
         try row.put(download.arrival?.description)
         try row.put(download.chosenGID.map { Int64(bitPattern: $0.value) })
         try row.put(record.partGeneration.map { Int64(bitPattern: $0) })
         try row.put(record.transferCrashes == 0 ? nil : Int64(record.transferCrashes))
         try row.put(record.distrustsMirrors ? 1 : nil)
+        try row.put(record.retryHold.map { Int64(($0.length / .milliseconds(1)).rounded()) })
     }
 }
 
@@ -163,7 +165,7 @@ extension DownloadRow {
                 } else {
                     EventID(epoch: UInt64(clamping: download.updatedAt.millisecondsSinceEpoch), sequence: 0)
                 }
-            if let time = columns.timestamp() { record.retryAt = time }
+            let retryAt = columns.timestamp()
             if let folder = columns.text() {
                 record.download.folder = try required(FileNaming.isSafeFolder(folder) ? share(folder) : nil, "folder")
             }
@@ -172,6 +174,13 @@ extension DownloadRow {
             if let generation = columns.integer() { record.partGeneration = UInt64(bitPattern: generation) }
             if let crashes = columns.integer() { record.transferCrashes = Int(clamping: crashes) }
             if columns.boolean() ?? false { record.distrustsMirrors = true }
+            let retryWait = columns.integer()
+            if let retryAt {
+                // Earlier releases did not keep the length.
+                let longest = RetryPolicy().longestRetryAfter
+                let length = retryWait.map { min(max(.milliseconds($0), .zero), longest) } ?? longest
+                record.retryHold = RetryHold(until: retryAt, length: length)
+            }
             return record
         }
 

@@ -177,6 +177,8 @@ enum StoreSchema {
             "ALTER TABLE downloads ADD COLUMN transfer_crashes INTEGER",
             // 1 once a file with bytes of a mirror has failed its checksum.
             "ALTER TABLE downloads ADD COLUMN distrusts_mirrors INTEGER",
+            // How many milliseconds the wait lasts that ends at `retry_at`.
+            "ALTER TABLE downloads ADD COLUMN retry_wait INTEGER",
         ],
     ]
 }

@@ -76,9 +76,9 @@ struct DownloadTests {
             url: url, filename: "x.bin", headers: [("Cookie", "a=b")], mediaType: "audio/*", mirrors: [url], priority: 3,
             labels: ["l"], speedLimit: 5, segments: 2, startsPaused: true, webhook: url)
         let id = DownloadID(value: 7 << 80)
-        let record = DownloadRecord(new, id: id)
+        let record = DownloadRecord(new, id: id, at: Timestamp(millisecondsSinceEpoch: 9))
         #expect(record.download.state == .paused)
-        #expect(record.download.createdAt.millisecondsSinceEpoch == 7)
+        #expect(record.download.createdAt.millisecondsSinceEpoch == 9)
         #expect(record.download.filename == "x.bin" && record.requestedFilename == "x.bin")
         #expect(record.headers == [RequestHeader(name: "Cookie", value: "a=b")])
         #expect(record.requestedMediaType == "audio/*" && record.requestedSegments == 2)

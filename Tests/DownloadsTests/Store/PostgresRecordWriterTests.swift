@@ -153,7 +153,7 @@ import Testing
         #expect(try before.claim(free: 3, hostLimit: 3).count == 3)
         let ids = (1...4).map { sampleRecord($0).id }
         var retrying = sampleRecord(3, state: .retrying)
-        retrying.retryAt = .now()
+        retrying.retryHold = RetryHold(.seconds(1), from: .now())
         try before.commit([.save(sampleRecord(1, state: .downloading)), .save(retrying)], isRepeated: false)
         try other.commit([.send("letter", to: before.run)], isRepeated: false)
         let again = try PostgresRecordWriter(scene.options("a"))

@@ -124,6 +124,7 @@ func fullRecord(_ number: Int = 1) -> DownloadRecord {
     record.partGeneration = .max - UInt64(number)
     record.transferCrashes = 2
     record.distrustsMirrors = true
+    record.retryHold = RetryHold(until: Timestamp(millisecondsSinceEpoch: 9_007), length: .milliseconds(7))
     record.download.labels = ["a", "b \"c\"", "\u{1F3B5}"]
     record.download.speedLimit = 9_999
     record.download.track = Array(#"{"name":"x"}"#.utf8)

@@ -135,7 +135,7 @@ struct ObjectRouteTests {
     func inline() throws {
         let url = try #require(HTTPURL("http://a/"))
         func isHarmless(_ mediaType: String) -> Bool {
-            var download = Download(NewDownload(url: url), id: DownloadID(value: 1))
+            var download = Download(NewDownload(url: url), id: DownloadID(value: 1), at: .now())
             download.mediaType = mediaType
             return FinishedFiles(isShared: false).file(of: download, named: "a").isHarmless
         }

@@ -421,7 +421,8 @@ enum PostgresSchema {
         """
         -- As in SQLite: see `StoreSchema`.
         ALTER TABLE pawl.downloads
-            ADD COLUMN part_generation bigint, ADD COLUMN transfer_crashes bigint, ADD COLUMN distrusts_mirrors bigint;
+            ADD COLUMN part_generation bigint, ADD COLUMN transfer_crashes bigint, ADD COLUMN distrusts_mirrors bigint,
+            ADD COLUMN retry_wait bigint;
 
         CREATE OR REPLACE FUNCTION pawl.body(d pawl.downloads) RETURNS text LANGUAGE sql STABLE AS $$
             SELECT json_build_array(
@@ -432,7 +433,7 @@ enum PostgresSchema {
                 d.requested_connections, d.headers, d.mirrors, d.webhook, d.entity_known, d.entity_etag,
                 d.entity_last_modified, d.entity_date, d.entity_total, d.entity_coding, d.synced_segments, d.entity_source,
                 d.entity_digest, d.file_identity, d.event_epoch, d.event_sequence, d.retry_at, d.folder, d.arrival, d.gid,
-                d.part_generation, d.transfer_crashes, d.distrusts_mirrors
+                d.part_generation, d.transfer_crashes, d.distrusts_mirrors, d.retry_wait
             )::text
         $$;
         """,
