@@ -64,8 +64,8 @@ struct AnnouncementTests {
         await after.service.shutdown()
         let bodies = Set(receiver.requests.map { String(decoding: $0.body, as: UTF8.self) })
         #expect(bodies == ["\(made.id) \(end.rawValue)"])
+        // A stop may come before the response, and then the message is sent again: under the same name.
         #expect(Set(receiver.requests.map { $0["Pawl-Delivery"] }).count == 1)
-        #expect(receiver.requests.count == 1)
     }
 
     @Test("an end that was announced is not announced again by a save that fails later", arguments: [false, true])
@@ -92,7 +92,7 @@ struct AnnouncementTests {
         await fixture.service.shutdown()
         let after = try await ServiceFixture(continuing: fixture)
         await after.service.shutdown()
-        #expect(receiver.requests.count == 1)
+        #expect(Set(receiver.requests.map { $0["Pawl-Delivery"] }).count == 1)
     }
 
     @Test("each end of a download that is tried again has its own message")
