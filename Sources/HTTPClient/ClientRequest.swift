@@ -12,7 +12,7 @@ public struct ClientRequest: Sendable {
     /// The value of the Range field, such as `bytes=1000-`: kept over redirects.
     public var range: String?
     /// The value of the If-Range field: a strong entity tag or a date (RFC 9110 §13.1.5), kept over redirects.
-    public var ifRange: String?
+    public var ifRange: FieldValue?
     /// The content to send; nil: none.
     public var body: RequestBody?
     /// Checks every host and address on the way; nil: no guard, for destinations that the operator chose.
@@ -66,12 +66,14 @@ extension ClientRequest {
             if !Self.isFieldValue(field.value) { return .invalidRequest("the value of \(name) has control characters") }
         }
         if let range, !Self.isFieldValue(range) { return .invalidRequest("the range has control characters") }
-        if let ifRange, !Self.isFieldValue(ifRange) { return .invalidRequest("the If-Range value has control characters") }
+        if let ifRange, !Self.isFieldValue(ifRange.bytes) { return .invalidRequest("the If-Range value has control characters") }
         return nil
     }
 
     /// RFC 9110 §5.5: no control characters but HTAB.
-    private static func isFieldValue(_ value: String) -> Bool {
-        value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
+    private static func isFieldValue(_ value: String) -> Bool { isFieldValue(Array(value.utf8)) }
+
+    private static func isFieldValue(_ value: [UInt8]) -> Bool {
+        value.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }
     }
 }

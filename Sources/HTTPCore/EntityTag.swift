@@ -17,7 +17,12 @@ public struct EntityTag: Sendable, Hashable {
 
     /// Reads one tag: `"xyzzy"` or `W/"xyzzy"`; nil for anything else, such as one without quotes.
     public init?(parsing text: String) {
-        var rest = Array(text.utf8)[...].trimmingWhiteSpace
+        self.init(parsing: Array(text.utf8)[...])
+    }
+
+    /// Reads one tag from a field value's bytes. If they are not UTF-8, ``opaque`` is their text in ISO-8859-1.
+    public init?(parsing bytes: ArraySlice<UInt8>) {
+        var rest = bytes.trimmingWhiteSpace
         guard let tag = EntityTag.take(from: &rest), rest.isEmpty else { return nil }
         self = tag
     }

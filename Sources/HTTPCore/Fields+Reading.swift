@@ -13,6 +13,11 @@ extension Fields {
         return nil
     }
 
+    /// The first value of that name as it was sent, or nil: to be compared with another, or to be sent back.
+    public func value(_ name: FieldName) -> FieldValue? {
+        bytes(name).map { FieldValue(bytes: $0) }
+    }
+
     /// All values of that name, in order.
     public func values(_ name: FieldName) -> [String] {
         guard traits & name.trait != 0 else { return [] }

@@ -50,6 +50,21 @@ struct FetchTests {
         #expect(sent["If-Range"] == "\"Ã©\"")
     }
 
+    @Test("A validator is read and sent back byte by byte")
+    func validatorIsSentBack() async throws {
+        let tag: [UInt8] = [0x22] + Array(UInt8(0x80)...0xff) + [0x22]
+        let origin = try ScriptedOrigin { _ in
+            [.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nETag: ".utf8) + tag + Array("\r\n\r\n".utf8))]
+        }
+        var request = try ClientRequest(origin)
+        let value = try #require(try await client.fetch(request, bodyLimit: 0).head.fields.value(.etag))
+        #expect(value.bytes == tag)
+        request.range = "bytes=5-"
+        request.ifRange = value
+        _ = try await client.fetch(request, bodyLimit: 0)
+        #expect(origin.requests.last?["If-Range"] == value.latin1)
+    }
+
     @Test("Content is sent with its length and nothing made up", arguments: ["POST", "PUT", "PATCH", "DELETE", "QUERY"])
     func contentIsSentWithLength(method: String) async throws {
         let origin = try ScriptedOrigin { _ in [.response(200)] }

@@ -5,9 +5,9 @@ struct OriginResponse: Sendable, Equatable {
     /// The status code.
     var status: Int
     /// The ETag field's value.
-    var etag: String?
+    var etag: FieldValue?
     /// The Last-Modified field's value.
-    var lastModified: String?
+    var lastModified: FieldValue?
     /// The Date field's value.
     var date: String?
     /// The Content-Range field's value.
@@ -34,8 +34,8 @@ struct OriginResponse: Sendable, Equatable {
     /// - Parameter contentLength: What the transfer makes of Content-Length and Transfer-Encoding.
     init(status: HTTPStatus, fields: Fields, contentLength: Int64?) {
         self.status = status.code
-        etag = fields[.etag]
-        lastModified = fields[.lastModified]
+        etag = fields.value(.etag)
+        lastModified = fields.value(.lastModified)
         date = fields[.date]
         contentRange = fields[.contentRange]
         self.contentLength = contentLength

@@ -12,7 +12,7 @@ struct ResumeDecision: Sendable, Equatable {
         /// The first byte wanted; 0 asks for the whole file, without a range.
         var offset: Int64 = 0
         /// The value of `If-Range`.
-        var ifRange: String?
+        var ifRange: FieldValue?
         /// Whether a range is asked for although it starts at 0: there are bytes further on that are worth keeping.
         var keepsLaterBytes = false
         /// Whether the bytes there are have become worthless: the part file is emptied and the entity forgotten first.

@@ -3,15 +3,13 @@ import HTTPCore
 /// What proves, byte for byte, that an origin still has the file that the partial bytes came from: the value of `If-Range`.
 enum Validator: Sendable, Equatable {
     /// A strong entity tag, as the origin spelled it.
-    case entityTag(String)
+    case entityTag(FieldValue)
     /// A strong modification date, as the origin spelled it.
-    case lastModified(String)
+    case lastModified(FieldValue)
 
     /// The strongest validator of an entity; `nil` if it has none, which means that its bytes are never appended to.
     init?(of entity: SavedEntity) {
-        // Bytes under a content coding are those of the coding's stream: another run of it need not repeat them.
-        guard entity.coding == nil else { return nil }
-        if let etag = entity.etag, let parsed = EntityTag(parsing: etag) {
+        if let etag = entity.etag, let parsed = EntityTag(parsing: etag.bytes[...]) {
             // RFC 9110 §13.1.5: no weak tag, and no date where there is a tag.
             guard !parsed.isWeak else { return nil }
             self = .entityTag(etag)
@@ -19,7 +17,7 @@ enum Validator: Sendable, Equatable {
         }
         // RFC 9110 §8.8.2.2: a date may be the same for two versions made in one second, unless it lies well before the time
         // it was told. Clocks and disks that are coarser than a second make it a minute.
-        guard let lastModified = entity.lastModified, let modified = HTTPDate(parsing: lastModified),
+        guard let lastModified = entity.lastModified, let modified = HTTPDate(parsing: lastModified.bytes[...]),
             let date = entity.date.flatMap({ HTTPDate(parsing: $0) }),
             date.secondsSinceEpoch - 60 >= modified.secondsSinceEpoch
         else { return nil }
@@ -27,7 +25,7 @@ enum Validator: Sendable, Equatable {
     }
 
     /// What `If-Range` says.
-    var fieldValue: String {
+    var fieldValue: FieldValue {
         switch self {
         case .entityTag(let value), .lastModified(let value): value
         }

@@ -1,15 +1,17 @@
-/// What is remembered of the representation that the partial bytes belong to. Fields are kept as the origin spelled them:
-/// a validator is sent back byte for byte.
+internal import HTTPCore
+
+/// The representation that the partial bytes belong to. Validators are kept byte by byte as the origin sent them, compared as bytes
+/// (RFC 9110 §8.8.3.2), and sent back so.
 struct SavedEntity: Sendable, Equatable {
     /// The ETag field's value.
-    var etag: String?
+    var etag: FieldValue?
     /// The Last-Modified field's value.
-    var lastModified: String?
+    var lastModified: FieldValue?
     /// The Date field's value of the response that brought Last-Modified: shows whether that is strong.
     var date: String?
     /// The complete length in bytes, if the origin told.
     var total: Int64?
-    /// The Content-Encoding field's value, if there was one other than `identity`.
+    /// The content coding that the file itself is in, if the origin named it: the bytes are as sent.
     var coding: String?
     /// The URL that sent all this, as its validators mean nothing to others; `nil`: the download's own.
     var source: String?
@@ -17,7 +19,7 @@ struct SavedEntity: Sendable, Equatable {
     var digest: Checksum?
 
     init(
-        etag: String? = nil, lastModified: String? = nil, date: String? = nil, total: Int64? = nil, coding: String? = nil,
+        etag: FieldValue? = nil, lastModified: FieldValue? = nil, date: String? = nil, total: Int64? = nil, coding: String? = nil,
         source: String? = nil, digest: Checksum? = nil
     ) {
         self.etag = etag

@@ -61,8 +61,8 @@ enum DownloadRow {
         try row.put(encode(record.mirrors))
         try row.put(record.webhook)
         try row.put(entity == nil ? 0 : 1)
-        try row.put(entity?.etag)
-        try row.put(entity?.lastModified)
+        try row.put(entity?.etag?.latin1)
+        try row.put(entity?.lastModified?.latin1)
         try row.put(entity?.date)
         try row.put(entity?.total)
         try row.put(entity?.coding)
@@ -150,7 +150,8 @@ extension DownloadRow {
             if let webhook = columns.text() { record.webhook = webhook }
             let entityIsKnown = columns.boolean() ?? false
             var entity = SavedEntity(
-                etag: columns.text(), lastModified: columns.text(), date: columns.text(), total: columns.integer(),
+                etag: columns.text().map(FieldValue.init(latin1:)), lastModified: columns.text().map(FieldValue.init(latin1:)),
+                date: columns.text(), total: columns.integer(),
                 coding: columns.text())
             if let segments = columns.text() { record.segments = try required(DownloadRow.segments(segments), "synced_segments") }
             entity.source = columns.text()

@@ -148,7 +148,7 @@ final class TransferAttempt: CoverageSource {
         send(connection, range: sent.range, ifRange: sent.ifRange)
     }
 
-    private func send(_ connection: SegmentConnection, range: String? = nil, ifRange: String? = nil) {
+    private func send(_ connection: SegmentConnection, range: String? = nil, ifRange: FieldValue? = nil) {
         var request = order.sources[connection.source]
         request.range = range
         request.ifRange = ifRange

@@ -85,32 +85,32 @@ extension ActiveTransfer {
     private static let sendBufferBytes = 256 * 1024
 
     /// The fields of this hop as libcurl takes them.
-    private var fieldLines: [String] {
+    private var fieldLines: [[UInt8]] {
         let request = transfer.request
-        var lines: [String] = []
+        var lines: [[UInt8]] = []
         var names: Set<String> = []
         if hop.sendsCallerFields {
             for field in request.fields {
-                lines.append(Self.line(field.name, field.value))
+                lines.append(Self.line(field.name, Array(field.value.utf8)))
                 names.insert(field.name.lowercased())
             }
             if let credentials = request.url.basicAuthorization, !names.contains("authorization") {
-                lines.append("Authorization: " + credentials)
+                lines.append(Self.line("Authorization", Array(credentials.utf8)))
             }
         }
-        if let range = request.range { lines.append(Self.line("Range", range)) }
-        if let ifRange = request.ifRange { lines.append(Self.line("If-Range", ifRange)) }
-        if !request.acceptsEncodings { lines.append("Accept-Encoding: identity") }
+        if let range = request.range { lines.append(Self.line("Range", Array(range.utf8))) }
+        if let ifRange = request.ifRange { lines.append(Self.line("If-Range", ifRange.bytes)) }
+        if !request.acceptsEncodings { lines.append(Array("Accept-Encoding: identity".utf8)) }
         if hop.method != "HEAD", hop.method != "GET" || hop.sendsBody {
             // libcurl's own ideas: waiting for 100 (Continue), and that every content is a form.
-            lines.append("Expect:")
-            if !names.contains("content-type") { lines.append("Content-Type:") }
+            lines.append(Array("Expect:".utf8))
+            if !names.contains("content-type") { lines.append(Array("Content-Type:".utf8)) }
         }
         return lines
     }
 
-    private static func line(_ name: String, _ value: String) -> String {
-        value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? "\(name);" : "\(name): \(value)"
+    private static func line(_ name: String, _ value: [UInt8]) -> [UInt8] {
+        value.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? Array("\(name);".utf8) : Array("\(name): ".utf8) + value
     }
 
     private func setSecurity(_ configuration: ClientConfiguration) {

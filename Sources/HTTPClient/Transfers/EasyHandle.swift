@@ -75,9 +75,11 @@ import CCurl
 
     /// Sets the lines of the request's fields, each `Name: value`, `Name;` for an empty value, or `Name:` to leave out what libcurl
     /// would send by itself.
-    func set(fields lines: [String]) -> Bool {
+    func set(fields lines: [[UInt8]]) -> Bool {
         for line in lines {
-            guard let list = unsafe pawl_list_append(fields, line) else { return false }
+            // Bytes, which need not be UTF-8.
+            let text = line.map { CChar(bitPattern: $0) } + [0]
+            guard let list = unsafe pawl_list_append(fields, text) else { return false }
             unsafe fields = list
         }
         return unsafe pawl_easy_set_list(pointer, CURLOPT_HTTPHEADER, fields) == CURLE_OK

@@ -1,9 +1,10 @@
+import HTTPCore
 import Testing
 
 @testable import Downloads
 
 struct ValidatorTests {
-    private static let modified = "Sat, 21 Nov 2026 09:00:00 GMT"
+    private static let modified: FieldValue = "Sat, 21 Nov 2026 09:00:00 GMT"
 
     @Test(
         "only what proves identity byte for byte is a validator",
@@ -19,16 +20,16 @@ struct ValidatorTests {
             // A date is strong a minute after it.
             (SavedEntity(lastModified: modified, date: "Sat, 21 Nov 2026 09:01:00 GMT"), modified),
             (SavedEntity(lastModified: modified, date: "Sat, 21 Nov 2026 09:00:59 GMT"), nil),
-            (SavedEntity(lastModified: modified, date: modified), nil),
+            (SavedEntity(lastModified: modified, date: modified.latin1), nil),
             (SavedEntity(lastModified: modified, date: "Sat, 21 Nov 2026 08:00:00 GMT"), nil),
             (SavedEntity(lastModified: modified), nil),
             (SavedEntity(lastModified: modified, date: "yesterday"), nil),
-            (SavedEntity(lastModified: "yesterday", date: modified), nil),
-            // Under a coding, nothing vouches for the bytes.
-            (SavedEntity(etag: #""v1""#, coding: "gzip"), nil),
+            (SavedEntity(lastModified: "yesterday", date: modified.latin1), nil),
+            // The coding is the file's own.
+            (SavedEntity(etag: #""v1""#, coding: "gzip"), #""v1""#),
             (SavedEntity(), nil),
-        ] as [(SavedEntity, String?)])
-    func onlyStrongProofIsValidator(_ entity: SavedEntity, _ expected: String?) {
+        ] as [(SavedEntity, FieldValue?)])
+    func onlyStrongProofIsValidator(_ entity: SavedEntity, _ expected: FieldValue?) {
         #expect(Validator(of: entity)?.fieldValue == expected)
     }
 }

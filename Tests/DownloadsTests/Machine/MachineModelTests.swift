@@ -56,8 +56,8 @@ struct MachineModel {
     private var hasReplacement = false
 
     /// What the bytes of the part file are of; nil: there are none.
-    private var fileEntity: String?
-    private var replacementEntity: String?
+    private var fileEntity: FieldValue?
+    private var replacementEntity: FieldValue?
 
     /// Something on its way to the store.
     private struct Pending {
@@ -327,8 +327,8 @@ struct MachineModel {
         let isReplacement = !continues && machine.start.hasRecordedBytes
         transfer?.isPlacing = true
         transfer?.written = start
-        var entity = machine.record.entity ?? SavedEntity(etag: "\"\(random.next())\"", total: Self.total)
-        if !continues { entity = SavedEntity(etag: "\"\(random.next())\"", total: Self.total) }
+        var entity = machine.record.entity ?? SavedEntity(etag: FieldValue("\"\(random.next())\""), total: Self.total)
+        if !continues { entity = SavedEntity(etag: FieldValue("\"\(random.next())\""), total: Self.total) }
         if isReplacement {
             hasReplacement = true
             replacementEntity = entity.etag

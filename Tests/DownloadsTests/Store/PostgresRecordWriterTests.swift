@@ -678,7 +678,7 @@ import Testing
         record.mirrors = [text, text]
         record.webhook = text
         record.entity = SavedEntity(
-            etag: text, lastModified: text, date: text, total: 1, coding: text, source: text, digest: nil)
+            etag: FieldValue(text), lastModified: FieldValue(text), date: text, total: 1, coding: text, source: text, digest: nil)
         return record
     }
 }

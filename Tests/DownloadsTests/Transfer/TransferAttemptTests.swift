@@ -59,7 +59,8 @@ struct TransferAttemptTests {
     }
 
     nonisolated static func entity(etag: String? = nil, isDated: Bool = false) -> SavedEntity {
-        SavedEntity(etag: etag, lastModified: isDated ? modified : nil, date: isDated ? date : nil)
+        SavedEntity(
+            etag: etag.map { FieldValue($0) }, lastModified: isDated ? FieldValue(modified) : nil, date: isDated ? date : nil)
     }
 
     nonisolated static let proofs: [Proof] = [
@@ -103,8 +104,10 @@ struct TransferAttemptTests {
         let origin = try ScriptedOrigin { request in
             if request.number == 0 {
                 var fields: [Field] = []
-                if let etag = proof.saved.etag { fields.append(("ETag", etag)) }
-                if let modified = proof.saved.lastModified { fields += [("Last-Modified", modified), ("Date", Self.date)] }
+                if let etag = proof.saved.etag { fields.append(("ETag", etag.latin1)) }
+                if let modified = proof.saved.lastModified {
+                    fields += [("Last-Modified", modified.latin1), ("Date", Self.date)]
+                }
                 return [Self.whole(total, "a", fields, count: Self.mib), .wait(gate), .close]
             }
             guard let range = Self.range(request, total) else { return [Self.whole(total, "b", [("ETag", #""new""#)])] }
