@@ -24,6 +24,8 @@ struct OriginResponse: Sendable, Equatable {
     var retryAfter: String?
     /// What the whole file hashes to, says the origin.
     var digest: Checksum?
+    /// Names given to the file by its URL, its origin and the user: they tell whether it is itself in the format of a content coding.
+    var names: [String] = []
 
     init(status: Int) {
         self.status = status
@@ -46,11 +48,18 @@ struct OriginResponse: Sendable, Equatable {
         digest = OriginDigests.strongest(fields)
     }
 
-    /// The content coding, unless there is none or it is `identity`, which is none by another name.
+    /// The content codings that change bytes, by their registered names; nil without any.
     var coding: String? {
-        guard let contentEncoding else { return nil }
-        let codings = contentEncoding.split { $0 == "," || $0 == " " || $0 == "\t" }
-        return codings.allSatisfy { $0.lowercased() == "identity" } ? nil : contentEncoding
+        let codings = contentEncoding.map(ContentCoding.all) ?? []
+        return codings.isEmpty ? nil : codings.map(\.rawValue).joined(separator: ", ")
+    }
+
+    /// Whether a content coding has been applied to the file. One that the file itself is in, as gzip with `a.tar.gz`, has not: the bytes
+    /// are the file's.
+    var isCoded: Bool {
+        let codings = contentEncoding.map(ContentCoding.all) ?? []
+        guard let first = codings.first else { return false }
+        return codings.count > 1 || !first.isFormat(ofFileNamed: names, contentType: contentType)
     }
 
     /// What a body that starts at zero is a body of.
@@ -81,7 +90,10 @@ extension OriginResponse {
     ///   - entity: what it has to be a part of. Without a known length the response has to tell it.
     ///   - start: the first byte that was asked for.
     func contradiction(to entity: SavedEntity, from start: Int64) -> String? {
-        if coding != nil { return "the part has a content coding" }
+        // RFC 9110 §15.3.7 lets a part under If-Range leave such fields out; then the length has to tell.
+        if coding != entity.coding, coding != nil || entity.total == nil {
+            return coding == nil ? "the part has no content coding" : "the part has another content coding"
+        }
         if isMultipart { return "the response has several parts" }
         guard let range = partRange else { return "no valid Content-Range" }
         if range.bytes.lowerBound != start { return "the part starts at \(range.bytes.lowerBound) and not at \(start)" }
@@ -107,7 +119,7 @@ extension OriginResponse {
     /// Whether a 200 is of the same entity, under a strong validator that both have. A Last-Modified that is not the saved one belongs to
     /// another version, whatever the tag says.
     func isWhole(of entity: SavedEntity) -> Bool {
-        guard coding == nil, contentLength == nil || contentLength == entity.total else { return false }
+        guard coding == entity.coding, contentLength == nil || contentLength == entity.total else { return false }
         if let lastModified, let saved = entity.lastModified, lastModified != saved { return false }
         switch Validator(of: entity) {
         case .entityTag(let tag): return etag == tag

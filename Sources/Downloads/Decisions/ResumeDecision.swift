@@ -195,7 +195,7 @@ extension ResumeDecision {
 
     /// 200: the whole file, asked for or not.
     private mutating func evaluateWhole(_ response: OriginResponse, from source: String?) -> Verdict {
-        if let coding = response.coding { return .fail(Self.codingFailure(coding, response)) }
+        if response.isCoded, let coding = response.coding { return .fail(Self.codingFailure(coding, response)) }
         if source != self.source {
             self.source = source
             (hasRestarted, ignoresRanges, usesOneStream) = (false, false, false)

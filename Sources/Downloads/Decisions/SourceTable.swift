@@ -55,7 +55,9 @@ struct SourceTable: Sendable {
     /// What a response of a source has to agree with: what it said before, or its own word for validators and the file's length.
     func expectation(of source: Int, _ response: OriginResponse, total: Int64?) -> SavedEntity {
         entities[source]
-            ?? SavedEntity(etag: response.etag, lastModified: response.lastModified, date: response.date, total: total)
+            ?? SavedEntity(
+                etag: response.etag, lastModified: response.lastModified, date: response.date, total: total,
+                coding: response.isCoded ? nil : response.coding)
     }
 
     /// A source has said what the file is.

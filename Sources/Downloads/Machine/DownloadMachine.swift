@@ -346,7 +346,6 @@ extension DownloadMachine {
         giveUpDurableBytes()
         record.download.bytesReceived = 0
         record.download.bytesTotal = nil
-        record.download.mediaType = nil
         record.download.resumable = nil
         record.download.filename = record.requestedFilename
     }
@@ -1131,6 +1130,8 @@ extension DownloadMachine {
         let mayHavePart = record.download.attempts > 0 || record.entity != nil || isCountedOn
         giveUpBytes(&context)
         forgetFailures()
+        // Otherwise it stays when bytes are lost: a page must not take the file's place then.
+        record.download.mediaType = nil
         record.retryHold = nil
         let arrival = next == .queued ? newArrival(&context) : nil
         change(&context) { download in

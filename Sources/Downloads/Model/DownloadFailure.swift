@@ -26,13 +26,13 @@ public enum FailureCode: String, Sendable, CaseIterable {
     case httpStatus = "http-status"
     /// The bytes are not those the checksum promises.
     case checksumMismatch = "checksum-mismatch"
-    /// The origin sends another media type than was asked for.
+    /// The origin sends another media type than was asked for, or a page in place of the file.
     case mediaTypeMismatch = "media-type-mismatch"
     /// The disk is full.
     case insufficientStorage = "insufficient-storage"
     /// More redirects than are followed.
     case tooManyRedirects = "too-many-redirects"
-    /// A content coding although none was acceptable.
+    /// A content coding that was applied to the file although none was acceptable.
     case unsupportedEncoding = "unsupported-encoding"
     /// The certificate could not be verified, or TLS is set up wrongly here.
     case tlsFailure = "tls-failure"

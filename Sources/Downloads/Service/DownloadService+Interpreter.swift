@@ -499,7 +499,10 @@ extension DownloadService {
         let hasher = work.hasher ?? StreamingHasher(entry.machine.expectedDigests.map(\.algorithm))
         let order = TransferAttempt.Order(
             id: id, generation: operation, depot: depot,
-            hasRecordedBytes: hasRecordedBytes, requestedMediaType: record.requestedMediaType, checksum: record.download.checksum,
+            hasRecordedBytes: hasRecordedBytes, requestedMediaType: record.requestedMediaType,
+            filename: record.download.filename ?? record.requestedFilename,
+            expectation: ContentExpectation(mediaType: record.download.mediaType, track: record.download.track),
+            checksum: record.download.checksum,
             reservations: reservations, connections: record.requestedSegments ?? configuration.segments,
             sources: requests(for: entry, work), url: entry.machine.url.string,
             part: written.byteCount > 0 ? work.part : nil,

@@ -5,12 +5,18 @@ internal import System
 extension TransferAttempt {
     /// The head of a connection's response.
     func received(_ head: ClientResponseHead, on connection: SegmentConnection) -> SinkDecision {
-        let response = OriginResponse(status: head.status, fields: head.fields, contentLength: head.contentLength)
+        var response = OriginResponse(status: head.status, fields: head.fields, contentLength: head.contentLength)
+        if response.contentEncoding != nil { response.names = names(head, of: connection) }
         let (decision, opened) = state.withLock { state -> (SinkDecision, [SegmentConnection]) in
             if state.isCancelled || state.decided != nil { return (.stop, []) }
             if !head.status.isSuccessful, let delay = response.retryDelay(now: .now()) {
                 let time = ContinuousClock.now + delay
                 state.retryTimes[connection.source] = max(state.retryTimes[connection.source] ?? time, time)
+            }
+            if let failure = state.expectation.failure(for: response) {
+                // What other connections bring is of the file: only this one has nothing.
+                if connection.range == nil { state.fail(failure) } else { state.refusals[connection.number] = failure }
+                return (.stop, [])
             }
             if let range = connection.range {
                 return connection.source == state.sources.first
@@ -21,6 +27,15 @@ extension TransferAttempt {
         }
         start(opened)
         return decision
+    }
+
+    /// The names given to the file by the user, the URL that was asked, the one that answered, and the origin.
+    private func names(_ head: ClientResponseHead, of connection: SegmentConnection) -> [String] {
+        let disposition = head.fields[.contentDisposition].flatMap { ContentDisposition(parsing: $0) }
+        return [
+            order.filename, order.sources[connection.source].url.lastPathComponent, head.url.lastPathComponent,
+            disposition?.filename,
+        ].compactMap(\.self)
     }
 
     // MARK: - The first response
@@ -79,6 +94,7 @@ extension TransferAttempt {
             }
             state.part = part
             state.entity = body.entity
+            state.expectation.mediaType = mediaType ?? state.expectation.mediaType
             state.firstFailure = nil
             state.sources.note(body.entity, of: state.sources.first)
             counters.received = written.byteCount

@@ -18,6 +18,10 @@ final class TransferAttempt: CoverageSource {
         /// Whether the store counts on bytes of the part file, so that it must not be overwritten unasked.
         let hasRecordedBytes: Bool
         let requestedMediaType: String?
+        /// The file's name, if the user or an earlier response has given one.
+        var filename: String?
+        /// What is known of the file, by which a page in its place is recognised.
+        var expectation = ContentExpectation()
         /// The digest that the client named, if it did.
         let checksum: Checksum?
         let reservations: DiskReservations
@@ -39,6 +43,7 @@ final class TransferAttempt: CoverageSource {
         var plan: SegmentPlan
         var sources: SourceTable
         var hasher: StreamingHasher
+        var expectation: ContentExpectation
         /// What the bytes are of, once a response was accepted.
         var entity: SavedEntity?
         var part: PartFile?
@@ -132,7 +137,7 @@ final class TransferAttempt: CoverageSource {
         let plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: max(1, order.connections)))
         let replaced = order.sources.indices.filter { resume.replacedSources.contains(order.sources[$0].url.string) }
         let sources = SourceTable(count: order.sources.count, excluding: Set(replaced))
-        state = Locked(State(resume: resume, plan: plan, sources: sources, hasher: hasher))
+        state = Locked(State(resume: resume, plan: plan, sources: sources, hasher: hasher, expectation: order.expectation))
         counters.ask(self)
     }
 

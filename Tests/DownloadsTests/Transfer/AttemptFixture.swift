@@ -19,13 +19,16 @@ final class AttemptFixture {
     private(set) var attempts = 0
     private var resume = ResumeDecision()
     private var entity: SavedEntity?
+    /// What an earlier response said of the file.
+    private var mediaType: String?
     private var written = Coverage()
 
     /// - Parameters:
     ///   - entity: what the bytes there are belong to.
     ///   - bytes: the part file, if there is one.
     ///   - gap: bytes of it that are missing.
-    init(entity: SavedEntity? = nil, bytes: [UInt8]? = nil, gap: Range<Int64>? = nil) throws {
+    ///   - mediaType: what an earlier response said of the file.
+    init(entity: SavedEntity? = nil, mediaType: String? = nil, bytes: [UInt8]? = nil, gap: Range<Int64>? = nil) throws {
         temporary = try TemporaryDirectory()
         depot = LocalFileDepot(try DataDirectory(path: temporary.path))
         var generator = DownloadIDGenerator()
@@ -33,6 +36,7 @@ final class AttemptFixture {
         id = generator.next(now: .now(), using: &random)
         client = try HTTPClient()
         self.entity = entity
+        self.mediaType = mediaType
         guard let bytes else { return }
         try Data(bytes).write(to: URL(filePath: part))
         let length = Int64(bytes.count)
@@ -64,7 +68,8 @@ final class AttemptFixture {
             attempts += 1
             let order = TransferAttempt.Order(
                 id: id, generation: UInt64(attempts), depot: depot, hasRecordedBytes: written.byteCount > 0,
-                requestedMediaType: nil, checksum: checksum, reservations: DiskReservations(), connections: connections,
+                requestedMediaType: nil, expectation: ContentExpectation(mediaType: mediaType), checksum: checksum,
+                reservations: DiskReservations(), connections: connections,
                 sources: sources, url: urls[0],
                 part: try part ?? (written.byteCount > 0 ? depot.openPart(id, holding: written.end) : nil),
                 isLastAttempt: isLastAttempt)
@@ -80,6 +85,7 @@ final class AttemptFixture {
                 isReport(report.event)
                 if case .accepted(let accepted, _) = report.event {
                     entity = accepted.body.entity
+                    mediaType = accepted.mediaType ?? mediaType
                     if accepted.isReplacement { try await depot.promoteReplacement(id) }
                 }
                 if case .ended(let ending, _) = report.event {

@@ -1,0 +1,88 @@
+internal import JSON
+
+/// The formats of login and error pages, which are sent in place of a file with a status that announces the file.
+enum PageFormat: Sendable, Equatable {
+    case html, json, xml
+
+    /// The format of a Content-Type value; nil if it is another one.
+    init?(contentType: String) {
+        switch Self.essence(of: contentType) {
+        case "text/html", "application/xhtml+xml": self = .html
+        case "application/json", "text/json", "application/x-json", "text/x-json": self = .json
+        case "application/xml", "text/xml": self = .xml
+        case let other where Self.ends(other, with: "+json"): self = .json
+        case let other where Self.ends(other, with: "+xml"): self = .xml
+        default: return nil
+        }
+    }
+
+    /// The type and subtype of a Content-Type value in lowercase, read more tolerantly than ``MediaType``: up to the first character that
+    /// can be in neither.
+    static func essence(of contentType: String) -> String {
+        let isEnd = { (byte: UInt8) in
+            byte <= 0x20 || byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"")
+        }
+        let bytes = contentType.utf8.drop(while: isEnd).prefix { !isEnd($0) }
+        return String(decoding: bytes, as: UTF8.self).lowercased()
+    }
+
+    private static func ends(_ text: String, with suffix: String) -> Bool {
+        text.utf8.reversed().starts(with: suffix.utf8.reversed())
+    }
+}
+
+/// Tells a login or error page from the file, by what is known of the file before the response. Pure.
+///
+/// An expired link is often answered with 200 and a page. Taken for a new version of the file, the page would replace the bytes that are
+/// there, and be completed under the file's name.
+struct ContentExpectation: Sendable {
+    /// The media type that an earlier response gave; nil: there was none, or it gave none.
+    var mediaType: String?
+    /// The catalogue's description of the file, a JSON object.
+    var track: [UInt8]?
+
+    /// The failure of a response that brings a page in place of the file; nil for any other response.
+    func failure(for response: OriginResponse) -> DownloadFailure? {
+        guard [200, 203, 206].contains(response.status), let contentType = response.contentType,
+            let page = PageFormat(contentType: contentType)
+        else { return nil }
+        let expected: String
+        if let mediaType, PageFormat(contentType: mediaType) != page {
+            expected = mediaType
+        } else if isAudioOrVideo {
+            expected = "audio or video"
+        } else {
+            return nil
+        }
+        return DownloadFailure(
+            .mediaTypeMismatch,
+            "the origin sent \(PageFormat.essence(of: contentType)) in place of the file, which is \(expected): probably a login or "
+                + "error page; set another url, or resume once the link works again",
+            httpStatus: response.status)
+    }
+
+    /// Whether the catalogue says that the file is audio or video: by its kind, or by the extension of its name.
+    private var isAudioOrVideo: Bool {
+        guard let track = track.flatMap({ try? JSONValue(parsing: $0) }) else { return false }
+        let kinds = [track["kind"], track["wrapperType"]].compactMap { $0?.string }
+        if kinds.contains(where: Self.kinds.contains) { return true }
+        return [track["name"], track["downloadUrl"]].compactMap { $0?.string }.contains { text in
+            let name = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+            guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return false }
+            return Self.extensions.contains(String(decoding: name[name.index(after: dot)...], as: UTF8.self).lowercased())
+        }
+    }
+
+    /// Kinds of items, as search sources spell them, whose files are audio or video.
+    private static let kinds: Set<String> = [
+        "song", "music-video", "podcast-episode", "audiobook", "feature-movie", "tv-episode", "movie", "video", "audio",
+    ]
+
+    private static let extensions: Set<String> = [
+        "aac", "ac3", "aif", "aiff", "alac", "amr", "ape", "au", "dsf", "flac", "m4a", "m4b", "mid", "mp2", "mp3", "mpc", "oga",
+        "ogg",
+        "opus", "ra", "shn", "snd", "wav", "wma", "wv", "3gp", "avi", "divx", "flv", "m2ts", "m4v", "mkv", "mov", "mp4", "mpeg",
+        "mpg",
+        "mts", "ogv", "rm", "rmvb", "ts", "vob", "webm", "wmv",
+    ]
+}

@@ -1,0 +1,77 @@
+import Testing
+
+@testable import Downloads
+
+@Suite("Pages in place of files") struct ContentExpectationTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let known: String?
+        let sent: String?
+        let isPage: Bool
+        var testDescription: String { "\(known ?? "nothing"), then \(sent ?? "nothing")" }
+
+        init(_ known: String?, _ sent: String?, isPage: Bool) {
+            (self.known, self.sent, self.isPage) = (known, sent, isPage)
+        }
+    }
+
+    static let films = [
+        "video/x-matroska", "audio/mpeg", "application/octet-stream", "application/zip", "text/plain", "image/png",
+    ]
+    static let pages = [
+        "text/html", "TEXT/HTML; charset=utf-8", "application/xhtml+xml", "application/json", "application/problem+json",
+        "text/xml", "application/xml;charset=utf-8", "application/soap+xml", "text/html,text/html", "text/html charset=x",
+        " text/html",
+    ]
+
+    static let cases: [Case] =
+        films.flatMap { film in pages.map { Case(film, $0, isPage: true) } }
+        + pages.map { Case(nil, $0, isPage: false) }
+        + films.map { Case("video/mp4", $0, isPage: false) } + films.map { Case("text/html", $0, isPage: false) }
+        + [
+            Case("video/mp4", nil, isPage: false), Case("video/mp4", "nonsense", isPage: false),
+            // The same family.
+            Case("text/html", "application/xhtml+xml", isPage: false), Case("application/xhtml+xml", "text/html", isPage: false),
+            Case("application/json", "application/geo+json", isPage: false),
+            Case("text/xml", "application/rss+xml", isPage: false),
+            Case("image/svg+xml", "text/xml", isPage: false),
+            // Another one.
+            Case("application/json", "text/html", isPage: true), Case("application/rss+xml", "text/html", isPage: true),
+            Case("text/html", "application/json", isPage: true),
+        ]
+
+    @Test("a page is none where the file was something else", arguments: cases)
+    func types(_ rule: Case) {
+        let expectation = ContentExpectation(mediaType: rule.known)
+        for status in [200, 203, 206] {
+            var response = OriginResponse(status: status)
+            response.contentType = rule.sent
+            let failure = expectation.failure(for: response)
+            #expect((failure != nil) == rule.isPage)
+            guard let failure else { continue }
+            #expect(failure.code == .mediaTypeMismatch && !failure.retryable && failure.httpStatus == status)
+        }
+        var refusal = OriginResponse(status: 403)
+        refusal.contentType = rule.sent
+        #expect(expectation.failure(for: refusal) == nil)
+    }
+
+    @Test(
+        "a catalogue tells that a file is audio or video",
+        arguments: [
+            (#"{"kind":"song"}"#, true), (#"{"kind":"podcast-episode","name":"One"}"#, true),
+            (#"{"kind":"feature-movie"}"#, true),
+            (#"{"kind":"file","name":"disc 1/01 - Intro.FLAC"}"#, true),
+            (#"{"kind":"file","downloadUrl":"http://h/a.mkv?x=1"}"#, true),
+            (#"{"kind":"file","name":"cover.jpg"}"#, false),
+            (#"{"kind":"file","name":"notes.txt","downloadUrl":"http://h/mp3"}"#, false),
+            (#"{"kind":"ebook"}"#, false), (#"{}"#, false), ("[]", false), ("nonsense", false), (nil, false),
+        ] as [(String?, Bool)])
+    func catalogue(track: String?, isMedia: Bool) {
+        let expectation = ContentExpectation(track: track.map { Array($0.utf8) })
+        var response = OriginResponse(status: 200)
+        response.contentType = "text/html"
+        #expect((expectation.failure(for: response) != nil) == isMedia)
+        response.contentType = "audio/mpeg"
+        #expect(expectation.failure(for: response) == nil)
+    }
+}
