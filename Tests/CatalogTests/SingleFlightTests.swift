@@ -176,6 +176,15 @@ struct FlightTests {
         for task in [plain, other, newer] { #expect(try await task.value.get().items.count == 1) }
     }
 
+    @Test("sessions that only look alike are two")
+    func sessionsThatOnlyLookAlikeAreTwo() async throws {
+        let bench = Bench()
+        let first = try await begin("term=a&session=caf%C3%A9", on: bench, requests: 1)
+        let second = try await begin("term=b&session=cafe%CC%81", on: bench, requests: 2)
+        for number in 0..<2 { bench.client.respond(number, Self.song) }
+        for task in [first, second] { #expect(try await task.value.get().items.count == 1) }
+    }
+
     @Test("a response from memory replaces the older search too", arguments: [true, false])
     func anAnswerFromMemoryReplacesTheOlderSearchToo(peeks: Bool) async throws {
         let bench = Bench { request in request.url.string.contains("term=kept") ? Self.song : nil }

@@ -11,8 +11,9 @@ struct RPCCall: Sendable, Equatable {
     /// - Parameter parameters: with the secret, if it is among them.
     init(method: String, parameters: [JSONValue]) {
         self.method = method
-        if case .string(let text)? = parameters.first, text.hasPrefix("token:") {
-            secret = String(text.dropFirst("token:".count))
+        if case .string(let text)? = parameters.first, text.utf8.starts(with: "token:".utf8) {
+            // By bytes: a secret may begin with a combining character.
+            secret = String(Substring(text.utf8.dropFirst("token:".utf8.count)))
             self.parameters = Array(parameters.dropFirst())
         } else {
             secret = nil

@@ -27,14 +27,14 @@ enum RequestFields {
         }
         for line in options.lines("header") {
             let line = line.utf8.last == 0x0D ? String(line.unicodeScalars.dropLast()) : line
-            guard let colon = line.firstIndex(of: ":") else {
+            guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
                 if line.allSatisfy(\.isWhitespace) { continue }
                 throw .badOption("header", "A field is written 'Name: value'.")
             }
             guard let name = FieldName(String(line[..<colon])) else {
                 throw .badOption("header", "It has a name that no field can have (RFC 9110 §5.1).")
             }
-            try add(name, trimmed(line[line.index(after: colon)...]), "header")
+            try add(name, trimmed(line[line.utf8.index(after: colon)...]), "header")
         }
         func addUnlessThere(_ name: FieldName, _ value: String?, _ option: String) throws(RPCError) {
             guard let value, !value.isEmpty, !fields.contains(where: { $0.name == name }) else { return }

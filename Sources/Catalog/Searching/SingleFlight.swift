@@ -1,3 +1,5 @@
+internal import System
+
 /// Single flight: equal searches share one request to the source, and a session has one search at a time.
 ///
 /// A pure value that takes events and returns what is to be done. Tables hold only those who wait, so they are bounded by the
@@ -36,7 +38,7 @@ struct SingleFlight: Sendable {
     private(set) var cache: ListingCache
     private var inFlight: [String: InFlight] = [:]
     private var waiters: [WaiterID: WaiterRecord] = [:]
-    private var sessions: [String: WaiterID] = [:]
+    private var sessions: [ExactText: WaiterID] = [:]
     private var lastRequest: RequestID = 0
 
     init(cache: ListingCache) {
@@ -67,7 +69,7 @@ struct SingleFlight: Sendable {
         }
         let cancellation = supersede(session)
         waiters[waiter] = WaiterRecord(key: key, session: session)
-        if let session { sessions[session] = waiter }
+        if let session { sessions[ExactText(session)] = waiter }
         return (ticket, cancellation)
     }
 
@@ -94,7 +96,7 @@ struct SingleFlight: Sendable {
     }
 
     private mutating func supersede(_ session: String?) -> Cancellation {
-        guard let session, let older = sessions[session] else { return Cancellation() }
+        guard let session, let older = sessions[ExactText(session)] else { return Cancellation() }
         return Cancellation(superseded: older, abandoned: remove(older))
     }
 
@@ -110,7 +112,7 @@ struct SingleFlight: Sendable {
     @discardableResult
     private mutating func forget(_ waiter: WaiterID) -> String? {
         guard let record = waiters.removeValue(forKey: waiter) else { return nil }
-        if let session = record.session, sessions[session] == waiter { sessions[session] = nil }
+        if let session = record.session.map(ExactText.init), sessions[session] == waiter { sessions[session] = nil }
         return record.key
     }
 }

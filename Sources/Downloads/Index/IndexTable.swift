@@ -1,3 +1,5 @@
+internal import System
+
 /// The entries of the index: found by identity, and walked in the order of an ``IndexView``. It belongs to whoever holds its lock.
 ///
 /// Every change costs O(log n).
@@ -11,7 +13,7 @@ struct IndexTable: Sendable {
     /// Places of removed downloads, to be used again.
     private var free: [Place] = []
     /// The downloads that carry each label, by creation. Not part of the view: there may be as many labels as downloads.
-    private var byLabel: [String: OrderedPlaces] = [:]
+    private var byLabel: [ExactText: OrderedPlaces] = [:]
     /// The downloads in each folder, by creation. Not part of the view either.
     private var byFolder: [String: OrderedPlaces] = [:]
 
@@ -52,7 +54,7 @@ struct IndexTable: Sendable {
     /// The downloads with a query's label, and those in its folder, as far as it has them; each by creation.
     func selections(for query: ListQuery) -> [OrderedPlaces] {
         var found: [OrderedPlaces] = []
-        if let label = query.label { found.append(byLabel[label] ?? OrderedPlaces(by: .identity)) }
+        if let label = query.label { found.append(byLabel[ExactText(label)] ?? OrderedPlaces(by: .identity)) }
         if let folder = query.folder { found.append(byFolder[folder] ?? OrderedPlaces(by: .identity)) }
         return found
     }
@@ -175,7 +177,7 @@ struct IndexTable: Sendable {
                 view.transferring.insert(place, in: view.entries)
             }
         }
-        if before.labels != now.labels {
+        if !before.labels.isExactly(now.labels) {
             removeLabels(of: before, at: place)
             insertLabels(of: now, at: place)
         }
@@ -193,13 +195,13 @@ struct IndexTable: Sendable {
     }
 
     private mutating func insertLabels(of download: Download, at place: Place) {
-        for label in Set(download.labels) {
+        for label in Set(download.labels.map(ExactText.init)) {
             byLabel[label, default: OrderedPlaces(by: .identity)].insert(place, in: view.entries)
         }
     }
 
     private mutating func removeLabels(of download: Download, at place: Place) {
-        for label in Set(download.labels) {
+        for label in Set(download.labels.map(ExactText.init)) {
             byLabel[label]?.remove(place, in: view.entries)
             if byLabel[label]?.count == 0 { byLabel[label] = nil }
         }

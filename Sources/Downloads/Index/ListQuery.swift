@@ -1,4 +1,5 @@
 public import HTTPCore
+internal import System
 
 /// What part of the downloads a list shows.
 public struct ListQuery: Sendable {
@@ -32,7 +33,7 @@ public struct ListQuery: Sendable {
 
     /// Whether a download in its present state is meant, whatever its text is.
     func includes(_ download: Download) -> Bool {
-        (states.isEmpty || states.contains(download.state)) && (label.map(download.labels.contains) ?? true)
+        (states.isEmpty || states.contains(download.state)) && (label.map(download.labels.containsExactly) ?? true)
             && (folder.map { $0 == download.folder } ?? true) && isEnded(download)
     }
 

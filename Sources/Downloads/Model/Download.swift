@@ -244,7 +244,7 @@ extension Download {
         let before = rare?.value ?? Rare()
         var after = before
         body(&after)
-        if after == before { return }
+        if after == before, after.labels.isExactly(before.labels) { return }
         rare = after == Rare() ? nil : Box(after)
     }
 

@@ -1,4 +1,5 @@
 public import HTTPCore
+internal import System
 
 /// What is to be changed about a download. What is `nil` stays. The values have been validated by whoever makes one, except for
 /// the destination, the file's name and its folder.
@@ -57,8 +58,8 @@ public struct DownloadChange: Sendable {
         if let priority { download.priority = priority }
         if let labels { download.labels = labels }
         if let checksum { download.checksum = checksum }
-        if let removedLabel { download.labels.removeAll { $0 == removedLabel } }
-        if let addedLabel, !download.labels.contains(addedLabel) { download.labels.append(addedLabel) }
+        if let removedLabel { download.labels.removeAll { $0.isExactly(removedLabel) } }
+        if let addedLabel, !download.labels.containsExactly(addedLabel) { download.labels.append(addedLabel) }
         if let speedLimit { download.speedLimit = speedLimit }
     }
 }

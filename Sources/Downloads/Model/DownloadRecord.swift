@@ -1,4 +1,5 @@
 import HTTPCore
+import System
 
 /// All that is kept of one download: what everybody sees, and what only the service knows.
 struct DownloadRecord: Sendable {
@@ -149,7 +150,7 @@ extension DownloadRecord {
 }
 
 /// One field to send with a download's requests. Its value may be a secret, so it never describes itself.
-struct RequestHeader: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
+struct RequestHeader: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     var name: String
     var value: String
 
@@ -160,4 +161,11 @@ struct RequestHeader: Sendable, Equatable, CustomStringConvertible, CustomDebugS
 
     var description: String { "\(name): (hidden)" }
     var debugDescription: String { description }
+}
+
+extension RequestHeader: Equatable {
+    /// Whether both have the same bytes.
+    static func == (left: RequestHeader, right: RequestHeader) -> Bool {
+        left.name.isExactly(right.name) && left.value.isExactly(right.value)
+    }
 }

@@ -1,4 +1,5 @@
 internal import HTTPCore
+internal import System
 
 /// What became of a request with a key.
 struct IdempotencyRecord: Sendable {
@@ -36,9 +37,9 @@ struct IdempotencyStore: Sendable {
     }
 
     private let limits: Limits
-    private var records: [String: IdempotencyRecord] = [:]
+    private var records: [ExactText: IdempotencyRecord] = [:]
     /// Keys from the oldest on; those before `first` have been forgotten.
-    private var order: [String] = []
+    private var order: [ExactText] = []
     private var first = 0
     private var bytes = 0
 
@@ -49,7 +50,7 @@ struct IdempotencyStore: Sendable {
     var count: Int { records.count }
 
     func lookUp(_ key: RequestKey, now: Timestamp) -> Lookup {
-        guard let record = records[key.name], !isOver(record, now) else { return .unknown }
+        guard let record = records[ExactText(key.name)], !isOver(record, now) else { return .unknown }
         return record.digest == key.digest ? .found(record.outcomes) : .mismatch
     }
 
@@ -57,16 +58,17 @@ struct IdempotencyStore: Sendable {
     /// - Returns: the keys that were forgotten for it.
     mutating func remember(_ record: IdempotencyRecord, now: Timestamp) -> [String] {
         forget(record.key)
-        records[record.key] = record
-        order.append(record.key)
+        let key = ExactText(record.key)
+        records[key] = record
+        order.append(key)
         bytes += record.memorySize
         var forgotten: [String] = []
         while first < order.count, let oldest = records[order[first]] {
-            let isTooMuch = (records.count > limits.keys || bytes > limits.bytes) && oldest.key != record.key
+            let isTooMuch = (records.count > limits.keys || bytes > limits.bytes) && !oldest.key.isExactly(record.key)
             guard isTooMuch || isOver(oldest, now) else { break }
             forgotten.append(oldest.key)
             bytes -= oldest.memorySize
-            records[oldest.key] = nil
+            records[order[first]] = nil
             first += 1
         }
         if first > order.count / 2 {
@@ -78,6 +80,7 @@ struct IdempotencyStore: Sendable {
 
     /// Forgets the request with this key.
     mutating func forget(_ key: String) {
+        let key = ExactText(key)
         guard let record = records.removeValue(forKey: key) else { return }
         bytes -= record.memorySize
         if let index = order[first...].firstIndex(of: key) { order.remove(at: index) }

@@ -77,7 +77,7 @@ public actor DownloadService {
     private var reading: [DownloadID: [Follower]] = [:]
     /// What became of requests with a key, and those that are being carried out.
     private var idempotency = IdempotencyStore()
-    private var claims: [String: Claim] = [:]
+    private var claims: [ExactText: Claim] = [:]
     /// Whether settings are being changed, and those who wait for their turn.
     private var isChangingSettings = false
     private var settingsWaiters: [Follower] = []
@@ -397,7 +397,7 @@ extension DownloadService {
                 switch item {
                 case .failure(let refusal): outcomes.append(.failure(refusal))
                 case .success(var new):
-                    if let label, !new.labels.contains(label) { new.labels.append(label) }
+                    if let label, !new.labels.containsExactly(label) { new.labels.append(label) }
                     do throws(DownloadError) {
                         outcomes.append(.success(try plan(new, &drafts)))
                     } catch {
@@ -468,8 +468,10 @@ extension DownloadService {
         for request in requests where request.onDuplicate == .returnExisting {
             let downloads = candidates(for: request, parts)
             if let current = downloads.first(where: { isCurrent($0) || known.contains($0.id) }) {
-                if !current.labels.contains(label), known.insert(current.id).inserted { steps.append((.change(change), current)) }
-            } else if let ended = downloads.first(where: { $0.labels.contains(label) }) {
+                if !current.labels.containsExactly(label), known.insert(current.id).inserted {
+                    steps.append((.change(change), current))
+                }
+            } else if let ended = downloads.first(where: { $0.labels.containsExactly(label) }) {
                 if ended.state == .completed {
                     steps.append((.change(removal), ended))
                     continue
@@ -1166,16 +1168,16 @@ extension DownloadService {
     public func claim(_ key: RequestKey) async throws(DownloadError) -> [Addition.Outcome]? {
         while true {
             guard !isShuttingDown else { throw .shuttingDown }
-            guard let claim = claims[key.name] else { break }
+            guard let claim = claims[ExactText(key.name)] else { break }
             guard claim.digest == key.digest else { throw .keyMismatch }
-            if let failure = await withCheckedContinuation({ claims[key.name]?.waiters.append($0) }) { throw failure }
+            if let failure = await withCheckedContinuation({ claims[ExactText(key.name)]?.waiters.append($0) }) { throw failure }
         }
         switch idempotency.lookUp(key, now: trustedTime()) {
         case .found(let outcomes): return outcomes
         case .mismatch: throw .keyMismatch
         case .unknown: break
         }
-        claims[key.name] = Claim(digest: key.digest)
+        claims[ExactText(key.name)] = Claim(digest: key.digest)
         guard fleet != nil else { return nil }
         do throws(DownloadError) {
             guard let kept = try await keptElsewhere(key) else { return nil }
@@ -1190,7 +1192,9 @@ extension DownloadService {
     /// Lets those go on who wait for the request with this key. If it has failed, the next of them carries it out, unless it has waited in
     /// vain.
     public func release(_ key: RequestKey, after failure: DownloadError? = nil) {
-        for waiter in claims.removeValue(forKey: key.name)?.waiters ?? [] { waiter.resume(returning: Self.passedOn(failure)) }
+        for waiter in claims.removeValue(forKey: ExactText(key.name))?.waiters ?? [] {
+            waiter.resume(returning: Self.passedOn(failure))
+        }
     }
 
     /// A request with a key that is being carried out.

@@ -16,13 +16,14 @@ extension API {
         _ request: borrowing Request, _ work: @escaping @Sendable (RequestKey?) async throws(Problem) -> [Addition.Outcome],
         response: @escaping @Sendable ([Addition.Outcome]) throws(Problem) -> Response
     ) throws(Problem) -> RouteResult {
-        guard let name = request.head.fields[.idempotencyKey] else {
+        guard let value = request.head.fields.value(.idempotencyKey) else {
             return .later { () throws(Problem) in try response(try await work(nil)) }
         }
-        guard (1...255).contains(name.utf8.count), request.head.fields.values(.idempotencyKey).count == 1 else {
+        guard (1...255).contains(value.bytes.count), request.head.fields.count(.idempotencyKey) == 1 else {
             throw Problem(.invalidRequest, "the Idempotency-Key must be given once and have 1 to 255 characters")
         }
-        let key = RequestKey(name, request: Array(request.head.target.rawPath) + [0] + request.body)
+        // A key is bytes (RFC 9110 §5.5), and has one name for them, also if they are no UTF-8.
+        let key = RequestKey(value.latin1, request: Array(request.head.target.rawPath) + [0] + request.body)
         let downloads = downloads
         return .later { () throws(Problem) in
             let kept = try await Problem.rethrowing(downloads: await downloads.claim(key))

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Downloads
 internal import HTTPCore
 internal import JSON
+internal import System
 
 /// The body of `POST /downloads`, checked.
 struct DownloadRequest: Sendable {
@@ -169,7 +170,7 @@ struct DownloadRequest: Sendable {
             else {
                 throw reader.refusal("labels", "has a label that is empty or holds control characters")
             }
-            if !labels.contains(label) { labels.append(label) }
+            if !labels.containsExactly(label) { labels.append(label) }
         }
         return labels
     }

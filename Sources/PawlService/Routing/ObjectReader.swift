@@ -1,4 +1,5 @@
 internal import JSON
+internal import System
 
 /// Takes the members of a JSON object one by one, and refuses those of another type and those that were not taken.
 /// A member that is `null` counts as absent.
@@ -20,12 +21,12 @@ struct ObjectReader {
 
     /// Whether the member is there, and not `null`.
     func holds(_ name: String) -> Bool {
-        members.contains { $0.name == name && !$0.value.isNull }
+        members.contains { $0.name.isExactly(name) && !$0.value.isNull }
     }
 
     mutating func value(_ name: String) -> JSONValue? {
         known.append(name)
-        guard let index = members.firstIndex(where: { $0.name == name }) else { return nil }
+        guard let index = members.firstIndex(where: { $0.name.isExactly(name) }) else { return nil }
         let value = members.remove(at: index).value
         return value.isNull ? nil : value
     }

@@ -20,7 +20,8 @@ struct CrossOriginPolicy: Sendable {
 
     /// Whether a page of that origin may read responses.
     func allows(_ origin: String) -> Bool {
-        allowsAny || origins.contains(origin.lowercased())
+        // RFC 6454 §6.2: an origin is ASCII. Other letters may become ASCII in lower case, as the sign for kelvin does.
+        allowsAny || (origin.utf8.allSatisfy { $0 < 0x80 } && origins.contains(origin.lowercased()))
     }
 
     /// Whether a request that changes something may come from where it says it does. Requests without `Origin` come from
@@ -52,7 +53,7 @@ struct CrossOriginPolicy: Sendable {
     /// Whether an origin is the one the request was sent to. The scheme may be https although we speak http: that of a proxy which does
     /// not say so, or is not trusted.
     private static func isOwn(_ origin: String, host: String?, _ scheme: String?) -> Bool {
-        guard let host = host?.lowercased() else { return false }
+        guard let host = host?.lowercased(), origin.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
         let origin = origin.lowercased()
         for (candidate, port) in [("http", ":80"), ("https", ":443")]
         where origin.hasPrefix(candidate + "://") && (scheme ?? candidate) == candidate {

@@ -1,4 +1,6 @@
 import HTTPCore
+import System
+import TestSupport
 import Testing
 
 @testable import Downloads
@@ -89,6 +91,30 @@ struct SnapshotIndexTests {
         _ = index.remove(ids[2])
         #expect(found(ListQuery(label: "odd")) == [])
         #expect(found(ListQuery(text: "/two")) == [])
+    }
+
+    @Test("labels that only look alike are two", arguments: LookAlikes.texts)
+    func lookAlikes(first: String, second: String) {
+        let (index, ids) = index()
+        let found = { (label: String) in index.page(ListQuery(label: label)).items.map(\.id) }
+        var download = Download(id: ids[2], url: "http://example.org/two", state: .completed, createdAt: ids[2].createdAt)
+        download.labels = [first]
+        index.publish(download, counters: nil)
+        #expect(found(first) == [ids[2]] && found(second) == [])
+        // A change from one to the other is a change.
+        var change = DownloadChange()
+        change.labels = [second]
+        change.apply(to: &download)
+        #expect(download.labels.isExactly([second]))
+        index.publish(download, counters: nil)
+        #expect(found(first) == [] && found(second) == [ids[2]])
+        var addition = DownloadChange()
+        addition.addedLabel = first
+        addition.apply(to: &download)
+        var removal = DownloadChange()
+        removal.removedLabel = second
+        removal.apply(to: &download)
+        #expect(download.labels.isExactly([first]))
     }
 
     @Test("the newest download of a URL is the one that a search shows, and an older one after its removal")

@@ -1,4 +1,5 @@
 import HTTPCore
+import TestSupport
 import Testing
 
 @testable import Downloads
@@ -35,6 +36,19 @@ struct IdempotencyStoreTests {
     }
 
     private func time(_ milliseconds: Int64) -> Timestamp { Timestamp(millisecondsSinceEpoch: milliseconds) }
+
+    @Test("keys that only look alike are two", arguments: LookAlikes.texts)
+    func lookAlikes(first: String, second: String) {
+        var memory = IdempotencyStore()
+        #expect(memory.remember(record(first), now: time(0)) == [])
+        #expect(lookUp(key(second), in: memory, now: 0) == "unknown")
+        #expect(memory.remember(record(second, "b"), now: time(0)) == [])
+        #expect(memory.count == 2)
+        #expect(lookUp(key(first), in: memory, now: 0) == "found")
+        #expect(lookUp(key(second, "b"), in: memory, now: 0) == "found")
+        memory.forget(first)
+        #expect(lookUp(key(first), in: memory, now: 0) == "unknown" && memory.count == 1)
+    }
 
     @Test("a key is known with its request, refused with another, and unknown after a day")
     func lookUp() {

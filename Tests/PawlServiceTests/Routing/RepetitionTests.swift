@@ -79,6 +79,27 @@ struct RepetitionTests {
         }
     }
 
+    @Test("keys that only look alike are two, each with its own response", arguments: LookAlikes.pairs.indices)
+    func lookAlikes(_ index: Int) async throws {
+        let pair = LookAlikes.pairs[index]
+        try await RunningService.with { running in
+            let body = #"{"url":"\#(running.upstreamURL)/entity?size=10","paused":true,"onDuplicate":"new"}"#
+            let head = "POST /downloads HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
+            var ids: [String?] = []
+            for key in [pair.first, pair.second, pair.first, pair.second] {
+                let answer = try await running.blocking { client in
+                    let connection = try TestConnection(client.port, patience: client.patience)
+                    let fields = Array("Content-Length: \(body.utf8.count)\r\nIdempotency-Key: ".utf8) + key
+                    try connection.send(Array(head.utf8) + fields + Array("\r\n\r\n\(body)".utf8))
+                    return try connection.readResponse()
+                }
+                #expect(answer.status == 201)
+                ids.append(answer.json["id"]?.string)
+            }
+            #expect(ids[0] != ids[1] && ids[0] == ids[2] && ids[1] == ids[3])
+        }
+    }
+
     @Test("a failure is not remembered")
     func failures() async throws {
         try await RunningService.with { running in

@@ -128,9 +128,11 @@ struct AccessTests {
             (nil, true), ("http://127.0.0.1:8080", true), ("https://127.0.0.1:8080", true), ("https://friend.example", true),
             ("https://evil.example", false), ("null", false), ("http://127.0.0.1:9090", false), ("http://127.0.0.1", false),
             ("file://", false), ("", false),
+            // The sign for kelvin is a k in lower case.
+            ("https://\u{212a}iosk.example", false), ("https://kiosk.example", true), ("HTTPS://KIOSK.example", true),
         ] as [(String?, Bool)])
     func changes(origin: String?, isAllowed: Bool) {
-        let policy = CrossOriginPolicy([.origin("https://friend.example")])
+        let policy = CrossOriginPolicy([.origin("https://friend.example"), .origin("https://kiosk.example")])
         var fields = Fields()
         fields.append(.host, "127.0.0.1:8080")
         if let origin { fields.append(.origin, origin) }

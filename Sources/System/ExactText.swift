@@ -1,0 +1,52 @@
+/// Text from outside, compared and hashed by its bytes.
+///
+/// Swift compares text by canonical equivalence: `"caf\u{e9}"` and `"cafe\u{301}"` are equal, and so are `Å` (U+00C5) and the sign for
+/// ångström (U+212B). Keys of dictionaries that clients or origins choose must not coincide for that. SQLite, PostgreSQL and HTTP compare
+/// bytes, too.
+public struct ExactText: Sendable, Hashable {
+    /// The text.
+    public let text: String
+
+    /// Wraps a text.
+    public init(_ text: String) {
+        self.text = text
+    }
+
+    /// Whether both have the same bytes.
+    public static func == (left: ExactText, right: ExactText) -> Bool {
+        left.text.isExactly(right.text)
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        // Eight bytes at once: one by one costs several times as much.
+        var word: UInt64 = 0
+        var count = 0
+        for byte in text.utf8 {
+            word = word << 8 | UInt64(byte)
+            count += 1
+            if count & 7 == 0 { hasher.combine(word) }
+        }
+        hasher.combine(word)
+        hasher.combine(count)
+    }
+}
+
+extension String {
+    /// Whether both texts have the same bytes of UTF-8.
+    public func isExactly(_ other: String) -> Bool {
+        utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension [String] {
+    /// Whether a text is among these, byte by byte.
+    public func containsExactly(_ text: String) -> Bool {
+        contains { $0.isExactly(text) }
+    }
+
+    /// Whether both lists have the same texts in the same order, byte by byte.
+    public func isExactly(_ other: [String]) -> Bool {
+        elementsEqual(other) { $0.isExactly($1) }
+    }
+}
