@@ -164,6 +164,8 @@ public enum FileAccess: Sendable {
     case writing
     /// A new file, for reading and writing; readable for its owner only. An error if anything has that name.
     case creating
+    /// For reading and writing; the file is made, readable for its owner only, if there is none. No link is followed.
+    case keeping
 
     // O_NONBLOCK: opening a pipe must not wait for whoever is at its other end. It means nothing for regular files.
     var flags: Int32 {
@@ -171,6 +173,7 @@ public enum FileAccess: Sendable {
         case .reading: O_RDONLY | O_NONBLOCK
         case .writing: O_RDWR | O_NONBLOCK
         case .creating: O_RDWR | O_NONBLOCK | O_CREAT | O_EXCL
+        case .keeping: O_RDWR | O_NONBLOCK | O_CREAT | O_NOFOLLOW
         }
     }
 }

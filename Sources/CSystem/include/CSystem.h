@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "child.h"
+#include "crash.h"
 #include "digest.h"
 
 // accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC; -1 and errno on failure.

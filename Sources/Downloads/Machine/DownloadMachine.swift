@@ -198,6 +198,12 @@ extension DownloadMachine {
         if let ranges { record.download.receivedRanges = ranges }
     }
 
+    /// Notes that the transfer has run well for long enough: it is not what crashed the service.
+    mutating func clearSuspicion() { record.transferCrashes = 0 }
+
+    /// Whether the service has crashed while the download was in transfer, and it has not been transferred since.
+    var isSuspect: Bool { record.transferCrashes > 0 }
+
     /// Keeps the number of connections, for when there are none any more.
     mutating func noteConnections(_ count: Int) {
         if count > 0 { record.download.segments = count }
@@ -655,6 +661,7 @@ extension DownloadMachine {
     private mutating func ended(_ operation: Operation, _ ending: TransferReport.Ending, _ context: inout Context) {
         if stopsLingering(operation, &context) { return }
         guard case (var transfer, let reason)? = current, transfer.number == operation else { return }
+        record.transferCrashes = 0
         if transfer.replacement != nil {
             transfer.replacement?.ending = ending
             phase = reason.map { .stopping(transfer, because: $0) } ?? .transferring(transfer)
@@ -1156,6 +1163,7 @@ extension DownloadMachine {
 
     /// A user has asked: attempts are counted anew.
     private mutating func forgetFailures() {
+        record.transferCrashes = 0
         budget = RetryBudget(furthest: written.byteCount)
         resume = ResumeDecision()
         distrustsMirrors = false

@@ -27,6 +27,8 @@ extension DownloadService {
         var hasTurn = false
         var isInLine = false
         var toldRevision: UInt64?
+        /// Whether the last run's end has changed what is known of its crashes.
+        var wasInTransfer = false
         /// Whether a transfer may have made a part file, which has to go before another replica goes on.
         var mayHavePart = false
 
@@ -51,6 +53,11 @@ extension DownloadService {
         var hasher: StreamingHasher?
         var verification: Verification?
         var verified: VerifiedFile?
+        /// When the attempt began, and the bytes that there were then.
+        var begun = ContinuousClock.now
+        var bytesAtBeginning: Int64 = 0
+        /// How far it is, as the journal has it.
+        var stage = CrashSuspicion.Stage.begun
         var publication: Publication?
         var meter = ProgressMeter()
         var lastCheckpoint = ContinuousClock.now
@@ -324,9 +331,11 @@ extension DownloadService {
         case .enqueue:
             entry.queuedAt = .now
             if fleet != nil, !entry.hasTurn { return joinLine(entry) }
+            if fleet == nil, entry.machine.isSuspect, !suspects.admits(id) { return .goesOn }
             queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
         case .leaveQueue:
             queue.remove(id)
+            leaveSuspects(id)
             if fleet != nil { leaveLine(entry) }
         case .rearrange: queue.rearrange(id, to: entry.machine.record.download.rank)
         case .reseat(let others):
@@ -342,7 +351,7 @@ extension DownloadService {
         case .start(let operation, let ask): start(operation, ask, entry)
         case .stop: entry.work?.attempt?.cancel()
         case .forgetTransfer:
-            running.remove(id)
+            if running.remove(id) != nil { journal?.end(id) }
             entry.work?.attempt?.counters.end()
             entry.work?.attempt = nil
         case .forgetBytes:
@@ -515,6 +524,8 @@ extension DownloadService {
         entry.mayHavePart = true
         work.meter = ProgressMeter()
         work.lastCheckpoint = .now
+        (work.begun, work.bytesAtBeginning, work.stage) = (.now, written.byteCount, .begun)
+        journal?.begin(id)
         running.insert(id)
         attempt.start(ask)
         keepPulse()
@@ -701,6 +712,29 @@ extension DownloadService {
         }
     }
 
+    /// Notes how far a transfer is, in case the service crashes.
+    private func noteStage(of work: Work, _ entry: Entry, _ received: Int64, at now: ContinuousClock.Instant) {
+        if work.stage == .proven { return }
+        let stage = CrashSuspicion.stage(running: now - work.begun, hasBytes: received > work.bytesAtBeginning)
+        if stage == work.stage { return }
+        work.stage = stage
+        journal?.note(stage, of: entry.machine.id)
+        guard stage == .proven, entry.machine.isSuspect else { return }
+        entry.machine.clearSuspicion()
+        leaveSuspects(entry.machine.id)
+    }
+
+    /// Lets the next suspect enter the queue if this download was the one that could transfer.
+    private func leaveSuspects(_ id: DownloadID) {
+        var next = suspects.remove(id)
+        while let found = next {
+            if let entry = entries[found], entry.machine.phase == .waiting {
+                return queue.enqueue(found, host: entry.machine.host, rank: entry.machine.record.download.rank)
+            }
+            next = suspects.remove(found)
+        }
+    }
+
     /// Measures speeds and begins checkpoints that are due.
     /// - Returns: whether transfers still run.
     private func beat() -> Bool {
@@ -712,6 +746,7 @@ extension DownloadService {
             entry.machine.noteConnections(counters.connections)
             work.meter.sample(bytes: counters.received, at: now)
             attempt.sampleConnections(at: now)
+            noteStage(of: work, entry, counters.received, at: now)
             counters.bytesPerSecond = work.meter.bytesPerSecond(at: now)
             // One that waits for its speed limit does what it should.
             counters.isStalled = work.meter.isStalled(at: now) && !attempt.isHeldBack

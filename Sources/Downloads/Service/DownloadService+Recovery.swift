@@ -18,14 +18,32 @@ extension DownloadService {
             }
             let found = record.mayHavePart ? recover(record) : .missing
             let (written, name) = record.restore(finding: found, now: context.now)
+            let wasInTransfer = suspect(&record)
             if let path = record.download.path, record.download.state != .cancelled { context.names.restore(path, for: id) }
             if !written.ranges.isEmpty { kept.insert(id) }
             publisher.restore(record.download)
             guard record.download.state.isLive else { continue }
             if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
-            entries[id] = Entry(DownloadMachine(record, url: url, written: written, publishedName: name))
+            let entry = Entry(DownloadMachine(record, url: url, written: written, publishedName: name))
+            entry.wasInTransfer = wasInTransfer
+            entries[id] = entry
         }
         tidyParts(keeping: kept)
+    }
+
+    /// Counts the last run's end against a download that was in transfer then, and pauses it after too many.
+    /// - Returns: whether that has changed the record.
+    private func suspect(_ record: inout DownloadRecord) -> Bool {
+        guard let journal, let stage = journal.found[record.id], record.download.state.isLive else { return false }
+        let before = record.transferCrashes
+        record.transferCrashes = CrashSuspicion.crashes(before: before, stage: stage, isMarked: journal.isMarked)
+        if record.transferCrashes == CrashSuspicion.limit, record.download.state != .paused {
+            record.download.state = .paused
+            record.download.error = DownloadFailure(.transferBroken, CrashSuspicion.message, retryable: false)
+            record.download.noteChange(at: context.now)
+            log(.warning("\(record.id) is paused: \(CrashSuspicion.message)"))
+        }
+        return record.transferCrashes != before
     }
 
     private func tidyParts(keeping kept: Set<DownloadID>) {
@@ -62,11 +80,14 @@ extension DownloadService {
                     record.entity = SavedEntity(total: identity.size)
                 }
                 let (written, _) = record.restore(finding: part, now: context.now)
+                _ = suspect(&record)
+                let isPaused = record.download.state == .paused
+                if isPaused, turns.contains(record.id) { changes.append(.leaveQueue(record.id)) }
                 if !written.ranges.isEmpty { kept.insert(record.id) }
                 record.download.revision = max(record.download.revision, told[record.id]?.revision ?? 0) + 1
                 changes += [.save(record), .show(record.download)]
                 let entry = Entry(DownloadMachine(record, url: url, written: written))
-                entry.hasTurn = turns.contains(record.id)
+                entry.hasTurn = turns.contains(record.id) && !isPaused
                 entries[record.id] = entry
             }
         }

@@ -31,6 +31,10 @@ public actor DownloadService {
     let webhooks: WebhookDispatcher?
     let log: @Sendable (DownloadLogEvent) -> Void
     let clock: ServiceClock
+    /// Names what is in transfer, for the run after a crash; `nil`: the file cannot be used.
+    let journal: TransferJournal?
+    /// Lets downloads that are suspected of crashes transfer one after another.
+    var suspects = SuspectQueue()
     /// Whether the store has the time by which is deleted, as the clock on the wall is ahead of it.
     var isKeepingTrustedTime = false
 
@@ -170,10 +174,12 @@ public actor DownloadService {
     ) async throws(DownloadsStartError) {
         let depot: any FileDepot
         let contents: StoredContents
+        let dataPath: String
         do throws(StoreError) {
             let directory = try DataDirectory(
                 path: configuration.dataDirectory, downloads: configuration.downloadsDirectory,
                 permissions: configuration.filePermissions)
+            dataPath = directory.path
             store = try openStore(directory)
             fleet = store.fleet
             contents = try store.load()
@@ -256,12 +262,23 @@ public actor DownloadService {
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.records.last?.id))
         context.callsWebhooks = webhooks != nil
+        do throws(SystemError) {
+            journal = try TransferJournal(path: dataPath + "/in-transfer")
+        } catch {
+            journal = nil
+            log(.warning("cannot note what is in transfer, in case of a crash: \(error)"))
+        }
         isDiskLow = Self.isDiskLow(depot, configuration.minFree)
         if let found = contents.fleet {
             try restore(contents.records, found)
         } else {
             restore(contents.records)
         }
+        // Before anything is transferred again.
+        if let error = await store.submit(entries.values.filter(\.wasInTransfer).map { .save($0.machine.record) }).failure() {
+            log(.warning("cannot record what was in transfer at the crash: \(error)"))
+        }
+        journal?.clear()
         if configuration.quota > 0 { noteFinished((try? depot.finishedBytes()) ?? 0) }
         // Ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
@@ -291,6 +308,7 @@ public actor DownloadService {
         if busyCount > 0 { await waitUntilQuiet() }
         alarm?.cancel()
         await webhooks?.stop()
+        journal?.clear()
         await leaveFleet()
         await store.close()
         inbox.finish()
@@ -324,6 +342,10 @@ public actor DownloadService {
     public nonisolated func watchStore() async {
         await probe.watch()
     }
+
+    /// Has a crash of this process leave its mark, so that the next run suspects what was in transfer. Signals belong to the process: this is
+    /// for the one service of a program.
+    public nonisolated func markCrashes() { journal?.markCrashes() }
 
     /// How a fleet looks from here; nil: there is none.
     public nonisolated var fleetCondition: FleetCondition? { fleet?.condition }

@@ -107,6 +107,7 @@ public final class Service: Sendable {
             log: log, descriptors: descriptors)
         let server = HTTPServer(configuration: settings, application: api)
         descriptors.attach(server)
+        downloads.markCrashes()
         await downloads.start()
         do throws(ServerError) {
             let address = try server.start()

@@ -1,0 +1,99 @@
+internal import System
+
+/// Names what is in transfer in a small file, so that the run after a crash knows.
+///
+/// The file is written and never flushed: the system keeps what a process has written when the process dies. It has lines of 32 bytes; the
+/// first one has the mark of a crash.
+final class TransferJournal: Sendable {
+    /// The most transfers that are named; more are not.
+    private static let capacity = 1_024
+    private static let lineLength = 32
+    private static let title = "pawl: in transfer "
+
+    private struct State {
+        var lines: [DownloadID: Int] = [:]
+        var free: [Int] = []
+        /// How many lines have been used.
+        var used = 0
+    }
+
+    private let file: FileDescriptor
+    private let state = Locked(State())
+    /// What the last run had in transfer when it ended, unless it ended cleanly.
+    let found: [DownloadID: CrashSuspicion.Stage]
+    /// Whether the last run left the mark of a crash.
+    let isMarked: Bool
+
+    /// Opens the file, and reads what the last run has left.
+    /// - Throws: why there can be none: transfers do not need it.
+    init(path: String) throws(SystemError) {
+        file = try FileDescriptor(opening: path, .keeping)
+        var bytes = [UInt8](repeating: 0, count: Self.lineLength * (Self.capacity + 1))
+        bytes.removeLast(bytes.count - (try file.read(into: &bytes, count: bytes.count, at: 0)))
+        isMarked = bytes.count > Self.title.utf8.count && bytes[Self.title.utf8.count] == UInt8(ascii: "!")
+        var found: [DownloadID: CrashSuspicion.Stage] = [:]
+        for start in stride(from: Self.lineLength, to: bytes.count, by: Self.lineLength) {
+            let line = bytes[start..<min(start + Self.lineLength, bytes.count)]
+            guard line.count == Self.lineLength, let id = DownloadID(parsing: line.prefix(DownloadID.length)),
+                let stage = CrashSuspicion.Stage(rawValue: line[line.startIndex + DownloadID.length + 1])
+            else { continue }
+            found[id] = stage
+        }
+        self.found = found
+    }
+
+    /// Empties the file: what it named has been recorded, or the run ends cleanly.
+    func clear() {
+        state.withLock { $0 = State() }
+        write(Self.title + "-", at: 0)
+        try? file.truncate(to: Int64(Self.lineLength))
+    }
+
+    /// Has a crash of this process leave its mark.
+    func markCrashes() {
+        CrashMark.write(to: file, at: Int64(Self.title.utf8.count))
+    }
+
+    /// Names a transfer that begins.
+    func begin(_ id: DownloadID) {
+        let line: Int? = state.withLock { state in
+            if let line = state.lines[id] { return line }
+            let line: Int
+            if let free = state.free.popLast() {
+                line = free
+            } else {
+                guard state.used < Self.capacity else { return nil }
+                state.used += 1
+                line = state.used
+            }
+            state.lines[id] = line
+            return line
+        }
+        if let line { write("\(id) \(Self.letter(.begun))", at: line) }
+    }
+
+    /// Notes how far a transfer is.
+    func note(_ stage: CrashSuspicion.Stage, of id: DownloadID) {
+        if let line = state.withLock({ $0.lines[id] }) { write("\(id) \(Self.letter(stage))", at: line) }
+    }
+
+    /// Takes out a transfer that has ended.
+    func end(_ id: DownloadID) {
+        let line: Int? = state.withLock { state in
+            guard let line = state.lines.removeValue(forKey: id) else { return nil }
+            state.free.append(line)
+            return line
+        }
+        if let line { write("", at: line) }
+    }
+
+    private static func letter(_ stage: CrashSuspicion.Stage) -> Character { Character(UnicodeScalar(stage.rawValue)) }
+
+    private func write(_ text: String, at line: Int) {
+        var bytes = [UInt8](repeating: UInt8(ascii: " "), count: Self.lineLength)
+        for (index, byte) in text.utf8.enumerated() where index < Self.lineLength - 1 { bytes[index] = byte }
+        bytes[Self.lineLength - 1] = UInt8(ascii: "\n")
+        // On a full disk a crash is not noticed.
+        try? unsafe file.write(bytes.span.bytes, at: Int64(line * Self.lineLength))
+    }
+}

@@ -1,0 +1,62 @@
+import Testing
+
+@testable import Downloads
+
+@Suite("Suspecting downloads of crashes")
+struct CrashSuspicionTests {
+    static let transfers: [(running: Duration, hasBytes: Bool, stage: CrashSuspicion.Stage)] = [
+        (.zero, false, .begun), (.milliseconds(999), false, .begun), (.seconds(1), false, .waiting),
+        (.seconds(99), false, .waiting),
+        (.zero, true, .begun), (.seconds(9), true, .begun), (.seconds(10), true, .proven),
+    ]
+
+    @Test("how far a transfer is", arguments: transfers)
+    func stage(running: Duration, hasBytes: Bool, stage: CrashSuspicion.Stage) {
+        #expect(CrashSuspicion.stage(running: running, hasBytes: hasBytes) == stage)
+    }
+
+    static let counts: [(before: Int, stage: CrashSuspicion.Stage?, isMarked: Bool, after: Int)] = [
+        (0, nil, true, 0), (2, nil, true, 2), (2, nil, false, 2), (0, .begun, false, 0), (2, .begun, false, 2),
+        (0, .begun, true, 1), (2, .begun, true, 3), (3, .begun, true, 3), (0, .waiting, false, 1), (2, .waiting, false, 3),
+        (1, .waiting, true, 2), (2, .proven, true, 0), (2, .proven, false, 0),
+    ]
+
+    @Test("how often a download was in transfer at a crash", arguments: counts)
+    func crashes(before: Int, stage: CrashSuspicion.Stage?, isMarked: Bool, after: Int) {
+        #expect(CrashSuspicion.crashes(before: before, stage: stage, isMarked: isMarked) == after)
+    }
+
+    @Test("of many downloads in transfer, of which one crashes the service each time, that one is paused and no other")
+    func killer() {
+        let ids = (1...8).map { DownloadID(value: UInt128($0)) }
+        let killer = ids[4]
+        var counts: [DownloadID: Int] = [:]
+        for _ in 0..<CrashSuspicion.limit {
+            // Suspects go one after another, each to its end; the others run beside them.
+            var line = SuspectQueue()
+            var running: [DownloadID] = ids.filter { counts[$0, default: 0] == 0 }
+            for id in ids where counts[id, default: 0] > 0 && line.admits(id) { running.append(id) }
+            while !running.contains(killer), let done = running.first {
+                counts[done] = 0
+                running.removeFirst()
+                if let next = line.remove(done) { running.append(next) }
+            }
+            #expect(running.contains(killer))
+            for id in running {
+                counts[id] = CrashSuspicion.crashes(before: counts[id, default: 0], stage: .begun, isMarked: true)
+            }
+        }
+        #expect(counts[killer] == CrashSuspicion.limit)
+        #expect(counts.values.count { $0 == CrashSuspicion.limit } == 1)
+    }
+
+    @Test("one suspect at a time")
+    func line() {
+        let (one, two, three) = (DownloadID(value: 1), DownloadID(value: 2), DownloadID(value: 3))
+        var line = SuspectQueue()
+        #expect([one, two, three, one].map { line.admits($0) } == [true, false, false, true])
+        #expect([two, one].map { line.remove($0) } == [nil, three])
+        #expect([one, three].map { line.remove($0) } == [nil, nil])
+        #expect([two].map { line.admits($0) } == [true])
+    }
+}
