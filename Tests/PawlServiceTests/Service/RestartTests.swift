@@ -169,8 +169,10 @@ struct RestartTests {
             let records = try SQLiteConnection(path: directory.path + "/pawl.sqlite")
             try records.execute("ALTER TABLE webhook_deliveries RENAME COLUMN download TO body")
             // Nor did downloads have a folder, a place that was chosen, or a name for aria2's RPC.
-            for column in ["folder", "arrival", "gid"] { try records.execute("ALTER TABLE downloads DROP COLUMN \(column)") }
-            try records.execute("PRAGMA user_version = \(StoreSchema.version - 3)")
+            for column in [
+                "folder", "arrival", "gid", "part_generation", "transfer_crashes", "distrusts_mirrors", "retry_wait",
+            ] { try records.execute("ALTER TABLE downloads DROP COLUMN \(column)") }
+            try records.execute("PRAGMA user_version = \(StoreSchema.version - 4)")
             let update = try records.prepare("UPDATE webhook_deliveries SET body = ?1")
             try update.bind(1, resource)
             try update.run()
