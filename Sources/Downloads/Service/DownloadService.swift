@@ -248,8 +248,14 @@ public actor DownloadService {
             },
             changed: { log(.storage($0)) })
         speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now))
-        webhooks = webhookSender.map { [store] in
-            WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, log: log)
+        do throws(SystemError) {
+            journal = try TransferJournal(path: dataPath + "/in-transfer")
+        } catch {
+            journal = nil
+            log(.warning("cannot note what is in transfer, in case of a crash: \(error)"))
+        }
+        webhooks = webhookSender.map { [store, journal] in
+            WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, journal: journal, log: log)
         }
         leftDeliveries = contents.deliveries
         // In a fleet, whoever has a turn may start.
@@ -262,12 +268,6 @@ public actor DownloadService {
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.records.last?.id))
         context.callsWebhooks = webhooks != nil
-        do throws(SystemError) {
-            journal = try TransferJournal(path: dataPath + "/in-transfer")
-        } catch {
-            journal = nil
-            log(.warning("cannot note what is in transfer, in case of a crash: \(error)"))
-        }
         isDiskLow = Self.isDiskLow(depot, configuration.minFree)
         if let found = contents.fleet {
             try restore(contents.records, found)

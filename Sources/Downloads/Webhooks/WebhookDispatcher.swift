@@ -8,6 +8,8 @@ actor WebhookDispatcher {
     private let sender: any WebhookSender
     private let store: any RecordStore
     private let policy: WebhookPolicy
+    /// Names the messages that are under way, for the run after a crash.
+    private let journal: TransferJournal?
     private let log: @Sendable (DownloadLogEvent) -> Void
     private var queue: WebhookQueue
     private var attempts: [DownloadID: Task<Void, Never>] = [:]
@@ -25,12 +27,14 @@ actor WebhookDispatcher {
     private static let loadingPause: Duration = .seconds(1)
 
     init(
-        sender: any WebhookSender, store: any RecordStore, policy: WebhookPolicy, limits: WebhookQueue.Limits = .init(),
+        sender: any WebhookSender, store: any RecordStore, policy: WebhookPolicy, journal: TransferJournal? = nil,
+        limits: WebhookQueue.Limits = .init(),
         log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) {
         self.sender = sender
         self.store = store
         self.policy = policy
+        self.journal = journal
         self.log = log
         queue = WebhookQueue(limits: limits)
     }
@@ -39,7 +43,27 @@ actor WebhookDispatcher {
     /// - Parameter pending: the first page of that.
     func start(with pending: [WebhookDelivery]) {
         isStarted = true
-        takeOver(pending)
+        takeOver(suspecting(pending))
+    }
+
+    /// Counts a crash against the messages that were under way then. A run that was killed counts against none.
+    private func suspecting(_ pending: [WebhookDelivery]) -> [WebhookDelivery] {
+        guard let journal, journal.isMarked else { return pending }
+        var suspects = 0
+        return pending.compactMap { delivery in
+            guard journal.found[delivery.id] != nil else { return delivery }
+            var delivery = delivery
+            delivery.attempts = policy.attempts(afterCrash: delivery.attempts)
+            guard delivery.attempts < policy.maximumAttempts else {
+                _ = store.submit([.dropDelivery(delivery.id)])
+                log(.webhook(delivery.download.id, .givenUp("the service crashed while it was being delivered")))
+                return nil
+            }
+            delivery.due = Timestamp.now().advanced(by: WebhookPolicy.suspectPause * suspects)
+            suspects += 1
+            _ = store.submit([.keepDelivery(delivery)])
+            return delivery
+        }
     }
 
     /// Delivers a page of messages that an earlier run or another replica has left, and reads those behind it.
@@ -97,8 +121,10 @@ actor WebhookDispatcher {
 
     private func attempt(_ delivery: WebhookDelivery) async {
         let begun = ContinuousClock.now
+        journal?.begin(delivery.id)
         let result: Result<Int, ClientError>
         do throws(ClientError) { result = .success(try await sender.send(delivery)) } catch { result = .failure(error) }
+        journal?.end(delivery.id)
         attempts[delivery.id] = nil
         let hasResponded = if case .success = result { begun.duration(to: .now) < Self.slowness } else { false }
         var delivery = delivery

@@ -10,6 +10,15 @@ struct WebhookPolicy: Sendable {
     /// at the other end, short enough that the news still is some.
     var maximumAttempts = 12
 
+    /// The pause between messages that were under way at a crash: they are sent one after another.
+    static let suspectPause: Duration = .seconds(10)
+
+    /// The attempts that count for a message which was under way when the service crashed: as many crashes in a row as pause a download
+    /// use up all attempts.
+    func attempts(afterCrash attempts: Int) -> Int {
+        attempts + (maximumAttempts + CrashSuspicion.limit - 1) / CrashSuspicion.limit
+    }
+
     /// What to do.
     enum Verdict: Sendable, Equatable {
         /// Nothing: it has arrived.

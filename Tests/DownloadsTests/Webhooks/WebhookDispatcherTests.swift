@@ -1,3 +1,4 @@
+import Foundation
 import HTTPClient
 import HTTPCore
 import System
@@ -81,6 +82,37 @@ struct WebhookDispatcherTests {
         #expect(Set(sent) == wanted && sent.count == wanted.count)
         await store.close()
         #expect(try scene.contentsAfterCrash().deliveries.count == all.count - wanted.count)
+    }
+
+    @Test("a message that was under way at three crashes is discarded, and one at a killed run is not", arguments: [true, false])
+    func crashes(isMarked: Bool) async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/in-transfer"
+        let message = delivery(1, to: "dead.example")
+        try await store.write([.keepDelivery(message)])
+        for _ in 0..<CrashSuspicion.limit {
+            let journal = try TransferJournal(path: path)
+            journal.clear()
+            let receivers = Receivers()
+            let dispatcher = WebhookDispatcher(
+                sender: receivers, store: store, policy: WebhookPolicy(), journal: journal, log: { _ in })
+            await dispatcher.start(with: try scene.contentsAfterCrash().deliveries)
+            _ = try await receivers.hanging.wait { $0 == 1 }
+            var left = try [UInt8](Data(contentsOf: URL(filePath: path)))
+            await dispatcher.stop()
+            if isMarked { left[18] = UInt8(ascii: "!") }
+            try Data(left).write(to: URL(filePath: path))
+        }
+        let receivers = Receivers()
+        let dispatcher = WebhookDispatcher(
+            sender: receivers, store: store, policy: WebhookPolicy(), journal: try TransferJournal(path: path), log: { _ in })
+        await dispatcher.start(with: try scene.contentsAfterCrash().deliveries)
+        if !isMarked { _ = try await receivers.hanging.wait { $0 == 1 } }
+        await dispatcher.stop()
+        await store.close()
+        #expect(try scene.contentsAfterCrash().deliveries.count == (isMarked ? 0 : 1))
     }
 
     // MARK: - The decision
