@@ -235,7 +235,10 @@ struct GetSession {
             stem = stem[..<open].dropLast()
             number = last + 1
         }
-        return "\(stem) (\(number))\(name[dot...])"
+        let tail = " (\(number))\(name[dot...])"
+        // A long name may be as long as the file system takes.
+        while !stem.isEmpty, stem.utf8.count + tail.utf8.count > max(name.utf8.count, 128) { stem.removeLast() }
+        return "\(stem)\(tail)"
     }
 }
 

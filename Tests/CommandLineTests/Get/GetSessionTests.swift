@@ -231,6 +231,8 @@ struct GetSessionTests {
             ("a.txt", "a (2).txt"), ("a", "a (2)"), (".a", ".a (2)"), ("a (2).txt", "a (3).txt"),
             ("a (9) b.txt", "a (9) b (2).txt"),
             ("a(2)", "a(2) (2)"), ("a (02).x", "a (3).x"), ("a (-1)", "a (-1) (2)"), ("(2)", "(2) (2)"),
+            (String(repeating: "a", count: 139) + ".txt", String(repeating: "a", count: 135) + " (2).txt"),
+            (String(repeating: "é", count: 70) + " (9).x", String(repeating: "é", count: 69) + " (10).x"),
         ])
     func numbered(name: String, expected: String) {
         #expect(GetSession.numbered(name) == expected)
