@@ -47,6 +47,9 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether a file can't get a second name here, or not another one.
     public var meansNoLinks: Bool { kind == .unsupported || number == EPERM || number == EMLINK }
 
+    /// Whether the file system does not take a name that is so long.
+    public var meansNameTooLong: Bool { number == ENAMETOOLONG }
+
     /// What the system says of it.
     public var description: String {
         unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"

@@ -328,11 +328,11 @@ struct ITunesWorkTests {
     @Test(
         "a file is named after its title, with the extension of its URL",
         arguments: [
-            ("https://a.test/mzaf_1.plus.aac.p.m4a", ".m4a"), ("https://a.test/x.M4V?a=b.c", ".M4V"), ("https://a.test/x", ""),
-            ("https://a.test/x.", ""), ("https://a.test/x.averylongone", ""), ("https://a.test/x.m%204", ""),
-            ("https://a.test/", ""),
-        ])
-    func aFileIsNamedAfterItsTitle(url: String, suffix: String) async throws {
+            ("https://a.test/mzaf_1.plus.aac.p.m4a", ".m4a"), ("https://a.test/x.M4V?a=b.c", ".M4V"), ("https://a.test/x", nil),
+            ("https://a.test/x.", nil), ("https://a.test/x.averylongone", nil), ("https://a.test/x.m%204", nil),
+            ("https://a.test/", nil), ("https://a.test/x.php?file=x.mp3", nil), ("https://a.test/x.12", nil),
+        ] as [(String, String?)])
+    func aFileIsNamedAfterItsTitle(url: String, suffix: String?) async throws {
         let bench = Bench { _ in
             Self.answer(["{\"kind\":\"song\",\"trackId\":1,\"trackName\":\"A/B\",\"previewUrl\":\"\(url)\"}"])
         }
@@ -340,6 +340,27 @@ struct ITunesWorkTests {
         #expect(item.suggestion?.title == "A/B")
         #expect(item.suggestion?.suffix == suffix)
         #expect(item.suggestion?.folder == [])
+    }
+
+    @Test(
+        "an episode whose URL has no extension gets the one that iTunes names, if it is one",
+        arguments: [
+            ("https://a.test/play/1", "\"mp3\"", ".mp3"), ("https://a.test/play.php?id=1", "\"mp3\"", ".mp3"),
+            ("https://a.test/play.ASPX", "\"m4a\"", ".m4a"), ("https://a.test/1.5", "\"mp3\"", ".mp3"),
+            ("https://a.test/a.m4b", "\"mp3\"", ".m4b"), ("https://a.test/play", "\".mp3\"", ".mp3"),
+            ("https://a.test/play", "\"../x\"", nil), ("https://a.test/play", "\"\"", nil),
+            ("https://a.test/play", "\"php\"", nil),
+            ("https://a.test/play", "\"a b\"", nil), ("https://a.test/play", "\"waytoolong\"", nil),
+            ("https://a.test/play", "7", nil),
+            ("https://a.test/play", "null", nil),
+        ] as [(String, String, String?)])
+    func episodeExtension(url: String, member: String, suffix: String?) async throws {
+        let result =
+            "{\"kind\":\"podcast-episode\",\"collectionId\":5,\"trackId\":1,\"trackName\":\"A\",\"episodeUrl\":\"\(url)\","
+            + "\"episodeFileExtension\":\(member)}"
+        let bench = Bench { _ in Self.answer([result]) }
+        let item = try #require(try await bench.catalog.search(try query("term=a")).items.first)
+        #expect(item.suggestion?.suffix == suffix)
     }
 
     @Test(

@@ -6,8 +6,8 @@ public struct SuggestedDownload: Sendable, Equatable {
     public var prefix: String?
     /// The file's name without its extension, or with it where that is no guess.
     public var title: String
-    /// The extension with its dot, where the title has none; empty: there is none.
-    public var suffix = ""
+    /// The extension with its dot, where the title has none; empty: there is none; nil: the file's media type has to tell it.
+    public var suffix: String? = ""
     /// Most connections for the file; nil: the service's own setting.
     public var connections: Int?
 

@@ -18,26 +18,95 @@ public enum FileNaming {
     /// The name of a download's file.
     ///
     /// - Parameters:
-    ///   - requested: What the user chose.
+    ///   - requested: The user's choice.
     ///   - contentDisposition: The field's value, which wins over the URL (RFC 6266).
     ///   - url: Its last path component is taken otherwise. No extension is made up from the media type: a name is what the
     ///     user or the origin says.
+    ///   - target: The URL that redirects led to. Its last path component is taken if it tells more of the file: the URL's own
+    ///     has no extension, or that of a server's script.
     /// - Returns: A safe name; `download` if there is nothing to make one of.
-    static func name(requested: String?, contentDisposition: String?, url: HTTPURL) -> String {
+    static func name(requested: String?, contentDisposition: String?, url: HTTPURL, target: HTTPURL? = nil) -> String {
         if let name = requested.flatMap(safe) { return name }
-        let disposition = contentDisposition.flatMap { ContentDisposition(parsing: $0) }
-        if let name = disposition?.filename.flatMap(safe) { return name }
+        if let name = name(contentDisposition: contentDisposition) { return name }
+        let own = lastComponent(of: url)
+        let redirected = target.flatMap(lastComponent)
+        return (URLNameQuality(redirected) > URLNameQuality(own) ? redirected : own) ?? "download"
+    }
+
+    /// The extension, dot included, of a file whose name was chosen without one.
+    ///
+    /// - Parameters:
+    ///   - mediaType: The media type of the file, in lowercase. It decides if it tells the format.
+    ///   - contentDisposition: The value of a field whose name may have an extension.
+    ///   - target: The URL that the file came from, which may end with one.
+    static func suffix(mediaType: String?, contentDisposition: String?, target: HTTPURL?) -> String? {
+        if let suffix = mediaType.flatMap(MediaTypeExtensions.name(for:)) { return suffix }
+        let names = [name(contentDisposition: contentDisposition), target.flatMap(lastComponent)]
+        return names.lazy.compactMap(\.self).first { URLNameQuality($0) == .telling }.map { String(split($0).suffix) }
+    }
+
+    /// A name with an extension behind it, unless it ends with that already.
+    static func appending(_ suffix: String, to name: String) -> String {
+        if name.lowercased().hasSuffix(suffix.lowercased()) { return name }
+        return fit(name[...], into: longestName - suffix.utf8.count) + suffix
+    }
+
+    private static func name(contentDisposition: String?) -> String? {
+        contentDisposition.flatMap { ContentDisposition(parsing: $0) }?.filename.flatMap(safe)
+    }
+
+    private static func lastComponent(of url: HTTPURL) -> String? {
         // A component that does not decode to text still is one as it stands.
         let component =
             url.lastPathComponent ?? url.path.split(separator: "/", omittingEmptySubsequences: false).last.map(String.init)
-        return component.flatMap(safe) ?? "download"
+        return component.flatMap(safe)
+    }
+
+    /// How much a URL's last path component tells of the file, from the least on.
+    private enum URLNameQuality: Int, Comparable {
+        case missing
+        /// It names a program on the server.
+        case script
+        /// It has no extension. Digits alone are none: they are a version, or a part of an address.
+        case bare
+        case telling
+
+        init(_ name: String?) {
+            guard let name else {
+                self = .missing
+                return
+            }
+            let suffix = split(name).suffix.dropFirst()
+            if ScriptExtensions.contains(suffix) {
+                self = .script
+            } else {
+                self = suffix.contains(where: \.isLetter) ? .telling : .bare
+            }
+        }
+
+        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// The same name with a number before its extension, for when it is taken: `a.tar.gz`, 2 → `a (2).tar.gz`.
-    static func numbered(_ name: String, _ number: Int) -> String {
+    /// - Parameter limit: bytes that the result may have.
+    static func numbered(_ name: String, _ number: Int, limit: Int = longestName) -> String {
         let (stem, suffix) = split(name)
         let mark = " (\(number))"
-        return fit(stem, into: longestName - mark.utf8.count - suffix.utf8.count) + mark + suffix
+        return fit(stem, into: limit - mark.utf8.count - suffix.utf8.count) + mark + suffix
+    }
+
+    /// The bytes that a name is cut to if the file system refuses a name of so many bytes as too long; `nil`: it cannot be cut further.
+    ///
+    /// eCryptfs, which Synology's encrypted shares use, takes 143 bytes. The others are for file systems that take still less.
+    static func limit(below count: Int) -> Int? { [143, 100, 64].first { $0 < count } }
+
+    /// A name cut to so many bytes between characters, with its extension.
+    static func shortened(_ name: String, to limit: Int) -> String {
+        if name.utf8.count <= limit { return name }
+        let (stem, suffix) = split(name)
+        let kept = trimmed(fit(stem, into: limit - suffix.utf8.count)) + suffix
+        // A device's name that the cut has made is one byte longer.
+        return isDevice(kept) ? "_" + trimmed(fit(stem, into: limit - suffix.utf8.count - 1)) + suffix : kept
     }
 
     /// The name itself if it is not taken, and otherwise with a number that is not.

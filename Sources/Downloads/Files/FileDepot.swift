@@ -48,8 +48,9 @@ protocol FileDepot: Sendable {
     /// Whether anything has a path.
     func isTaken(_ path: FilePath) -> Bool
 
-    /// Whether a folder is there, or could be made: nothing but directories leads to it.
-    func canHold(_ folder: String) -> Bool
+    /// The reason why a folder is not there and cannot be made, as the end of a sentence; `nil` if it is there, or nothing is known
+    /// to be in its way.
+    func obstacle(to folder: String) -> String?
 
     /// Whether a finished file is there, as far as names tell: another file may have its path.
     func has(_ file: PublishedFile) -> Bool

@@ -14,6 +14,8 @@ struct FileError: Error, Sendable, Equatable {
         case short
         /// What bears the name is no regular file: a link, a pipe, a directory.
         case notRegular
+        /// The file system does not take a name that is so long.
+        case nameTooLong
         /// Anything else.
         case other
     }
@@ -39,6 +41,7 @@ struct FileError: Error, Sendable, Equatable {
             case .transient: .transient
             case .notFound: .missing
             case .notRegular: .notRegular
+            case .other where error.meansNameTooLong: .nameTooLong
             case .alreadyExists, .unsupported, .other: .other
             }
         self.init(kind, "\(action) \(path): \(error)", losesBytes: losesBytes)

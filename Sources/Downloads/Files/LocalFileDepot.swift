@@ -217,23 +217,23 @@ final class LocalFileDepot: FileDepot {
 
     /// Gives files their names in one folder, and has these last.
     private func publish(_ batch: [Publication], in folder: String) {
-        var chain: [Directory]?
+        var place: Place?
         var named: [(Publication, PublishedFile)] = []
         for publication in batch where publication.outcome.commit() {
             do throws(FileError) {
-                named.append((publication, try name(publication, in: folder, &chain)))
+                named.append((publication, try name(publication, in: folder, &place)))
             } catch {
                 publication.outcome.resolve(.failure(.file(error)))
             }
         }
-        guard let chain else { return }
+        guard let place else { return }
         if named.isEmpty {
-            removeEmpty(folder, chain)
+            removeEmpty(place.folder, place.chain)
             return
         }
         do throws(SystemError) {
             // Also those that were there: whoever made them may not have come this far.
-            for directory in chain.reversed() { try directory.synchronize() }
+            for directory in place.chain.reversed() { try directory.synchronize() }
             for (publication, file) in named { publication.outcome.resolve(.success(file)) }
         } catch {
             let failure = FileError("flush", folder.isEmpty ? filesPath : "\(filesPath)/\(folder)", error)
@@ -265,16 +265,18 @@ final class LocalFileDepot: FileDepot {
     }
 
     /// Gives a file the name it was promised, or the next free one.
-    /// - Parameter chain: the directories of its folder, once they are open.
+    /// - Parameter place: its folder, once that is open.
     private func name(
-        _ publication: Publication, in folder: String, _ chain: inout [Directory]?
+        _ publication: Publication, in folder: String, _ place: inout Place?
     ) throws(FileError) -> PublishedFile {
         let identity = try publication.file.part.identity()
         func published(_ path: FilePath) -> PublishedFile {
             PublishedFile(
                 path: path, length: publication.file.length, sha256: publication.file.sha256, identity: identity)
         }
-        if chain == nil { chain = try make(folder) }
+        var open: Place
+        if let place { open = place } else { open = try make(folder) }
+        place = open
         let part = Self.part(publication.id)
         let status = try describing("examine", path(part)) { () throws(SystemError) in try incomplete.status(of: part) }
         if status?.identity != identity || status?.links != 1 {
@@ -284,21 +286,38 @@ final class LocalFileDepot: FileDepot {
                 throw FileError(.missing, "\(path(part)) is not the file that was written")
             }
         }
-        var path = publication.path
-        var number = 2
+        var name = publication.path.name
+        var number = 1
+        var limit = FileNaming.longestName
         var losses = 0
         while true {
+            let tried = number == 1 ? name : FileNaming.numbered(name, number, limit: limit)
+            let path = FilePath(tried, in: open.folder)
             do throws(FileError) {
-                if try give(path, to: publication, identity, in: chain?.last ?? files) { return published(path) }
-                path = FilePath(FileNaming.numbered(publication.path.name, number), in: folder)
+                if try give(path, to: publication, identity, in: open.chain.last ?? files) { return published(path) }
                 number += 1
             } catch {
+                if error.kind == .nameTooLong, let shorter = FileNaming.limit(below: tried.utf8.count) {
+                    limit = shorter
+                    name = FileNaming.shortened(name, to: limit)
+                    number = 1
+                    continue
+                }
                 // Its last file has just been removed, and the folder with it.
                 guard error.kind == .missing, !folder.isEmpty, losses < Self.mostLosses else { throw error }
                 losses += 1
-                chain = try make(folder)
+                open = try make(folder)
+                place = open
             }
         }
+    }
+
+    /// A folder that is open.
+    private struct Place {
+        /// The directories that lead to it, from `files` to itself.
+        let chain: [Directory]
+        /// Its path. Names that are too long for the file system are shortened.
+        let folder: String
     }
 
     /// How often a folder is made again that goes away before a file gets its name in it.
@@ -363,19 +382,21 @@ final class LocalFileDepot: FileDepot {
     }
 
     /// The same, and makes what is missing.
-    private func make(_ folder: String) throws(FileError) -> [Directory] {
+    private func make(_ folder: String) throws(FileError) -> Place {
         var losses = 0
         while true {
             var chain = [files]
+            var names: [String] = []
             do throws(SystemError) {
                 for name in FileNaming.names(ofFolder: folder) {
                     let parent = chain[chain.count - 1]
-                    let isNew = try parent.makeDirectory(name)
-                    let directory = try parent.openDirectory(name)
+                    let (made, isNew) = try Self.makeDirectory(name, in: parent)
+                    let directory = try parent.openDirectory(made)
                     if isNew, let permissions = permissions.directory { try directory.setPermissions(permissions) }
                     chain.append(directory)
+                    names.append(made)
                 }
-                return chain
+                return Place(chain: chain, folder: names.joined(separator: "/"))
             } catch {
                 // One of them has gone since: whose last file has just been removed.
                 losses += 1
@@ -383,6 +404,21 @@ final class LocalFileDepot: FileDepot {
                 let found = FileError("make", "\(filesPath)/\(folder)", error)
                 // What is in the way of the folder says nothing of the bytes.
                 throw found.meansNoBytes ? FileError(.other, found.message) : found
+            }
+        }
+    }
+
+    /// Makes a directory unless it is there. A name that is too long for the file system is shortened.
+    private static func makeDirectory(
+        _ name: String, in parent: Directory
+    ) throws(SystemError) -> (name: String, isNew: Bool) {
+        var name = name
+        while true {
+            do throws(SystemError) {
+                return (name, try parent.makeDirectory(name))
+            } catch {
+                guard error.meansNameTooLong, let limit = FileNaming.limit(below: name.utf8.count) else { throw error }
+                name = FileNaming.shortened(name, to: limit)
             }
         }
     }
@@ -405,24 +441,24 @@ final class LocalFileDepot: FileDepot {
         do throws(SystemError) {
             return try open(folder).last
         } catch {
-            guard error.kind == .notFound || error.kind == .notRegular else { throw error }
+            guard error.kind == .notFound || error.kind == .notRegular || error.meansNameTooLong else { throw error }
             return nil
         }
     }
 
-    func canHold(_ folder: String) -> Bool {
+    func obstacle(to folder: String) -> String? {
         var directory = files
         for name in FileNaming.names(ofFolder: folder) {
             do throws(SystemError) {
-                guard let status = try directory.status(of: name) else { return true }
-                guard status.kind == .directory else { return false }
+                guard let status = try directory.status(of: name) else { return nil }
+                guard status.kind == .directory else { return "'\(name)' in the files directory is no directory" }
                 directory = try directory.openDirectory(name)
             } catch {
-                // Whatever that is, publishing finds it out, and says it.
-                return true
+                // Publishing finds it out, and reports it.
+                return nil
             }
         }
-        return true
+        return nil
     }
 
     // MARK: - Finished files
@@ -439,7 +475,11 @@ final class LocalFileDepot: FileDepot {
     /// Which file has a path; `nil`: none, or nothing that is a regular file.
     func identify(_ path: FilePath) throws(FileError) -> FileIdentity? {
         let status = try describing("examine", file(path)) { () throws(SystemError) in
-            try find(path.folder)?.status(of: path.name)
+            do throws(SystemError) { return try find(path.folder)?.status(of: path.name) } catch {
+                // Nothing has a name that the file system does not take.
+                guard error.meansNameTooLong else { throw error }
+                return nil
+            }
         }
         return status?.kind == .regular ? status?.identity : nil
     }

@@ -234,7 +234,7 @@ final class ObjectDepot: FileDepot {
     /// A name belongs to its download: nobody else's file is in its way.
     func isTaken(_ path: FilePath) -> Bool { false }
 
-    func canHold(_ folder: String) -> Bool { true }
+    func obstacle(to folder: String) -> String? { nil }
 
     func has(_ file: PublishedFile) -> Bool { file.identity?.device == 0 }
 

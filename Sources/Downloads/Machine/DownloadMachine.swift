@@ -36,8 +36,6 @@ struct DownloadMachine: Sendable {
     /// Whether mirrors have brought some of the bytes, and what they say that the whole file hashes to.
     private var hasMixedSources = false
     private var mirrorDigests: [Checksum] = []
-    /// What mirrors brought did not match the checksum.
-    private(set) var distrustsMirrors = false
     /// The path under `files` that a run which ended too early has given the part file.
     private var publishedName: PublishedName?
     /// The store counts on bytes that were given up: they are not overwritten in place.
@@ -46,7 +44,6 @@ struct DownloadMachine: Sendable {
     private var entity = EntityStanding.saved
     private var budget = RetryBudget()
     private var resume = ResumeDecision()
-    private(set) var reservedPath: FilePath?
     /// A transfer, or the renaming of its file, that did not end in time: no other transfer begins before it has.
     private var lingering: [Operation] = []
     /// Those that wait for their turn, in order.
@@ -93,10 +90,9 @@ struct DownloadMachine: Sendable {
         self.url = url
         self.written = written
         self.publishedName = publishedName
-        // Which source brought which bytes is not recorded.
-        hasMixedSources = !written.ranges.isEmpty && !record.mirrors.isEmpty
+        // The record does not tell which source brought which bytes. Distrusted mirrors have brought none of them.
+        hasMixedSources = !written.ranges.isEmpty && !record.mirrors.isEmpty && !record.distrustsMirrors
         budget = RetryBudget(furthest: written.byteCount)
-        if record.download.state != .cancelled, record.download.state != .completed { reservedPath = record.download.path }
     }
 
     var id: DownloadID { record.id }
@@ -166,10 +162,10 @@ extension DownloadMachine {
         return phase == .resting || phase == .waiting
     }
 
-    /// Whether attempts have failed that count towards giving up, or mirrors are not asked any more: its record does not tell of them.
+    /// Whether attempts have failed that count towards giving up: its record does not tell of them.
     var countsFailures: Bool {
         switch state {
-        case .queued, .downloading, .retrying: budget.attemptsWithoutProgress > 0 || distrustsMirrors
+        case .queued, .downloading, .retrying: budget.attemptsWithoutProgress > 0
         case .paused, .completed, .failed, .cancelled: false
         }
     }
@@ -353,14 +349,12 @@ extension DownloadMachine {
         record.download.bytesReceived = 0
         record.download.bytesTotal = nil
         record.download.resumable = nil
-        record.download.filename = record.requestedFilename
     }
 
     /// There is nothing to go on from, and the store has not been told.
     private mutating func bytesAreGone(_ context: inout Context) {
         giveUpBytes(&context)
         isCountedOn = true
-        record.download.filename = reservedPath?.name ?? record.requestedFilename
         resume = ResumeDecision()
     }
 
@@ -386,9 +380,23 @@ extension DownloadMachine {
         context.actions.append(.forgetBytes)
     }
 
-    private mutating func releaseName(_ context: inout Context) {
-        if let reservedPath { context.names.release(reservedPath, of: id) }
-        reservedPath = nil
+    /// Drops a name that the origin chose. A name that was asked for is chosen anew.
+    /// - Parameter next: the state that the download gets; `nil`: its present one.
+    private mutating func resetName(as next: DownloadState? = nil, _ context: inout Context) {
+        record.download.filename = record.requestedFilename
+        reserveName(as: next, &context)
+    }
+
+    /// Reserves the name that the record wants, or the next free one, and the folder, in place of what was reserved before. A download
+    /// that is cancelled or completed reserves nothing.
+    private mutating func reserveName(as next: DownloadState? = nil, _ context: inout Context) {
+        let next = next ?? state
+        guard next != .cancelled, next != .completed else { return context.names.release(id) }
+        if let path = record.download.path {
+            record.download.filename = context.names.reserve(path, for: id).name
+        } else {
+            context.names.reserve(folder: record.download.folder, for: id)
+        }
     }
 
     private func refusal(_ command: String) -> DownloadError { .illegalTransition(from: state, command: command) }
@@ -406,6 +414,10 @@ extension DownloadMachine {
             change(&context) { $0.state = .retrying }
             delay(wait, &context)
             return
+        }
+        // Before a byte is fetched that could not be published.
+        if let objection = context.names.objection(toFolder: record.download.folder, for: id) {
+            return fail(DownloadFailure(.ioError, objection), retryAfter: nil, &context)
         }
         let count = written.byteCount
         let now = context.now
@@ -484,15 +496,7 @@ extension DownloadMachine {
     private mutating func accept(_ accepted: TransferReport.Acceptance, _ transfer: inout Transfer, _ context: inout Context) {
         if accepted.startedOver { context.actions.append(.log(.startedOver(id, "the origin has another version, or no ranges"))) }
         // A name once chosen stays, also when the download starts over.
-        let path =
-            reservedPath
-            ?? context.names.reserve(
-                FilePath(
-                    FileNaming.name(
-                        requested: record.requestedFilename, contentDisposition: accepted.contentDisposition, url: url),
-                    in: record.download.folder),
-                for: id)
-        reservedPath = path
+        chooseName(accepted, &context)
         let isNew = accepted.written.byteCount == 0
         // A small file is there before it is worth telling the store of it.
         let isSmall = accepted.body.entity.total.map { $0 <= StreamingHasher.smallFile } ?? false
@@ -506,7 +510,6 @@ extension DownloadMachine {
         }
         written = accepted.written
         change(&context) { download in
-            download.filename = path.name
             download.mediaType = accepted.mediaType ?? (isNew ? nil : download.mediaType)
             download.bytesTotal = accepted.body.entity.total
             download.resumable = accepted.body.isResumable
@@ -515,6 +518,23 @@ extension DownloadMachine {
         if waits { return }
         let commit = save(&context)
         if accepted.isReplacement { transfer.replacement = Replacement(step: commit) }
+    }
+
+    /// Chooses the file's name if there is none yet, and the extension of one that was chosen without.
+    private mutating func chooseName(_ accepted: TransferReport.Acceptance, _ context: inout Context) {
+        if record.lacksExtension, let name = record.requestedFilename,
+            let suffix = FileNaming.suffix(
+                mediaType: accepted.mediaType, contentDisposition: accepted.contentDisposition, target: accepted.finalURL)
+        {
+            record.requestedFilename = FileNaming.appending(suffix, to: name)
+            record.lacksExtension = false
+            return resetName(&context)
+        }
+        guard record.download.filename == nil else { return }
+        record.download.filename = FileNaming.name(
+            requested: record.requestedFilename, contentDisposition: accepted.contentDisposition, url: url,
+            target: accepted.finalURL)
+        reserveName(&context)
     }
 
     /// The store has, or has not, been told that the old bytes are given up.
@@ -777,13 +797,15 @@ extension DownloadMachine {
         switch outcome {
         case .matches where flushes.isEmpty: publish(&context)
         case .matches: phase = .verifying(operation, matches: true)
-        case .differs(let expected, let actual) where hasMixedSources && !distrustsMirrors:
+        case .differs(let expected, let actual) where hasMixedSources && !record.distrustsMirrors:
             context.actions.append(.log(.mirrorDropped(id, "the file is \(actual) and should be \(expected)")))
-            distrustsMirrors = true
+            record.distrustsMirrors = true
             startOver(&context)
         case .differs(let expected, let actual):
-            // Bytes that are known to be wrong are of no use to a later attempt.
+            // Bytes that are known to be wrong are of no use to a later attempt. The download's own URL may be the wrong one.
+            record.distrustsMirrors = false
             giveUpBytes(&context)
+            resetName(&context)
             context.actions.append(.discardPart)
             fail(
                 DownloadFailure(.checksumMismatch, "the file is \(actual), and should be \(expected)"), retryAfter: nil, &context)
@@ -792,15 +814,14 @@ extension DownloadMachine {
     }
 
     private mutating func publish(_ context: inout Context) {
-        let path =
-            reservedPath
-            ?? context.names.reserve(
-                record.download.path
-                    ?? FilePath(
-                        FileNaming.name(requested: record.requestedFilename, contentDisposition: nil, url: url),
-                        in: record.download.folder),
-                for: id)
-        reservedPath = path
+        let name =
+            record.download.filename
+            ?? FileNaming.name(requested: record.requestedFilename, contentDisposition: nil, url: url)
+        if record.download.filename == nil {
+            record.download.filename = name
+            reserveName(&context)
+        }
+        let path = FilePath(record.download.filename ?? name, in: record.download.folder)
         let operation = nextOperation()
         phase = .publishing(operation, isWithdrawn: false)
         context.actions.append(.publish(operation, path: path))
@@ -810,12 +831,15 @@ extension DownloadMachine {
     private mutating func startOver(_ context: inout Context) {
         bytesAreGone(&context)
         change(&context) { $0.state = .queued }
+        // Distrust of the mirrors is durable before a byte that follows from it.
+        save(&context)
         enqueue(&context)
     }
 
     private mutating func finishingFailed(_ error: FileError, _ context: inout Context) {
         if error.meansNoBytes {
             giveUpBytes(&context)
+            resetName(&context)
             context.actions.append(.discardPart)
             return fail(DownloadFailure(.ioError, error.message, retryable: true), retryAfter: nil, &context)
         }
@@ -874,7 +898,7 @@ extension DownloadMachine {
         loseBytes(&context)
         phase = .resting
         context.actions.append(.claimName(file.path))
-        releaseName(&context)
+        context.names.release(id)
         if let error { saveLater(commit, error, &context) } else { context.actions.append(.finishPublishing) }
         context.actions.append(.show(record.download))
         context.actions.append(.log(.transition(record.download)))
@@ -1136,6 +1160,8 @@ extension DownloadMachine {
         // An attempt may have made the file and placed nothing in it.
         let mayHavePart = record.download.attempts > 0 || record.entity != nil || isCountedOn
         giveUpBytes(&context)
+        resetName(as: next, &context)
+        record.distrustsMirrors = false
         forgetFailures()
         // Otherwise it stays when bytes are lost: a page must not take the file's place then.
         record.download.mediaType = nil
@@ -1147,7 +1173,6 @@ extension DownloadMachine {
             download.error = nil
             download.attempts = 0
         }
-        releaseName(&context)
         let operation = save(answering: command.waiter, &context)
         if mayHavePart {
             phase = .clearing(operation, enqueues: next == .queued)
@@ -1166,7 +1191,6 @@ extension DownloadMachine {
         record.transferCrashes = 0
         budget = RetryBudget(furthest: written.byteCount)
         resume = ResumeDecision()
-        distrustsMirrors = false
     }
 
     // MARK: - Changing and removing
@@ -1189,7 +1213,7 @@ extension DownloadMachine {
         if relinks, let url = wanted.url { relink(to: url, authorization: wanted.authorization) }
         if let mirrors = wanted.mirrors {
             record.mirrors = mirrors.map(\.string)
-            distrustsMirrors = false
+            record.distrustsMirrors = false
         }
         if let segments = wanted.segments { record.requestedSegments = segments }
         if let others = seat?.others, !others.isEmpty { context.actions.append(.reseat(others)) }
@@ -1217,18 +1241,16 @@ extension DownloadMachine {
         }
     }
 
-    /// Takes another name or folder for the file, and reserves that path in place of the old one. A cancelled download has none until it
-    /// is tried again, nor has one whose name is up to an origin that has not responded yet.
+    /// Changes the name or the folder of the file, and reserves that path in place of the old one. A cancelled download reserves
+    /// nothing until it is retried. Before the origin has responded there may be no name, and only the folder is reserved.
     private mutating func move(_ wanted: DownloadChange, _ context: inout Context) {
         if let folder = wanted.folder { record.download.folder = FileNaming.normalised(folder) }
-        if let filename = wanted.filename { record.requestedFilename = FileNaming.normalised(filename) }
-        guard let name = record.requestedFilename ?? record.download.filename else { return }
-        record.download.filename = name
-        guard state != .cancelled, let path = record.download.path else { return }
-        let reserved = context.names.reserve(path, for: id)
-        if let reservedPath, !FileNames.areSame(reservedPath, reserved) { context.names.release(reservedPath, of: id) }
-        reservedPath = reserved
-        record.download.filename = reserved.name
+        if let filename = wanted.filename {
+            record.requestedFilename = FileNaming.normalised(filename)
+            record.lacksExtension = false
+        }
+        record.download.filename = record.requestedFilename ?? record.download.filename
+        reserveName(&context)
     }
 
     /// Takes another URL for the same content. Its bytes stay, and have to prove themselves to the new origin; what was learnt of the old
@@ -1245,6 +1267,7 @@ extension DownloadMachine {
         self.url = url
         record.download.url = url.string
         record.retryHold = nil
+        record.distrustsMirrors = false
         forgetFailures()
     }
 
@@ -1291,7 +1314,8 @@ extension DownloadMachine {
 
     private mutating func removalCommitted(_ removal: Removal, _ error: StoreError?, _ context: inout Context) {
         guard let error else {
-            releaseName(&context)
+            context.names.release(id)
+            if state == .completed, let path = record.download.path { context.names.forget(path, of: id) }
             context.actions.append(.forgetBytes)
             context.actions.append(.discardPart)
             phase = .removed
@@ -1337,6 +1361,7 @@ extension DownloadMachine {
             change(&context) { $0.fileMissing = true }
         } else {
             giveUpBytes(&context)
+            resetName(&context)
             isCountedOn = true
             change(&context) { _ in }
             context.actions.append(.discardPart)

@@ -1,44 +1,110 @@
-/// The paths under `files`: which are promised to downloads that have not ended, and which record has which finished file.
+/// The paths under `files`: those reserved for downloads that have not ended, and the owners of finished files.
+///
+/// A download holds at most one reservation, of its file's path and of the folders that lead there. A new reservation replaces the
+/// former one, and ``release(_:)`` drops it whatever its path is, so that a reservation cannot outlive its download.
 ///
 /// Paths that differ in case only count as one: some file systems take them for one.
 struct FileNames: Sendable {
-    private var reserved: [String: DownloadID] = [:]
-    /// Who has the finished files.
-    private(set) var finished = FinishedNames()
-    /// Whether anything has this path already; `nil`: a name is its download's alone, and others may have it, too.
-    private let isTaken: (@Sendable (FilePath) -> Bool)?
+    private struct Reservation: Sendable {
+        let folder: String
+        /// `nil`: the name is not known yet, and only the folder is reserved.
+        var name: String?
 
-    init(isTaken: (@Sendable (FilePath) -> Bool)?) {
-        self.isTaken = isTaken
+        var path: FilePath? { name.map { FilePath($0, in: folder) } }
     }
 
-    /// Chooses a name in the wanted path's folder that no other download has been promised and no file has, and reserves it.
+    private var reservations: [DownloadID: Reservation] = [:]
+    /// The downloads that reserved a path, by the path's key.
+    private var owners: [String: DownloadID] = [:]
+    /// The number of reservations below each folder, by the folder's key.
+    private var folders: [String: Int] = [:]
+    /// The owners of finished files.
+    private(set) var finished = FinishedNames()
+    /// Whether anything has this path already; `nil`: files of several downloads may have the same path, and nothing is reserved.
+    private let isTaken: (@Sendable (FilePath) -> Bool)?
+    /// The reason why a folder cannot be made on the disk, as the end of a sentence; `nil` if it can.
+    private let obstacle: @Sendable (String) -> String?
+
+    init(
+        isTaken: (@Sendable (FilePath) -> Bool)?, obstacle: @escaping @Sendable (String) -> String? = { _ in nil }
+    ) {
+        self.isTaken = isTaken
+        self.obstacle = obstacle
+    }
+
+    // MARK: - Reservations
+
+    /// Reserves a name in the wanted path's folder that no other download has reserved, no file has, and no other download needs for a
+    /// folder. Replaces what the download had reserved.
+    /// - Returns: the path with that name.
     mutating func reserve(_ wanted: FilePath, for id: DownloadID) -> FilePath {
         guard let isTaken else { return wanted }
+        release(id)
         let folder = wanted.folder
         let name = FileNaming.free(wanted.name) { name in
             let path = FilePath(name, in: folder)
-            return reserved[Self.key(path)].map { $0 != id } ?? isTaken(path)
+            let key = Self.key(path.description)
+            return owners[key] != nil || folders[key] != nil || isTaken(path)
         }
-        let path = FilePath(name, in: folder)
-        reserved[Self.key(path)] = id
-        return path
+        add(Reservation(folder: folder, name: name), for: id)
+        return FilePath(name, in: folder)
     }
 
-    /// Reserves a path that was chosen in an earlier run, unless another download has it.
-    mutating func restore(_ path: FilePath, for id: DownloadID) {
-        if reserved[Self.key(path)] == nil { reserved[Self.key(path)] = id }
+    /// Reserves the folder of a file whose name is not known yet. Replaces what the download had reserved.
+    mutating func reserve(folder: String, for id: DownloadID) {
+        guard isTaken != nil else { return }
+        release(id)
+        if !folder.isEmpty { add(Reservation(folder: folder), for: id) }
     }
 
-    /// Lets others have a path.
-    mutating func release(_ path: FilePath, of id: DownloadID) {
-        if reserved[Self.key(path)] == id { reserved[Self.key(path)] = nil }
+    /// Reserves what was reserved in an earlier run. A path that another download has stays with that one.
+    mutating func restore(_ name: String?, in folder: String, for id: DownloadID) {
+        guard isTaken != nil else { return }
+        release(id)
+        var reservation = Reservation(folder: folder, name: name)
+        if let path = reservation.path, owners[Self.key(path.description)] != nil { reservation.name = nil }
+        if reservation.name != nil || !folder.isEmpty { add(reservation, for: id) }
     }
 
-    /// Takes over the paths of finished files.
+    /// Drops a download's reservation, if it has one.
+    mutating func release(_ id: DownloadID) {
+        guard let reservation = reservations.removeValue(forKey: id) else { return }
+        if let path = reservation.path { owners[Self.key(path.description)] = nil }
+        for folder in Self.folders(leadingTo: reservation.folder) {
+            let count = folders[folder, default: 1] - 1
+            folders[folder] = count == 0 ? nil : count
+        }
+    }
+
+    private mutating func add(_ reservation: Reservation, for id: DownloadID) {
+        reservations[id] = reservation
+        if let path = reservation.path { owners[Self.key(path.description)] = id }
+        for folder in Self.folders(leadingTo: reservation.folder) { folders[folder, default: 0] += 1 }
+    }
+
+    /// The path reserved for a download.
+    func path(of id: DownloadID) -> FilePath? { reservations[id]?.path }
+
+    /// The number of downloads that have reserved a path or a folder.
+    var reservationCount: Int { reservations.count }
+
+    /// The reason why a download's file cannot be put into a folder, in one sentence; `nil` if it can: a file stands where a
+    /// directory is needed, or another download is about to put one there.
+    func objection(toFolder folder: String, for id: DownloadID?) -> String? {
+        guard isTaken != nil, !folder.isEmpty else { return nil }
+        for key in Self.folders(leadingTo: folder) {
+            guard let owner = owners[key], owner != id, let path = path(of: owner) else { continue }
+            return "folder '\(folder)' cannot be used: the file of download \(owner) is to be named '\(path)'"
+        }
+        return obstacle(folder).map { "folder '\(folder)' cannot be used: \($0)" }
+    }
+
+    // MARK: - Finished files
+
+    /// Sets the paths of finished files.
     mutating func restore(_ finished: FinishedNames) { self.finished = finished }
 
-    /// A download's file has got this path. Returns whose file had it before: that is gone.
+    /// Notes that a download's file has got this path. Returns the download whose file had it before: that file is gone.
     mutating func publish(_ path: FilePath, by id: DownloadID) -> DownloadID? {
         isTaken == nil ? nil : finished.publish(path, by: id)
     }
@@ -48,10 +114,20 @@ struct FileNames: Sendable {
         finished.owner(of: path).map { $0 != id } ?? false
     }
 
-    /// A record has the path no more.
+    /// Notes that a finished file, or its record, is gone.
     mutating func forget(_ path: FilePath, of id: DownloadID) { finished.release(path, by: id) }
 
-    static func areSame(_ left: FilePath, _ right: FilePath) -> Bool { key(left) == key(right) }
+    // MARK: - Keys
 
-    private static func key(_ path: FilePath) -> String { path.description.lowercased() }
+    private static func key(_ path: String) -> String { path.lowercased() }
+
+    /// The keys of a folder and of those that it is in, from the outermost.
+    private static func folders(leadingTo folder: String) -> [String] {
+        if folder.isEmpty { return [] }
+        let key = key(folder)
+        var keys: [String] = []
+        for index in key.utf8.indices where key.utf8[index] == UInt8(ascii: "/") { keys.append(String(key[..<index])) }
+        keys.append(key)
+        return keys
+    }
 }

@@ -22,6 +22,7 @@ extension DownloadRecord {
         self.init(Download(new, id: id, at: now))
         change {
             $0.requestedFilename = new.filename
+            $0.lacksExtension = new.lacksExtension && new.filename != nil
             $0.requestedMediaType = new.mediaType
             $0.requestedSegments = new.segments
             $0.headers = new.headers.map(RequestHeader.init)
@@ -46,6 +47,12 @@ extension DownloadRecord {
     var requestedFilename: String? {
         get { particulars?.value.requestedFilename }
         set { change { $0.requestedFilename = newValue } }
+    }
+
+    /// Whether ``requestedFilename`` is to get an extension, which the origin's response tells.
+    var lacksExtension: Bool {
+        get { particulars?.value.lacksExtension ?? false }
+        set { change { $0.lacksExtension = newValue } }
     }
 
     /// The media type the file must have; `audio/*` is understood.
@@ -113,6 +120,7 @@ extension DownloadRecord {
         var entity: SavedEntity?
         var segments: [SyncedSegment] = []
         var requestedFilename: String?
+        var lacksExtension = false
         var requestedMediaType: String?
         var requestedSegments: Int?
         var headers: [RequestHeader] = []

@@ -7,6 +7,8 @@ public struct NewDownload: Sendable {
     public var url: HTTPURL
     /// The file's name, if the user chose one; see `FileNaming.objection(to:)`.
     public var filename: String?
+    /// Whether ``filename`` is to get an extension as soon as the origin's response tells the media type.
+    public var lacksExtension = false
     /// The file's directory below the files directory; empty for that itself. See `FileNaming.objection(toFolder:)`.
     public var folder: String
     /// Fields to send along. They may carry secrets: never shown, never logged, and never sent to another origin.

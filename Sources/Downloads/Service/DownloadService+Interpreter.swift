@@ -534,7 +534,7 @@ extension DownloadService {
     /// The requests to a download's URL and to its mirrors. Bytes that a mirror vouches for are continued there.
     private func requests(for entry: Entry, _ work: Work) -> [ClientRequest] {
         let machine = entry.machine
-        let mirrors = machine.distrustsMirrors ? [] : machine.record.mirrors.compactMap { HTTPURL($0) }
+        let mirrors = machine.record.distrustsMirrors ? [] : machine.record.mirrors.compactMap { HTTPURL($0) }
         var urls = [machine.url] + mirrors
         if machine.start.written.byteCount > 0, let source = machine.record.entity?.source,
             let place = urls.firstIndex(where: { $0.string == source })

@@ -19,7 +19,9 @@ extension DownloadService {
             let found = record.mayHavePart ? recover(record) : .missing
             let (written, name) = record.restore(finding: found, now: context.now)
             let wasInTransfer = suspect(&record)
-            if let path = record.download.path, record.download.state != .cancelled { context.names.restore(path, for: id) }
+            if record.download.state != .cancelled {
+                context.names.restore(record.download.filename, in: record.download.folder, for: id)
+            }
             if !written.ranges.isEmpty { kept.insert(id) }
             publisher.restore(record.download)
             guard record.download.state.isLive else { continue }

@@ -264,7 +264,8 @@ public actor DownloadService {
                 maxConcurrent: settings.maxConcurrent, maxPerHost: fleet == nil ? settings.maxPerHost : .max))
         context = DownloadMachine.Context(
             now: clock.now, random: SystemRandom(),
-            names: fleet == nil ? FileNames { depot.isTaken($0) } : FileNames(isTaken: nil),
+            names: fleet == nil
+                ? FileNames(isTaken: { depot.isTaken($0) }, obstacle: { depot.obstacle(to: $0) }) : FileNames(isTaken: nil),
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
             retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.records.last?.id))
         context.callsWebhooks = webhooks != nil
@@ -367,6 +368,9 @@ public actor DownloadService {
 
     /// Downloads that have a machine: those that are live, or that something is under way for.
     var machineCount: Int { entries.count }
+
+    /// The reserved and the published paths.
+    var fileNames: FileNames { context.names }
 
     /// Whether the present state of a download is known to this run alone, as the store has not taken it.
     func isUnsaved(_ id: DownloadID) -> Bool { entries[id]?.machine.isUnsaved ?? false }
@@ -570,7 +574,7 @@ extension DownloadService {
         try check(new.url)
         for url in new.mirrors { try check(url, role: "the mirror") }
         if let webhook = new.webhook { try check(webhook, role: "the webhook") }
-        try check(filename: new.filename, folder: new.folder)
+        try check(filename: new.filename, folder: new.folder, of: nil)
         let url = new.url.string
         if new.onDuplicate != .new {
             let known = candidates(for: new, drafts.parts).first { isCurrent($0) || drafts.takenIn.contains($0.id) }
@@ -588,7 +592,11 @@ extension DownloadService {
         new.filename = new.filename.map(FileNaming.normalised)
         new.folder = FileNaming.normalised(new.folder)
         var record = DownloadRecord(new, id: id, at: clock.now)
-        if let path = record.download.path { record.download.filename = context.names.reserve(path, for: id).name }
+        if let path = record.download.path {
+            record.download.filename = context.names.reserve(path, for: id).name
+        } else {
+            context.names.reserve(folder: record.download.folder, for: id)
+        }
         record.download.stamp = publisher.reserve()
         // A request for one has no others that enter the queue before it.
         while drafts.entered < drafts.records.count {
@@ -649,7 +657,7 @@ extension DownloadService {
         // In a fleet it is shown by the store, whoever still waits for it.
         if let error = fleet == nil ? await commit.failure() : await commit.failure(within: FleetStore.patience) {
             for (record, _) in drafts.records {
-                if let path = record.download.path { context.names.release(path, of: record.id) }
+                context.names.release(record.id)
                 publisher.abandon(record.download.stamp)
             }
             forget(key)
@@ -677,13 +685,12 @@ extension DownloadService {
     }
 
     /// Refuses a name and a folder that a file cannot have.
-    private func check(filename: String?, folder: String?) throws(DownloadError) {
+    /// - Parameter id: the download whose file it is; `nil`: a new one.
+    private func check(filename: String?, folder: String?, of id: DownloadID?) throws(DownloadError) {
         if let filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         guard let folder, !folder.isEmpty else { return }
         if let objection = FileNaming.objection(toFolder: folder) { throw .invalid(objection) }
-        guard depot.canHold(FileNaming.normalised(folder)) else {
-            throw .invalid("folder '\(folder)' leads through something in the files directory that is no directory")
-        }
+        if let objection = context.names.objection(toFolder: FileNaming.normalised(folder), for: id) { throw .invalid(objection) }
     }
 
     /// Refuses a destination that is known to be forbidden without asking a name server.
@@ -852,7 +859,7 @@ extension DownloadService {
     ) async throws(DownloadError) -> Download {
         if let url = change.url { try check(url) }
         for url in change.mirrors ?? [] { try check(url, role: "the mirror") }
-        try check(filename: change.filename, folder: change.folder)
+        try check(filename: change.filename, folder: change.folder, of: id)
         return try await ask(.change(change), of: id, if: isExpected)
     }
 

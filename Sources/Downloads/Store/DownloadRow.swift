@@ -54,7 +54,7 @@ enum DownloadRow {
         try row.put(download.updatedAt.millisecondsSinceEpoch)
         try row.put(download.endedAt?.millisecondsSinceEpoch)
         try row.put(Int64(bitPattern: download.revision))
-        try row.put(record.requestedFilename)
+        try row.put(record.requestedFilename.map { record.lacksExtension ? $0 + "." : $0 })
         try row.put(record.requestedMediaType)
         try row.put(record.requestedSegments.map(Int64.init))
         try row.put(encode(record.headers))
@@ -142,7 +142,11 @@ extension DownloadRow {
             download.revision = UInt64(bitPattern: columns.integer() ?? 0)
 
             var record = DownloadRecord(download)
-            if let name = columns.text() { record.requestedFilename = name }
+            if let name = columns.text() {
+                // A name does not end with a dot: such a dot stands for an extension that is not known yet.
+                record.lacksExtension = name.utf8.last == UInt8(ascii: ".")
+                record.requestedFilename = record.lacksExtension ? String(name.dropLast()) : name
+            }
             if let type = columns.text() { record.requestedMediaType = type }
             if let segments = columns.integer() { record.requestedSegments = Int(clamping: segments) }
             if let headers = columns.text() { record.headers = try required(DownloadRow.headers(headers), "headers") }

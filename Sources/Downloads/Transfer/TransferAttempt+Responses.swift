@@ -102,7 +102,7 @@ extension TransferAttempt {
                 .accepted(
                     TransferReport.Acceptance(
                         body: body, written: written, startedOver: startedOver, isReplacement: isReplacement,
-                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition]), part))
+                        mediaType: mediaType, contentDisposition: head.fields[.contentDisposition], finalURL: head.url), part))
             if written.byteCount > 0, state.plan.isWhole {
                 state.decided = .whole
                 return (.stop, [])

@@ -29,6 +29,8 @@ struct TransferReport: Sendable {
         let isReplacement: Bool
         let mediaType: String?
         let contentDisposition: String?
+        /// The URL of the response, after redirects; `nil`: the acceptance is of an earlier attempt's response.
+        var finalURL: HTTPURL?
     }
 
     /// The end of a transfer.

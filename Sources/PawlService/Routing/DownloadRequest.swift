@@ -237,7 +237,8 @@ private struct DownloadTemplate: Sendable {
         guard let suggestion = item.suggestion else { return new }
         if !choosesFolder { new.folder = FileNaming.folder(of: suggestion.folder) }
         if new.filename == nil {
-            new.filename = FileNaming.name(prefix: suggestion.prefix, title: suggestion.title, suffix: suggestion.suffix)
+            new.filename = FileNaming.name(prefix: suggestion.prefix, title: suggestion.title, suffix: suggestion.suffix ?? "")
+            new.lacksExtension = suggestion.suffix == nil
         }
         if new.segments == nil { new.segments = suggestion.connections }
         return new

@@ -153,6 +153,71 @@ struct FileNamingTests {
     }
 
     @Test(
+        "a link's name without an extension, or with a script's, gives way to that of the redirect's target if it tells more",
+        arguments: [
+            ("https://h/film.mkv", "https://cdn/other.mp4", "film.mkv"),
+            ("https://h/download", "https://cdn/film.mkv?sig=/x.php", "film.mkv"),
+            ("https://h/download?file=x.zip", "https://cdn/film.mkv", "film.mkv"),
+            ("https://h/download.php?file=x.zip", "https://cdn/film.mkv", "film.mkv"),
+            ("https://h/GET.PHP", "https://cdn/film.mkv", "film.mkv"),
+            ("https://h/a.asp", "https://cdn/b.bin", "b.bin"), ("https://h/a.Aspx", "https://cdn/b.bin", "b.bin"),
+            ("https://h/a.ashx", "https://cdn/b.bin", "b.bin"), ("https://h/a.jsp", "https://cdn/b.bin", "b.bin"),
+            ("https://h/a.cgi", "https://cdn/b.bin", "b.bin"), ("https://h/a.do", "https://cdn/b.bin", "b.bin"),
+            ("https://h/a.phtml", "https://cdn/b.bin", "b.bin"), ("https://h/a.action", "https://cdn/b.bin", "b.bin"),
+            // What is no script's stays, also where it looks like one in another place.
+            ("https://h/get.php.zip", "https://cdn/b.bin", "get.php.zip"),
+            ("https://h/tool.pl", "https://cdn/b.bin", "tool.pl"), ("https://h/notes.doc", "https://cdn/b.bin", "notes.doc"),
+            ("https://h/a.tar.gz", "https://cdn/b.bin", "a.tar.gz"),
+            // Neither tells more.
+            ("https://h/latest", "https://cdn/get.php", "latest"), ("https://h/latest", "https://cdn/abc123", "latest"),
+            ("https://h/get.php", "https://cdn/send.aspx", "get.php"), ("https://h/latest", "https://cdn/", "latest"),
+            ("https://h/latest", "https://h/latest", "latest"), ("https://h/get.php", "https://h/get.php?token=1", "get.php"),
+            ("https://h/get.php", "https://cdn/README", "README"),
+            // A version is no extension.
+            ("https://h/download/2.0", "https://cdn/tool-2.0.tar.gz", "tool-2.0.tar.gz"),
+            ("https://h/v1.2.3", "https://cdn/1.2.4", "v1.2.3"),
+            ("https://h/Mr.%20Smith", "https://cdn/film.mkv", "film.mkv"),
+            // Nothing of its own.
+            ("https://h/", "https://cdn/film.mkv", "film.mkv"), ("https://h/", "https://cdn/README", "README"),
+            ("https://h/", "https://h/", "download"), ("https://h/dir/", "https://h/dir/index.php", "index.php"),
+            // The target's is decoded and made safe as any other.
+            ("https://h/get", "https://cdn/b%20c%2F..%2Fd%3A.txt", "d_.txt"),
+            ("https://h/get", "https://cdn/caf%C3%A9.zip", "café.zip"),
+            ("https://h/get", "https://cdn/.hidden.zip", "hidden.zip"), ("https://h/get", "https://cdn/%2e%2e", "get"),
+            ("https://h/get", "https://cdn/con.txt", "_con.txt"), ("https://h/get", "https://cdn/x.zip/", "get"),
+        ])
+    func linkGivesWay(_ url: String, _ target: String, _ expected: String) throws {
+        let (url, target) = (try #require(HTTPURL(url)), try #require(HTTPURL(target)))
+        #expect(FileNaming.name(requested: nil, contentDisposition: nil, url: url, target: target) == expected)
+        #expect(
+            FileNaming.name(requested: nil, contentDisposition: "attachment; filename=it.bin", url: url, target: target)
+                == "it.bin")
+        #expect(FileNaming.name(requested: "mine", contentDisposition: nil, url: url, target: target) == "mine")
+    }
+
+    @Test(
+        "a name that was chosen without an extension gets the media type's, else that of the origin's name",
+        arguments: [
+            ("audio/mpeg", nil, "https://h/a.m4b", ".mp3"), ("audio/x-m4a", nil, "https://h/a", ".m4a"),
+            ("video/mp4", "attachment; filename=a.mov", "https://h/a", ".mp4"),
+            ("application/octet-stream", "attachment; filename=a.mov", "https://h/a.mp3", ".mov"),
+            ("application/octet-stream", "attachment; filename=a", "https://h/a.mp3", ".mp3"),
+            (nil, nil, "https://h/a.mp3", ".mp3"), (nil, nil, "https://h/a.php", nil), (nil, nil, "https://h/a.2", nil),
+            ("text/html", nil, "https://h/play", nil),
+        ] as [(String?, String?, String, String?)])
+    func suffix(_ mediaType: String?, _ disposition: String?, _ target: String, _ expected: String?) {
+        #expect(FileNaming.suffix(mediaType: mediaType, contentDisposition: disposition, target: HTTPURL(target)) == expected)
+    }
+
+    @Test("an extension is put behind the whole name, once, and stays when the name is cut")
+    func appendedSuffix() {
+        #expect(FileNaming.appending(".mp3", to: "2023-04-21 A.I. is Feat.Now") == "2023-04-21 A.I. is Feat.Now.mp3")
+        #expect(FileNaming.appending(".mp3", to: "a.MP3") == "a.MP3")
+        let long = FileNaming.appending(".mp3", to: String(repeating: "日", count: 66))
+        #expect(long == String(repeating: "日", count: 65) + ".mp3")
+    }
+
+    @Test(
         "a name that others bear gets the next number, without a look at each of theirs",
         arguments: [0, 1, 2, 3, 4, 7, 8, 9, 100, 9_999])
     func nextNumberIsFoundQuickly(_ others: Int) {

@@ -116,7 +116,7 @@ struct FolderTests {
     @Test("nothing is written, opened or removed through what is no directory, and the bytes stay", arguments: Obstacle.allCases)
     func linksAreNotFollowed(obstacle: Obstacle) async throws {
         try put(obstacle)
-        #expect(!depot.canHold("a/b"))
+        #expect(depot.obstacle(to: "a/b") != nil)
         let part = try fixture.makePart(bytes)
         let file = try await fixture.verify(part, length: bytes.count)
         let error = await #expect(throws: FinishingFailure.self) {
@@ -142,7 +142,7 @@ struct FolderTests {
     @Test("a folder that is there can be used, and one that is not can be made", arguments: ["", "a", "a/b", "a/c", "new/b"])
     func foldersCanBeUsed(folder: String) throws {
         try makeDirectory("files/a/b")
-        #expect(depot.canHold(folder))
+        #expect(depot.obstacle(to: folder) == nil)
     }
 
     @Test("a crash before the record tells of it is found out in a folder, too", arguments: [true, false])
@@ -248,13 +248,58 @@ struct FilePathTests {
         var names = FileNames { $0 == "there/a.txt" }
         let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
         #expect(names.reserve("a.txt", for: first) == "a.txt")
+        #expect(names.reserve("A.txt", for: second) == "A (2).txt")
         #expect(names.reserve("b/a.txt", for: first) == "b/a.txt")
         #expect(names.reserve("B/A.txt", for: second) == "B/A (2).txt")
         #expect(names.reserve("there/a.txt", for: second) == "there/a (2).txt")
-        names.release("b/a.txt", of: first)
+        names.release(first)
         #expect(names.reserve("b/a.txt", for: second) == "b/a.txt")
         #expect(names.reserve("v1.0/a", for: first) == "v1.0/a")
         #expect(names.reserve("v1.0/a", for: second) == "v1.0/a (2)")
+    }
+
+    @Test("a download has one reservation at most, and none once it is released")
+    func oneReservation() {
+        var names = FileNames { _ in false }
+        let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
+        #expect(names.reserve("a/x", for: first) == "a/x")
+        #expect(names.reserve("b/y", for: first) == "b/y")
+        #expect(names.reserve("a/x", for: second) == "a/x")
+        #expect(names.path(of: first) == "b/y" && names.reservationCount == 2)
+        // A path that another download has is not restored, and not released for it.
+        names.restore("x", in: "a", for: first)
+        #expect(names.path(of: first) == nil && names.path(of: second) == "a/x")
+        names.release(first)
+        #expect(names.reserve("a/x", for: first) == "a/x (2)")
+        names.release(first)
+        names.release(second)
+        names.release(second)
+        #expect(names.reservationCount == 0)
+        #expect(names.reserve("a", for: first) == "a")
+    }
+
+    @Test("a file does not get the name of a folder that another download needs, nor a folder that of a file")
+    func filesAndFolders() {
+        var names = FileNames(isTaken: { _ in false }, obstacle: { $0.hasPrefix("file") ? "'file' is no directory" : nil })
+        let (first, second) = (DepotFixture.id(1), DepotFixture.id(2))
+        // The name is not known yet.
+        names.reserve(folder: "Music/Live", for: first)
+        #expect(names.reserve("music", for: second) == "music (2)")
+        #expect(names.reserve("Music/live", for: second) == "Music/live (2)")
+        #expect(names.reserve("Music/live.txt", for: second) == "Music/live.txt")
+        #expect(names.reserve("Live", for: second) == "Live")
+        #expect(names.objection(toFolder: "live", for: first)?.contains("'Live'") == true)
+        #expect(names.objection(toFolder: "live/a/b", for: nil) != nil)
+        #expect(names.objection(toFolder: "live", for: second) == nil)
+        #expect(names.objection(toFolder: "lively", for: first) == nil)
+        #expect(names.objection(toFolder: "Music/Live", for: second) == nil)
+        #expect(names.objection(toFolder: "file/a", for: second)?.contains("no directory") == true)
+        #expect(names.objection(toFolder: "", for: second) == nil)
+        names.release(first)
+        #expect(names.reserve("music", for: second) == "music")
+        #expect(names.objection(toFolder: "music/live", for: first) != nil)
+        names.release(second)
+        #expect(names.objection(toFolder: "music/live", for: first) == nil)
     }
 }
 

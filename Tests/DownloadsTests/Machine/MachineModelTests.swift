@@ -94,7 +94,11 @@ struct MachineModel {
         machine = DownloadMachine(record, url: MachineTests.url)
         context = DownloadMachine.Context(
             now: Timestamp(millisecondsSinceEpoch: 1_000_000), random: SeededRandom(seed: seed ^ 0xABCD),
-            names: FileNames { _ in false }, retryPolicy: RetryPolicy())
+            names: FileNames(
+                isTaken: { $0.name.hasPrefix("name-2") && !$0.name.contains("(") },
+                obstacle: { $0 == "in-the-way" ? "it is no directory" : nil }),
+            retryPolicy: RetryPolicy())
+        _ = context.names.reserve("name-1", for: DownloadID(value: 1))
     }
 
     // MARK: - Events
@@ -116,6 +120,20 @@ struct MachineModel {
         let shown = machine.record.download
         if shown.state == .completed { try check(shown.bytesReceived == Self.total, "a completed file has all its bytes") }
         if isRemoved { try check(machine.phase == .removed, "what is removed stays so") }
+        try checkNames()
+    }
+
+    /// A download reserves the path that its record has, and nothing once it is cancelled, completed or removed.
+    private func checkNames() throws {
+        let download = machine.record.download
+        let hasEnded = isRemoved || download.state == .cancelled || download.state == .completed
+        let reserved = context.names.path(of: machine.id)
+        try check(
+            reserved == (hasEnded ? nil : download.path),
+            "\(download.path?.description ?? "nothing") is reserved, and not \(reserved?.description ?? "nothing")")
+        // The other download's path is one; a folder is reserved without a name, too.
+        let isReserved = !hasEnded && (download.filename != nil || !download.folder.isEmpty)
+        try check(context.names.reservationCount == (isReserved ? 2 : 1), "a download has one reservation at most")
     }
 
     private func isSubset(_ part: Coverage, _ whole: Coverage) -> Bool {
@@ -277,6 +295,7 @@ struct MachineModel {
             change.priority = 1
             if random.number(below: 3) == 0 { change.position = random.number(below: 3) }
             if random.number(below: 2) == 0 { change.filename = "name-\(random.number(below: 3))" }
+            if random.number(below: 4) == 0 { change.folder = ["", "folder", "in-the-way"].randomElement(using: &random) }
             (request, name) = (.change(change), "change")
         case 35..<38:
             var change = DownloadChange()
@@ -342,7 +361,7 @@ struct MachineModel {
                 TransferReport.Acceptance(
                     body: ResumeDecision.Body(offset: start.prefix, end: Self.total, entity: entity, isResumable: true),
                     written: start, startedOver: !continues, isReplacement: isReplacement, mediaType: "audio/mp4",
-                    contentDisposition: nil)))
+                    contentDisposition: nil, finalURL: MachineTests.url)))
     }
 
     private mutating func endTransfer() throws {

@@ -44,16 +44,54 @@ struct MachineTests {
         for (found, wanted) in zip(lines, expected) { #expect(found == wanted) }
     }
 
-    @Test("that mirrors are asked no more is no other replica's to know, until a user has it tried again")
+    @Test(
+        "that mirrors are not asked any more is saved before the bytes that follow, and lasts until a retry, another URL or mirrors"
+    )
     func mirrorsToAvoid() {
         let walk = MachineWalk.placing().going(
             { .ended($0.number("transfer"), MachineWalk.ending(.whole, MachineWalk.whole, isMixed: true)) })
         #expect(!walk.machine.countsFailures)
         var anew = walk.going({ .verified($0.number("verify"), .differs(expected: "sha-256:00", actual: "sha-256:01")) })
-        #expect(anew.machine.phase == .waiting && anew.machine.countsFailures)
+        #expect(anew.machine.phase == .waiting && !anew.machine.countsFailures)
+        let saved = anew.actions.compactMap { action -> DownloadRecord? in
+            if case .save(_, let record, _) = action { record } else { nil }
+        }
+        #expect(saved.map(\.distrustsMirrors) == [true] && saved.first?.segments.isEmpty == true)
         anew.send(MachineWalk.command(.pause))
         anew.send(MachineWalk.command(.resume))
-        #expect(anew.machine.phase == .waiting && !anew.machine.countsFailures)
+        #expect(anew.machine.phase == .waiting && anew.machine.record.distrustsMirrors)
+
+        var mirrors = DownloadChange()
+        mirrors.mirrors = [MachineTests.url]
+        var url = DownloadChange()
+        url.url = HTTPURL("http://127.0.0.1/other")
+        for change in [mirrors, url] {
+            #expect(!anew.going({ _ in MachineWalk.command(.change(change)) }).machine.record.distrustsMirrors)
+        }
+        let cancelled = anew.going({ _ in MachineWalk.command(.cancel) })
+        #expect(!cancelled.machine.record.distrustsMirrors)
+    }
+
+    @Test("bytes that came after the distrust are of one source, also after a restart")
+    func distrustAfterRestart() throws {
+        let edit = { (distrusts: Bool) in
+            { (record: inout DownloadRecord) in
+                record.entity = MachineWalk.entity
+                record.segments = MachineWalk.half.segments(total: MachineWalk.total)
+                record.mirrors = ["http://127.0.0.1/mirror"]
+                record.distrustsMirrors = distrusts
+            }
+        }
+        for distrusts in [true, false] {
+            let walk = MachineWalk(.queued, edit(distrusts), written: MachineWalk.half).going(
+                { _ in .admitted }, { _ in .turnGiven }, { .partOpened($0.number("open")) },
+                { .accepted($0.number("transfer"), MachineWalk.acceptance(MachineWalk.half)) },
+                { .ended($0.number("transfer"), MachineWalk.ending(.whole, MachineWalk.whole)) },
+                { .verified($0.number("verify"), .differs(expected: "sha-256:00", actual: "sha-256:01")) })
+            // Of mixed bytes the mirrors may be the wrong ones.
+            #expect(walk.machine.record.download.state == (distrusts ? .failed : .queued))
+            #expect(walk.machine.record.distrustsMirrors == !distrusts)
+        }
     }
 
     @Test("what comes late of something that was given up changes nothing, in any phase")
@@ -160,7 +198,8 @@ struct MachineWalk {
         let entity = replacing ? SavedEntity(etag: "\"v2\"", total: total) : entity
         return TransferReport.Acceptance(
             body: ResumeDecision.Body(offset: written.prefix, end: total, entity: entity, isResumable: true), written: written,
-            startedOver: replacing, isReplacement: replacing, mediaType: "audio/mp4", contentDisposition: nil)
+            startedOver: replacing, isReplacement: replacing, mediaType: "audio/mp4", contentDisposition: nil,
+            finalURL: MachineTests.url)
     }
 
     static func ending(

@@ -1,3 +1,4 @@
+import DemoUpstream
 import Foundation
 import HTTPCore
 import TestSupport
@@ -127,7 +128,52 @@ struct FolderServiceTests {
         await fixture.service.shutdown()
     }
 
-    @Test("something in the way of a folder fails the download, keeps its bytes, and another folder completes it")
+    @Test("something that gets in the way of a folder between two attempts keeps the bytes")
+    func lateObstacle() async throws {
+        let fixture = try await ServiceFixture { $0.stallTimeout = .milliseconds(500) }
+        let query = "size=4000000&seed=80&fault=stall@1000000;times=1"
+        let made = try await fixture.add(query) { $0.folder = "a/b" }
+        _ = try await fixture.follow(made.id) { $0.bytesReceived == 1_000_000 }
+        try Data([1]).write(to: URL(filePath: fixture.directory.path + "/data/files/a"))
+        let failed = try await fixture.end(of: made.id)
+        #expect(failed.state == .failed && failed.error?.code == .ioError)
+        #expect(failed.bytesReceived == 1_000_000 && fixture.requests().count == 1)
+        _ = try await fixture.service.change(made.id, change { $0.folder = "b" })
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let done = try await fixture.end(of: made.id)
+        #expect(done.path == "b/entity")
+        #expect(try fixture.file(done, is: query))
+        #expect(fixture.requests().last?.range == "bytes=1000000-")
+        await fixture.service.shutdown()
+    }
+
+    @Test("a folder and a file of downloads that have not ended do not get the same name")
+    func foldersAndFiles() async throws {
+        let fixture = try await ServiceFixture(starting: false)
+        let folder = try await fixture.add("size=1000&seed=1") { $0.folder = "music/live" }
+        let file = try await fixture.add("size=1000&seed=2") { $0.filename = "music" }
+        #expect(file.filename == "music (2)")
+        let other = try await fixture.add("size=1000&seed=3") { $0.filename = "video" }
+        for name in ["video", "video/new", "Video"] {
+            await #expect(throws: DownloadError.self) { try await fixture.add("size=1000&seed=4") { $0.folder = name } }
+            await #expect(throws: DownloadError.self) {
+                try await fixture.service.change(folder.id, self.change { $0.folder = name })
+            }
+        }
+        await fixture.service.shutdown()
+
+        // What was reserved is so after a restart.
+        let later = try await ServiceFixture(continuing: fixture, starting: false)
+        #expect(try await later.add("size=1000&seed=5") { $0.filename = "music" }.filename == "music (3)")
+        await #expect(throws: DownloadError.self) { try await later.add("size=1000&seed=6") { $0.folder = "video" } }
+        try await later.service.remove(other.id, deletingFile: false)
+        #expect(try await later.add("size=1000&seed=7") { $0.folder = "video" }.folder == "video")
+        await later.service.start()
+        #expect(try await later.end(of: folder.id).path == "music/live/entity")
+        await later.service.shutdown()
+    }
+
+    @Test("something in the way of a folder fails the download before a byte is fetched, and another folder completes it")
     func obstacle() async throws {
         let fixture = try await ServiceFixture()
         let made = try await fixture.add("size=1000&seed=6") {
@@ -137,8 +183,9 @@ struct FolderServiceTests {
         try Data([1]).write(to: URL(filePath: fixture.directory.path + "/data/files/a"))
         _ = try await fixture.service.perform(.resume, on: made.id)
         let failed = try await fixture.end(of: made.id)
-        #expect(failed.state == .failed && failed.error?.code == .ioError)
-        #expect(failed.bytesReceived == 1000)
+        #expect(failed.state == .failed && failed.error?.code == .ioError && failed.error?.retryable == false)
+        #expect(failed.error?.message == "folder 'a/b' cannot be used: 'a' in the files directory is no directory")
+        #expect(failed.bytesReceived == 0 && fixture.requests().isEmpty)
         _ = try await fixture.service.change(made.id, change { $0.folder = "c" })
         _ = try await fixture.service.perform(.resume, on: made.id)
         let done = try await fixture.end(of: made.id)

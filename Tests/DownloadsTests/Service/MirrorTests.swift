@@ -235,6 +235,33 @@ struct MirrorTests {
         await fixture.service.shutdown()
     }
 
+    @Test("a mirror whose bytes were wrong is not asked again after a crash, nor after a pause", arguments: [false, true])
+    func lastingDistrust(pausing: Bool) async throws {
+        let before = try await ServiceFixture {
+            $0.segments = 1
+            $0.stallTimeout = .seconds(60)
+        }
+        let checksum = try checksum(of: "size=\(Self.size)&seed=80")
+        let mirror = try before.url("size=\(Self.size)&seed=81&etag=b")
+        let origin = "size=\(Self.size)&seed=80&etag=a&fault=truncate@1000000;times=1,stall@7000000;from=2;times=1"
+        let made = try await before.add(origin) {
+            $0.mirrors = [mirror]
+            $0.checksum = checksum
+        }
+        _ = try await before.follow(made.id) { $0.bytesReceived == 7_000_000 }
+        if pausing { _ = try await before.service.perform(.pause, on: made.id) }
+        let isMirror = { (request: LoggedRequest) in request.target.contains("etag=b") }
+        let asked = before.requests().count(where: isMirror)
+        #expect(asked > 0)
+        let after = try await before.crash(configure: { $0.segments = 1 })
+        if pausing { _ = try await after.service.perform(.resume, on: made.id) }
+        try expectExact(after, try await after.end(of: made.id))
+        #expect(after.requests().count(where: isMirror) == asked)
+        if pausing { #expect(after.requests().last?.range == "bytes=7000000-") }
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
     @Test("connections are spread over the sources that are left")
     func spread() {
         var table = SourceTable(count: 3)

@@ -510,7 +510,7 @@ final class SlowDepot: FileDepot {
         try real.finishPublishing(id)
     }
     func isTaken(_ path: FilePath) -> Bool { real.isTaken(path) }
-    func canHold(_ folder: String) -> Bool { real.canHold(folder) }
+    func obstacle(to folder: String) -> String? { real.obstacle(to: folder) }
     func has(_ file: PublishedFile) -> Bool { real.has(file) }
     func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
         try real.open(path, as: identity)

@@ -308,6 +308,54 @@ struct WorkRouteTests {
         }
     }
 
+    @Test(
+        "an episode without an extension gets iTunes', else the media type's, also after a restart in between",
+        arguments: [
+            (#","episodeFileExtension":"m4a""#, "audio/mpeg", "2023-05-01 A.I. feat.You.m4a"),
+            ("", "audio/mpeg", "2023-05-01 A.I. feat.You.mp3"), ("", "video/mp4; codecs=x", "2023-05-01 A.I. feat.You.mp4"),
+            ("", "application/octet-stream", "2023-05-01 A.I. feat.You.ogg"),
+        ])
+    func episodeExtension(member: String, mediaType: String, expected: String) async throws {
+        let directory = try TemporaryDirectory()
+        let origin = try ScriptedOrigin { request in
+            switch request.target.prefix(while: { $0 != "?" }) {
+            case "/lookup":
+                let host = "http://\(request["Host"] ?? "")"
+                let episodes = (91...92).map { id in
+                    #"{"wrapperType":"podcastEpisode","kind":"podcast-episode","collectionId":9,"trackId":\#(id),"#
+                        + #""trackName":"A.I. feat.You","collectionName":"P","releaseDate":"2023-05-01T00:00:00Z","#
+                        + #""episodeUrl":"\#(host)/play/\#(id)?file=x.zip"\#(member)}"#
+                }
+                let text =
+                    #"{"resultCount":3,"results":[{"wrapperType":"track","kind":"podcast","collectionId":9,"trackId":9,"#
+                    + #""collectionName":"P"},"# + episodes.joined(separator: ",") + "]}"
+                return [.response(200, [("Content-Type", "application/json")], body: Array(text.utf8))]
+            case "/play/91", "/play/92": return [.response(302, [("Location", "/cdn/sound.ogg?token=1")])]
+            default: return [.response(200, [("Content-Type", mediaType), ("ETag", "\"1\"")], body: Array("hello".utf8))]
+            }
+        }
+        let base = try #require(HTTPURL(origin.url("")))
+        var made: [String] = []
+        for turn in 1...2 {
+            try await RunningService.with(directory: directory) { configuration in
+                configuration.itunesURL = base
+                configuration.allowedDestinations.append(DestinationRule(base))
+            } _: { running in
+                if turn == 1 {
+                    made = ids(try await order(running, #""partsOf":"itunes:9","paused":true"#))
+                    return
+                }
+                #expect(made.count == 2)
+                _ = try await running.send("POST", "/downloads/resume")
+                var names: Set<String> = []
+                for id in made { names.insert(try await running.complete(id)["filename"]?.string ?? "") }
+                // The one that is answered first gets the name.
+                let second = expected.replacing(".m", with: " (2).m").replacing(".ogg", with: " (2).ogg")
+                #expect(names == [expected, second])
+            }
+        }
+    }
+
     @Test("an episode whose link has changed is the same, had already or gone on with at its new link", arguments: [true, false])
     func newLink(isComplete: Bool) async throws {
         let directory = try TemporaryDirectory()

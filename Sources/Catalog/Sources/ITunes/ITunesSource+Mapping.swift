@@ -73,7 +73,7 @@ extension ITunesSource {
         guard let title = item.name, let downloadURL = item.downloadUrl else { return }
         item.suggestion = SuggestedDownload(title: title)
         item.suggestion?.prefix = date
-        item.suggestion?.suffix = suffix(of: downloadURL) ?? ""
+        item.suggestion?.suffix = suffix(of: downloadURL) ?? suffix(result["episodeFileExtension"]?.string)
         if item.partOf != nil { item.suggestion?.folder = item.collection.map { [$0] } ?? [] }
     }
 
@@ -93,14 +93,20 @@ extension ITunesSource {
     /// The extension that a URL ends with, its dot included: `.m4a` of `mzaf_1.plus.aac.p.m4a`.
     private static func suffix(of url: String) -> String? {
         guard let name = HTTPURL(url)?.lastPathComponent, let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
-        let letters = name.utf8[name.utf8.index(after: dot)...]
-        let isExtension =
-            (1...8).contains(letters.count)
-            && letters.allSatisfy { byte in
-                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-            }
-        return isExtension ? String(name[dot...]) : nil
+        return suffix(String(name[dot...].dropFirst()))
+    }
+
+    /// An extension with its dot; nil if the text is none, or that of a server's script. Digits alone are none.
+    private static func suffix(_ name: String?) -> String? {
+        guard let name = name.map({ $0.hasPrefix(".") ? $0.dropFirst() : $0[...] }), (1...8).contains(name.utf8.count) else {
+            return nil
+        }
+        let isLetter = { (byte: UInt8) in (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }
+        let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+        guard name.utf8.allSatisfy({ isLetter($0) || isDigit($0) }), name.utf8.contains(where: isLetter),
+            !ScriptExtensions.contains(name)
+        else { return nil }
+        return ".\(name)"
     }
 
     /// Episodes have a list of objects instead of a name, and podcasts one of names beside it.

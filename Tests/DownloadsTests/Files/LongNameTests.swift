@@ -1,0 +1,81 @@
+import Foundation
+import System
+import Testing
+
+@testable import Downloads
+
+@Suite("Names that are too long for the file system")
+struct LongNameTests {
+    private let fixture: DepotFixture
+    private let bytes = Array("hello".utf8)
+
+    init() throws { fixture = try DepotFixture() }
+
+    private func publish(_ path: FilePath, by depot: LocalFileDepot) async throws -> PublishedFile {
+        let part = try fixture.makePart(bytes)
+        let file = try await fixture.verify(part, length: bytes.count)
+        let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: path))
+        try depot.finishPublishing(DepotFixture.id(1))
+        return published
+    }
+
+    /// A file system that takes names of so many bytes, with hard links.
+    private func depot(taking limit: Int) -> LocalFileDepot {
+        LocalFileDepot(fixture.directory) { (from, name, to, newName) throws(SystemError) in
+            if newName.utf8.count > limit { throw SystemError(ENAMETOOLONG) }
+            try from.link(name, to: to, as: newName)
+        }
+    }
+
+    @Test(
+        "a name is shortened between characters, keeps its extension, and gets a number where it is taken",
+        arguments: [143, 120, 80])
+    func shortened(limit: Int) async throws {
+        let depot = depot(taking: limit)
+        let name = String(repeating: "日", count: 60) + ".tar.gz"
+        var found: [String] = []
+        for _ in 1...3 { found.append(try await publish(FilePath(name, in: "a"), by: depot).path.name) }
+        #expect(Set(found).count == 3)
+        for (index, name) in found.enumerated() {
+            #expect(name.utf8.count <= limit && name.hasPrefix("日日日日日日日日日日日日日日"))
+            #expect(name.hasSuffix(index == 0 ? "日.tar.gz" : "日 (\(index + 1)).tar.gz"))
+        }
+        #expect(try fixture.names(in: "files/a") == found.sorted())
+    }
+
+    @Test("a name that is just short enough is numbered within the limit")
+    func numbered() async throws {
+        let depot = depot(taking: 143)
+        let name = String(repeating: "a", count: 138) + ".mp3"
+        #expect(try await publish(FilePath(name, in: ""), by: depot).path.name == name)
+        #expect(
+            try await publish(FilePath(name, in: ""), by: depot).path.name == String(repeating: "a", count: 135) + " (2).mp3")
+    }
+
+    @Test("the limit of the file system itself holds for names and folders, and a crash before the record's commit is found out")
+    func realLimit() async throws {
+        let folder = String(repeating: "f", count: 300) + "/b"
+        let wanted = FilePath(String(repeating: "n", count: 300) + ".bin", in: folder)
+        #expect(fixture.depot.obstacle(to: folder) == nil && !fixture.depot.isTaken(wanted))
+        let part = try fixture.makePart(bytes)
+        let file = try await fixture.verify(part, length: bytes.count)
+        let published = try await fixture.depot.publish(Publication(id: DepotFixture.id(1), file: file, path: wanted))
+        let path = FilePath(String(repeating: "n", count: 139) + ".bin", in: String(repeating: "f", count: 143) + "/b")
+        #expect(published.path == path)
+        let identity = try #require(published.identity)
+        #expect(
+            try fixture.depot.recover(DepotFixture.id(1), likelyPath: wanted)
+                == .published(path: path, identity: identity, sha256: nil))
+        #expect(try fixture.depot.identify(path) == identity && fixture.depot.identify(wanted) == nil)
+    }
+
+    @Test("a name is cut to what is asked for, and made safe again")
+    func cuts() {
+        #expect(FileNaming.shortened("a.txt", to: 64) == "a.txt")
+        #expect(
+            FileNaming.shortened(String(repeating: "é", count: 80) + ".flac", to: 100) == String(repeating: "é", count: 47)
+                + ".flac")
+        #expect(FileNaming.shortened("con" + String(repeating: " ", count: 150) + "x.txt", to: 100) == "_con.txt")
+        #expect(FileNaming.limit(below: 200) == 143 && FileNaming.limit(below: 143) == 100 && FileNaming.limit(below: 64) == nil)
+    }
+}
