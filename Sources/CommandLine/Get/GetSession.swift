@@ -108,7 +108,9 @@ struct GetSession {
             let bytes = left.filter { wanted.contains($0.url) }.reduce(Int64(0)) { $0 &+ $1.bytesReceived }
             return bytes > 0 ? ": \(HumanReadable.bytes(bytes)) are kept in \(work)" : ""
         }
-        for name in ["pawl.sqlite", "pawl.sqlite-wal", "pawl.sqlite-shm", "lock", "pawl.lock", "incomplete", "files"] {
+        for name in [
+            "pawl.sqlite", "pawl.sqlite-wal", "pawl.sqlite-shm", "lock", "pawl.lock", "in-transfer", "incomplete", "files",
+        ] {
             SmallFile.removeIfPossible(work + "/" + name)
         }
         SmallFile.removeIfPossible(work)
