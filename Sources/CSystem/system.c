@@ -5,9 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
 #include <linux/openat2.h>
+#include <linux/sock_diag.h>
 #include <linux/sockios.h>
 #include <malloc.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +56,58 @@ int pawl_is_cached(int descriptor, int64_t offset) {
 }
 
 int pawl_unacknowledged(int descriptor, int *count) { return ioctl(descriptor, SIOCOUTQ, count); }
+
+int pawl_tcp_queues(
+    uint32_t local_address, uint16_t local_port, uint32_t remote_address, uint16_t remote_port, uint32_t *unread,
+    uint32_t *unacknowledged) {
+    struct {
+        struct nlmsghdr header;
+        struct inet_diag_req_v2 query;
+    } request = {
+        .header = {.nlmsg_len = sizeof request, .nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST},
+        .query = {
+            .sdiag_family = AF_INET,
+            .sdiag_protocol = IPPROTO_TCP,
+            .idiag_states = ~0u,
+            .id = {
+                .idiag_sport = htons(local_port),
+                .idiag_dport = htons(remote_port),
+                .idiag_src = {local_address},
+                .idiag_dst = {remote_address},
+                .idiag_cookie = {INET_DIAG_NOCOOKIE, INET_DIAG_NOCOOKIE},
+            },
+        },
+    };
+    _Alignas(struct nlmsghdr) char reply[4096];
+    int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    if (netlink < 0) return -1;
+    // The kernel handles the request within send(2): the reply is there when that returns, so nothing is waited for.
+    ssize_t count = send(netlink, &request, sizeof request, 0);
+    if (count >= 0) count = recv(netlink, reply, sizeof reply, MSG_DONTWAIT);
+    int error = errno;
+    close(netlink);
+    errno = error;
+    if (count < 0) return -1;
+    const struct nlmsghdr *header = (const struct nlmsghdr *)reply;
+    if (!NLMSG_OK(header, (size_t)count)) {
+        errno = EBADMSG;
+        return -1;
+    }
+    if (header->nlmsg_type == NLMSG_ERROR && header->nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr))) {
+        errno = -((const struct nlmsgerr *)NLMSG_DATA(header))->error;
+        return errno == ENOENT ? 1 : -1;
+    }
+    if (header->nlmsg_type != SOCK_DIAG_BY_FAMILY || header->nlmsg_len < NLMSG_LENGTH(sizeof(struct inet_diag_msg))) {
+        errno = EBADMSG;
+        return -1;
+    }
+    const struct inet_diag_msg *found = NLMSG_DATA(header);
+    // Without such a connection the kernel finds the socket that listens on the port.
+    if (found->id.idiag_dport != request.query.id.idiag_dport) return 1;
+    *unread = found->idiag_rqueue;
+    *unacknowledged = found->idiag_wqueue;
+    return 0;
+}
 
 int pawl_open(const char *path, int flags, unsigned mode) { return open(path, flags | O_CLOEXEC, mode); }
 

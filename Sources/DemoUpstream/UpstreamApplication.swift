@@ -96,7 +96,7 @@ final class UpstreamApplication: Application {
             }
         let stream = EntityStream(
             source: source, hasLength: !made.hidesLength, pace: Pace(bytesPerSecond: target.pace ?? pace), cut: faults.cut,
-            delivery: Delivery(serverPort: port, clientPort: request.peer.port),
+            delivery: Delivery(server: SocketAddress(host: "127.0.0.1", port: port), client: request.peer),
             onSend: { [log] count in log.send(count, of: number) },
             onEnd: { [self] in
                 if isExclusive { state.withLock { _ = $0.transferring.remove(target.counted) } }

@@ -52,19 +52,4 @@ import Testing
             #expect(DemoUpstream.content(of: target) == nil, "\(target)")
         }
     }
-
-    @Test(
-        "what was sent is delivered once neither end of its connection holds any of it",
-        arguments: [
-            ("", true), ("00000000:00000000", true), ("00000001:00000000", false), ("00000000:0000A000", true),
-        ])
-    func delivery(queues: String, isComplete: Bool) {
-        let delivery = Delivery(serverPort: 0x1F90, clientPort: 0xC001)
-        let header = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n"
-        let server = "   1: 0100007F:1F90 0100007F:C001 01 \(queues) 00:00000000 00000000     0\n"
-        let client = "   2: 0100007F:C001 0100007F:1F90 01 00000000:00000007 00:00000000 00000000     0\n"
-        let other = "   3: 0100007F:1F90 0100007F:C002 01 00000009:00000009 00:00000000 00000000     0\n"
-        #expect(delivery.isComplete(table: header + (queues.isEmpty ? "" : server) + other) == isComplete)
-        #expect(!delivery.isComplete(table: header + server + client + other))
-    }
 }

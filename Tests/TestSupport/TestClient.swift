@@ -64,6 +64,16 @@ public final class TestConnection: @unchecked Sendable {
         close(descriptor)
     }
 
+    /// The port at this end of a connection over IPv4; 0 if there is none.
+    public var localPort: UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
+        }
+        return result == 0 ? UInt16(bigEndian: address.sin_port) : 0
+    }
+
     // MARK: - Sending
 
     /// Sends text as UTF-8.

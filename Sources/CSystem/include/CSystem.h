@@ -62,6 +62,13 @@ int pawl_is_cached(int descriptor, int64_t offset);
 // ioctl(2) SIOCOUTQ: bytes written to a TCP socket that the peer has not acknowledged.
 int pawl_unacknowledged(int descriptor, int *count);
 
+// sock_diag(7): how many bytes a TCP socket over IPv4 of this network namespace holds, of exactly these two ends (addresses in network
+// byte order, ports in the host's). `unread`: received and not read by the program; `unacknowledged`: written and not acknowledged by the
+// peer. 0: found; 1: there is no such socket; -1 and errno on failure.
+int pawl_tcp_queues(
+    uint32_t local_address, uint16_t local_port, uint32_t remote_address, uint16_t remote_port, uint32_t *unread,
+    uint32_t *unacknowledged);
+
 // memmem(3): where `needle` begins in `text` for the first time; NULL: nowhere.
 const uint8_t *pawl_find(const uint8_t *text, size_t length, const uint8_t *needle, size_t needle_length);
 

@@ -9,8 +9,10 @@ final class EntityStream: BodyStream {
         var left: Int64
         var sent: Int64 = 0
         var isStopping = false
-        /// When the connection of a broken-off body is given up at the latest.
+        /// The latest time at which a body that is to break off does so.
         var breaksOff: ContinuousClock.Instant?
+        /// The pause before the next look whether the client has received everything.
+        var pause = EntityStream.shortestPause
         var isEnded = false
         /// The most room there ever was: less means that something still waits to be sent.
         var largestRoom = 0
@@ -24,9 +26,12 @@ final class EntityStream: BodyStream {
     private let hasLength: Bool
     private let delivery: Delivery
 
-    /// How often a body that is about to be broken off looks whether the client has received what came before.
-    private static let interval: Duration = .milliseconds(5)
-    /// And for how long.
+    /// The first pause between two looks whether the client has received what came before the break. Each pause is twice as long as the
+    /// one before: a client that does not read for a while must not keep the only event loop busy.
+    private static let shortestPause: Duration = .milliseconds(5)
+    /// The longest pause between two looks.
+    private static let longestPause: Duration = .milliseconds(160)
+    /// The time after which a body breaks off although the client has not received everything.
     private static let patience: Duration = .seconds(40)
     /// How long a body stands still before its connection is closed: longer than any client waits for more.
     private static let longestStall: Duration = .seconds(120)
@@ -72,8 +77,8 @@ final class EntityStream: BodyStream {
         }
     }
 
-    /// Breaking off drops what the server and the kernel still hold, so it comes when that has been delivered; or after a while, to a
-    /// client that doesn't read.
+    /// Breaks off once the client has received all earlier bytes, because a break drops those that the server and the kernel still hold.
+    /// A client that does not read is waited for as long as `patience`.
     private func breakOff(
         _ ending: BodyCut.Ending, _ state: inout State, isFlushed: Bool, now: ContinuousClock.Instant
     ) -> StreamStep {
@@ -85,9 +90,12 @@ final class EntityStream: BodyStream {
         }
         guard let latest = state.breaksOff else {
             state.breaksOff = now + Self.patience
-            return .wait(until: now + Self.interval)
+            return .wait(until: now + Self.shortestPause)
         }
-        if now < latest, !isFlushed || !delivery.isComplete { return .wait(until: now + Self.interval) }
+        if now < latest, !isFlushed || !delivery.isComplete() {
+            defer { state.pause = min(state.pause * 2, Self.longestPause) }
+            return .wait(until: min(now + state.pause, latest))
+        }
         return .abort(reset: ending == .reset)
     }
 
