@@ -1,14 +1,18 @@
-/// Lets one transfer's bytes pass as its limiters allow: each in turn has to grant a turn. Belongs to one loop's thread.
+/// Lets the bytes of one transfer pass as its limiters allow: each of them, one after another, has to grant a turn. Belongs to the thread
+/// of one loop.
 struct SpeedGate {
-    /// From the narrowest to the widest. The transfers under the first one count as one at the others: connections of one
-    /// download share its part.
+    /// From the narrowest to the widest. The transfers under the first one count as one at the others: connections of one download share
+    /// its part.
     private let limiters: [SpeedLimiter]
-    /// How many limiters have granted the turn that is being waited for.
-    private var granted = 0
+    /// The turns that limiters have granted, in their order.
+    private var granted: [TokenBucket.Turn] = []
+    /// The turn that is waited for.
     private var turn: TokenBucket.Turn?
     private var turnSize = 0
-    /// Bytes that may pass without asking again.
+    /// The number of bytes that may pass without asking again.
     private var credit = 0
+    /// The number of changes of the limits when the turns were sized.
+    private var changes: UInt64 = 0
 
     init(_ limiters: [SpeedLimiter]) {
         self.limiters = limiters
@@ -17,53 +21,91 @@ struct SpeedGate {
     /// The least limit in bytes per second; 0: none.
     var bytesPerSecond: Int64 { limiters.map(\.bytesPerSecond).filter { $0 > 0 }.min() ?? 0 }
 
-    /// How many bytes may pass now; none: not before ``due(now:)``.
+    /// Returns the number of bytes that may pass now; 0: not before ``due(now:)``.
     mutating func allowance(now: () -> ContinuousClock.Instant) -> Int {
-        if credit > 0 { return credit }
-        guard granted > 0 || turn != nil || limiters.contains(where: { $0.isLimited }) else { return .max }
+        if credit > 0, changes == limitChanges { return credit }
+        guard credit > 0 || turn != nil || !granted.isEmpty || limiters.contains(where: { $0.isLimited }) else { return .max }
         let now = now()
-        if granted == 0, turn == nil {
-            let smallest = limiters.filter { $0.isLimited }.map(\.turnSize).min() ?? TokenBucket.largestTurn
-            turnSize = max(1, smallest / (limiters.first?.transferCount ?? 1))
-        }
-        while granted < limiters.count {
-            let limiter = limiters[granted]
-            let turn = self.turn ?? limiter.reserve(turnSize, now: now)
-            self.turn = turn
-            guard limiter.due(turn, now: now) == nil else { return 0 }
-            self.turn = nil
-            granted += 1
-        }
-        granted = 0
-        credit = turnSize
-        return credit
+        guard due(now: now) == nil else { return 0 }
+        return credit > 0 ? credit : .max
     }
 
     /// Notes that bytes have passed.
     mutating func passed(_ count: Int) {
+        guard credit > 0 else { return }
         credit = max(0, credit - count)
+        // The next bytes need turns of their own.
+        if credit == 0 { granted.removeAll(keepingCapacity: true) }
     }
 
-    /// When to ask again; nil: now.
-    func due(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        guard let turn, granted < limiters.count else { return nil }
-        return limiters[granted].due(turn, now: now)
+    /// Takes the turns that are due, and returns the time at which to ask again; nil: bytes may pass now.
+    ///
+    /// Once a limit is another one, amounts reserved before it are given back, and reserved anew in the size that it calls for.
+    mutating func due(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        // A limit may change between two steps of a round: then the round begins again. Where that never ends, the next one is soon.
+        for _ in 0..<8 {
+            let current = limitChanges
+            if changes != current {
+                giveBack(now: now)
+                changes = current
+            }
+            if credit > 0 { return nil }
+            if granted.isEmpty, turn == nil {
+                let sizes = limiters.filter { $0.isLimited }.map(\.turnSize)
+                guard let smallest = sizes.min() else { return nil }
+                turnSize = max(1, smallest / (limiters.first?.transferCount ?? 1))
+            }
+            switch pass(now: now) {
+            case .waits(let until): return until
+            case .open:
+                credit = turnSize
+                return nil
+            case .void: continue
+            }
+        }
+        return now + .milliseconds(1)
     }
 
-    func open(for loop: TransferLoop) {
+    private enum Passage {
+        case open
+        case waits(until: ContinuousClock.Instant)
+        /// A limit has changed.
+        case void
+    }
+
+    private mutating func pass(now: ContinuousClock.Instant) -> Passage {
+        while granted.count < limiters.count {
+            let limiter = limiters[granted.count]
+            let turn = self.turn ?? limiter.reserve(turnSize, now: now)
+            self.turn = turn
+            if let until = limiter.due(turn, now: now) { return .waits(until: until) }
+            guard limiter.take(turn, now: now) else { return .void }
+            self.turn = nil
+            granted.append(turn)
+        }
+        return .open
+    }
+
+    /// Changes of all limits so far: another sum, another limit.
+    private var limitChanges: UInt64 { limiters.reduce(0) { $0 &+ $1.changes } }
+
+    func open(for loop: TransferLoop?) {
         for limiter in limiters { limiter.enter(loop) }
     }
 
-    /// Gives back what was reserved and not used.
+    /// Gives back reserved bytes that were not used.
     mutating func close(now: ContinuousClock.Instant) {
-        for (index, limiter) in limiters.enumerated() {
-            if index < granted || credit > 0 {
-                limiter.giveBack(index < granted ? turnSize : credit, now: now)
-            } else if index == granted, let turn {
-                limiter.giveBack(turn.count, now: now)
-            }
-            limiter.leave()
+        giveBack(now: now)
+        for limiter in limiters { limiter.leave() }
+    }
+
+    private mutating func giveBack(now: ContinuousClock.Instant) {
+        let isOpen = granted.count == limiters.count
+        for (limiter, turn) in zip(limiters, granted) {
+            limiter.giveBack(min(turn.count, isOpen ? credit : turnSize), of: turn, now: now)
         }
-        (granted, turn, credit) = (0, nil, 0)
+        if let turn, granted.count < limiters.count { limiters[granted.count].giveBack(turn.count, of: turn, now: now) }
+        granted.removeAll(keepingCapacity: true)
+        (turn, credit) = (nil, 0)
     }
 }

@@ -66,6 +66,7 @@ final class TransferDriver {
         case .cancel(let transfer):
             if let running = active[ObjectIdentifier(transfer)] { finish(running, .failure(.cancelled)) }
         case .limitsChanged:
+            // Each gate reserves anew, in the size of the new limit.
             nextTurn = heldBack.isEmpty ? nil : .now
         }
     }

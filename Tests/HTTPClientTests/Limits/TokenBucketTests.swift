@@ -31,11 +31,12 @@ struct TokenBucketTests {
                 // What is due already is not waited for.
                 if first.due > now { now = min(end, first.due + lateness) }
                 let entry = waiting.remove(at: first.index)
+                _ = bucket.take(entry.turn, now: now)
                 received[entry.transfer, default: 0] += entry.turn.count
                 waiting.append((entry.transfer, bucket.reserve(bucket.turnSize, now: now)))
             }
             now = end
-            for entry in waiting { bucket.giveBack(entry.turn.count, now: now) }
+            for entry in waiting { bucket.giveBack(entry.turn.count, of: entry.turn, now: now) }
             waiting = []
         }
 
@@ -70,7 +71,7 @@ struct TokenBucketTests {
         }
     }
 
-    @Test("A new limit counts at once for those that wait")
+    @Test("Another limit voids all turns, and lets those that wait reserve anew at once")
     func newLimitCountsAtOnce() {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: 1, now: start)
@@ -78,11 +79,45 @@ struct TokenBucketTests {
         let second = bucket.reserve(1000, now: start)
         #expect(bucket.due(second, now: start) == start + .seconds(2000))
         bucket.setRate(1000, now: start)
-        #expect(bucket.due(first, now: start) == start + .seconds(1))
-        #expect(bucket.due(second, now: start) == start + .seconds(2))
-        #expect(bucket.due(second, now: start + .seconds(2)) == nil)
-        bucket.setRate(0, now: start)
+        #expect(!bucket.isValid(first) && !bucket.isValid(second))
         #expect(bucket.due(second, now: start) == nil)
+        let granted = bucket.take(second, now: start)
+        #expect(!granted)
+        let third = bucket.reserve(1000, now: start)
+        #expect(bucket.isValid(third))
+        #expect(bucket.due(third, now: start) == start + .seconds(1))
+        bucket.setRate(0, now: start)
+        #expect(bucket.due(third, now: start) == nil)
+        #expect(bucket.due(bucket.reserve(1000, now: start), now: start) == nil)
+    }
+
+    @Test("Neither debts nor savings of a limit outlast it", arguments: [(20_000_000, 50_000), (1, 50_000), (0, 50_000)])
+    func nothingOutlastsALimit(before: Int64, after: Int64) {
+        let start = Self.start
+        var bucket = TokenBucket(bytesPerSecond: before, now: start)
+        let old = (0..<8).map { _ in bucket.reserve(bucket.turnSize, now: start) }
+        _ = bucket.take(old[0], now: start + .seconds(10))
+        let change = start + .seconds(10)
+        bucket.setRate(after, now: change)
+        for turn in old { bucket.giveBack(turn.count, of: turn, now: change) }
+        // A fifth of a second's worth is saved at most.
+        let turn = bucket.reserve(15_000, now: change)
+        let due = bucket.due(turn, now: change) ?? change
+        #expect(due >= change + .milliseconds(90) && due <= change + .milliseconds(300))
+    }
+
+    @Test("However often the limit changes, the time in between is not lost")
+    func frequentChangesEarn() {
+        var now = Self.start
+        var bucket = TokenBucket(bytesPerSecond: 50_000, now: now)
+        var received = 0
+        for step in 0..<2000 {
+            bucket.setRate(step % 2 == 0 ? 50_000 : 50_100, now: now)
+            now += .milliseconds(5)
+            let turn = bucket.reserve(bucket.turnSize, now: now)
+            if bucket.take(turn, now: now) { received += turn.count }
+        }
+        #expect(received > 450_000 && received <= 510_000)
     }
 
     @Test("What an idle transfer does not use is not saved up")
@@ -112,9 +147,9 @@ struct TokenBucketTests {
     func returnedShareMovesOthersUp() {
         let start = Self.start
         var bucket = TokenBucket(bytesPerSecond: 1000, now: start)
-        _ = bucket.reserve(5000, now: start)
+        let first = bucket.reserve(5000, now: start)
         let second = bucket.reserve(1000, now: start)
-        bucket.giveBack(5000, now: start)
+        bucket.giveBack(5000, of: first, now: start)
         #expect(bucket.due(second, now: start) == start + .seconds(1))
     }
 }
