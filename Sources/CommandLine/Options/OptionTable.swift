@@ -146,7 +146,7 @@ enum OptionTable {
         .size(
             "min-free", "while fewer bytes are free on the disk, no download starts; 0: that does not matter",
             \.minFree),
-        .size("quota", "while all files take more bytes than that, no download starts; 0 is no limit", \.quota),
+        .size("quota", "bytes of all files together; the last download may go beyond, others wait; 0 is no limit", \.quota),
         .span("keep-completed", "for how long the records of completed downloads are kept", \.retention.completed),
         .span("keep-ended", "for how long those of failed and cancelled ones are kept", \.retention.ended),
         .toggle(

@@ -242,7 +242,7 @@ extension Download {
     var finishedBytes: Int64 { state == .completed && !fileMissing ? bytesReceived : 0 }
 
     /// The room that its bytes take on the disk, about: all that it will take, while it transfers.
-    fileprivate var keptBytes: Int64 {
+    var keptBytes: Int64 {
         switch state {
         case .completed: finishedBytes
         case .cancelled: 0

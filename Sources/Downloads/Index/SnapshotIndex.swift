@@ -113,6 +113,13 @@ public final class SnapshotIndex: Sendable {
     /// Bytes of finished files and of part files.
     var keptBytes: Int64 { state.withLock { $0.table.view.keptBytes } }
 
+    /// The same without those of some downloads.
+    func keptBytes(except ids: [DownloadID]) -> Int64 {
+        state.withLock { state in
+            ids.reduce(state.table.view.keptBytes) { $0 - (state.table[$1]?.download.keptBytes ?? 0) }
+        }
+    }
+
     /// Those of finished files among them.
     var finishedBytes: Int64 { state.withLock { $0.table.view.finishedBytes } }
 

@@ -134,6 +134,14 @@ extension DownloadMachine {
         }
     }
 
+    /// Whether it takes room that its record, as readers see it, does not tell of yet.
+    var takesRoom: Bool {
+        switch phase {
+        case .flushing: true
+        default: holdsTurn || isFinishing
+        }
+    }
+
     /// Whether its file is being verified or published.
     var isFinishing: Bool {
         switch phase {
@@ -725,11 +733,26 @@ extension DownloadMachine {
             let count = written.byteCount
             change(&context) { $0.bytesReceived = count }
             transfer(ask, &context)
+        case .awaitRoom: awaitRoom(&context)
         case .cancelled:
             // Nobody asked for it: as if the connection had broken.
             fail(DownloadFailure(.transferBroken, "the transfer was interrupted"), retryAfter: nil, &context)
         case .failed(let failure, let retryAfter): fail(failure, retryAfter: retryAfter, &context)
         }
+    }
+
+    /// Goes back to its position in the queue, with the bytes that it has, until the quota leaves room for more.
+    private mutating func awaitRoom(_ context: inout Context) {
+        context.actions.append(.leaveQueue)
+        context.actions.append(.forgetTransfer)
+        phase = .resting
+        let count = written.byteCount
+        change(&context) { download in
+            download.state = .queued
+            download.bytesReceived = count
+        }
+        enqueue(&context)
+        flushRest(&context)
     }
 
     /// A transfer was stopped and has ended: its bytes are made durable, unless they are not wanted any more.

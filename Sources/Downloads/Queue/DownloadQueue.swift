@@ -90,16 +90,31 @@ extension DownloadQueue {
     /// Gives slots to all that may start now, and names them in the order of their starting.
     mutating func startable() -> [DownloadID] {
         var started: [DownloadID] = []
-        while !isFull, let host = ready.first?.key,
-            let id = hosts[host]?.waiting.first?.key, waiting.removeValue(forKey: id) != nil
-        {
-            hosts[host]?.waiting.remove(id)
-            hosts[host]?.running += 1
-            running[id] = host
-            refresh(host)
-            started.append(id)
-        }
+        while let id = next() { started.append(id) }
         return started
+    }
+
+    /// Gives a slot to the first download that may start now, and names it.
+    mutating func next() -> DownloadID? {
+        guard !isFull, let host = ready.first?.key, let id = hosts[host]?.waiting.first?.key else { return nil }
+        return start(id) ? id : nil
+    }
+
+    /// Whether a download waits and may start now, wherever it stands.
+    func canStart(_ id: DownloadID) -> Bool {
+        guard !isFull, let host = waiting[id] else { return false }
+        return (hosts[host]?.running ?? 0) < limits.maxPerHost
+    }
+
+    /// Gives a slot to a waiting download, wherever it stands.
+    /// - Returns: false if no slot is free for it.
+    mutating func start(_ id: DownloadID) -> Bool {
+        guard canStart(id), let host = waiting.removeValue(forKey: id) else { return false }
+        hosts[host]?.waiting.remove(id)
+        hosts[host]?.running += 1
+        running[id] = host
+        refresh(host)
+        return true
     }
 
     /// Brings a host's place among the ready ones up to date, and forgets one that nobody uses.

@@ -57,9 +57,14 @@ extension DownloadService {
         return free < minFree
     }
 
-    /// So many bytes are in the files directory: what no record tells of counts as well.
+    /// Notes the bytes in the files directory, for the quota: files that no record tells of count as well.
     func noteFinished(_ bytes: Int64) {
-        strayBytes = max(bytes - index.finishedBytes, 0)
+        strayBytes =
+            if fleet == nil {
+                max(bytes - index.finishedBytes, 0)
+            } else {
+                entries.values.reduce(0) { $0 + ($1.hasClaim ? 0 : $1.machine.written.byteCount) }
+            }
         schedule()
     }
 

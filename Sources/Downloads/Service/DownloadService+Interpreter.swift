@@ -31,6 +31,10 @@ extension DownloadService {
         var wasInTransfer = false
         /// Whether a transfer may have made a part file, which has to go before another replica goes on.
         var mayHavePart = false
+        /// Whether it has claimed room under the quota.
+        var hasClaim = false
+        /// The length of its file, in bytes, that the quota had no room for.
+        var wantedBytes: Int64?
 
         init(_ machine: DownloadMachine) {
             self.machine = machine
@@ -270,7 +274,7 @@ extension DownloadService {
         let counters = attempt.counters
         entry.machine.noteProgress(
             bytesReceived: counters.received, bytesPerSecond: counters.bytesPerSecond, stalled: counters.isStalled,
-            ranges: attempt.writtenIfAvailable?.outline(atMost: Download.rangeLimit))
+            ranges: attempt.written.outline(atMost: Download.rangeLimit))
     }
 
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
@@ -295,6 +299,7 @@ extension DownloadService {
         if isBusy != entry.isBusy { busyCount += isBusy ? 1 : -1 }
         if isFinishing != entry.isFinishing { finishingCount += isFinishing ? 1 : -1 }
         (entry.isBusy, entry.isFinishing) = (isBusy, isFinishing)
+        if entry.hasClaim, !entry.machine.takesRoom { releaseRoom(of: entry) }
         if isBusy { return }
         if isShuttingDown, busyCount == 0 { stopWaiting() }
         if let work = entry.work, entry.machine.needsNoFile {
@@ -330,12 +335,14 @@ extension DownloadService {
         switch action {
         case .enqueue:
             entry.queuedAt = .now
+            if quota.isLimited, !entry.machine.written.ranges.isEmpty { begun.insert(id) }
             if fleet != nil, !entry.hasTurn { return joinLine(entry) }
             if fleet == nil, entry.machine.isSuspect, !suspects.admits(id) { return .goesOn }
             queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
         case .leaveQueue:
             queue.remove(id)
             leaveSuspects(id)
+            begun.remove(id)
             if fleet != nil { leaveLine(entry) }
         case .rearrange: queue.rearrange(id, to: entry.machine.record.download.rank)
         case .reseat(let others):
@@ -391,8 +398,10 @@ extension DownloadService {
         case .show(let download): show(download, entry)
         case .showRemoval:
             // Until they are looked for again. What was removed with its record has been taken off before.
-            strayBytes += entry.machine.record.download.finishedBytes
-            if fleet == nil { publisher.remove(id, stamp: entry.reservedStamp ?? publisher.reserve()) }
+            if fleet == nil {
+                strayBytes += entry.machine.record.download.finishedBytes
+                publisher.remove(id, stamp: entry.reservedStamp ?? publisher.reserve())
+            }
             entry.reservedStamp = nil
         case .claimName(let path):
             if let earlier = context.names.publish(path, by: id) { noteLoss(of: path, earlier) }
@@ -407,7 +416,7 @@ extension DownloadService {
             return remove("remove the partial bytes of", of: id) { depot throws(FileError) in try depot.removeParts(id) }
         case .removeFile(let path, let identity):
             context.names.forget(path, of: id)
-            strayBytes -= identity.size
+            if fleet == nil { strayBytes -= identity.size }
             return remove("remove the file of", of: id) { depot throws(FileError) in try depot.remove(path, as: identity) }
         case .finishPublishing:
             return remove("remove the part file of", of: id) { depot throws(FileError) in
@@ -512,7 +521,7 @@ extension DownloadService {
             filename: record.download.filename ?? record.requestedFilename,
             expectation: ContentExpectation(mediaType: record.download.mediaType, track: record.download.track),
             checksum: record.download.checksum,
-            reservations: reservations, connections: record.requestedSegments ?? configuration.segments,
+            reservations: reservations, quota: quota, connections: record.requestedSegments ?? configuration.segments,
             sources: requests(for: entry, work), url: entry.machine.url.string,
             part: written.byteCount > 0 ? work.part : nil,
             isLastAttempt: entry.machine.isLastAttempt(context.retryPolicy))
@@ -564,6 +573,7 @@ extension DownloadService {
             send(.accepted(report.generation, acceptance), to: entry)
         case .ended(let ending, let hasher):
             if entry.machine.transfer == report.generation { entry.work?.hasher = hasher }
+            entry.wantedBytes = if case .awaitRoom(let total) = ending.outcome { total } else { nil }
             send(.ended(report.generation, ending), to: entry)
         }
     }
@@ -638,16 +648,27 @@ extension DownloadService {
     /// transfers.
     static let mostFinishing = 256
 
-    /// Gives turns to all that may start.
+    /// Gives slots to all downloads that may start.
     func schedule() {
         guard isStarted, !isShuttingDown, !isHandling, group == nil else { return }
         updateGate()
-        // One that has all its bytes gives its turn on at once.
-        while gate == nil, finishingCount < Self.mostFinishing, case let startable = queue.startable(), !startable.isEmpty {
-            for id in startable {
-                if entries[id] == nil { queue.remove(id) } else { send(.turnGiven, to: id) }
+        // A download that has all its bytes passes its slot on at once.
+        while gate == nil, finishingCount < Self.mostFinishing, let id = queue.next() {
+            guard let entry = entries[id] else {
+                queue.remove(id)
+                continue
             }
+            guard claimRoom(for: entry) else {
+                // A transfer was faster.
+                queue.remove(id)
+                queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
+                updateGate()
+                break
+            }
+            send(.turnGiven, to: entry)
+            if quota.isLimited { updateGate() }
         }
+        if gate == .quota { startBegun() }
         index.queue.set(
             QueueStatus.State(
                 gate: gate, isFull: queue.isFull, fullHosts: queue.fullHosts,
@@ -655,17 +676,51 @@ extension DownloadService {
         if fleet != nil { askForTurns() }
     }
 
-    /// Finds out whether anything new may start.
+    /// Determines whether anything new may start.
     private func updateGate() {
         let before = gate
         if isDiskLow {
             gate = .disk
-        } else if configuration.quota > 0, index.keptBytes + max(strayBytes, 0) >= configuration.quota {
+        } else if quota.isFull {
             gate = .quota
         } else {
             gate = nil
         }
         if gate != before { log(.gate(gate)) }
+    }
+
+    // MARK: - The quota
+
+    /// Claims the room of a download that is about to start: of all its bytes if their number is known, or else of those that it has. The
+    /// head of its response tells the number before any of them is taken.
+    private func claimRoom(for entry: Entry) -> Bool {
+        guard quota.isLimited else { return true }
+        let download = entry.machine.record.download
+        let own = entry.machine.written.byteCount
+        // What a catalogue says of it is not known before its origin has answered.
+        let total = entry.wantedBytes ?? (download.resumable == nil ? nil : download.bytesTotal)
+        entry.hasClaim = quota.claim(max(total ?? 0, own), for: entry.machine.id, having: own)
+        return entry.hasClaim
+    }
+
+    /// Ends the claim of a download whose record tells all that it takes.
+    private func releaseRoom(of entry: Entry) {
+        entry.hasClaim = false
+        quota.release(entry.machine.id)
+        // Until the next count.
+        if fleet != nil { strayBytes += entry.machine.written.byteCount }
+    }
+
+    /// Starts queued downloads that have bytes already, in their order, as far as the quota holds without them: they were let in before.
+    private func startBegun() {
+        guard fleet == nil, !begun.isEmpty, quota.exception == nil, finishingCount < Self.mostFinishing else { return }
+        let waiting = begun.compactMap { entries[$0] }.filter { queue.canStart($0.machine.id) }
+            .sorted { $0.machine.record.download.rank < $1.machine.record.download.rank }
+        for entry in waiting {
+            guard quota.exception == nil else { return }
+            guard claimRoom(for: entry) else { continue }
+            if queue.start(entry.machine.id) { send(.turnGiven, to: entry) } else { releaseRoom(of: entry) }
+        }
     }
 
     // MARK: - Time
@@ -750,7 +805,7 @@ extension DownloadService {
             counters.bytesPerSecond = work.meter.bytesPerSecond(at: now)
             // One that waits for its speed limit does what it should.
             counters.isStalled = work.meter.isStalled(at: now) && !attempt.isHeldBack
-            guard let written = attempt.writtenIfAvailable else { continue }
+            let written = attempt.written
             let isDue = checkpoints.isDue(after: now - work.lastCheckpoint, running: running.count) {
                 written.byteCount - entry.machine.record.syncedBytes
             }

@@ -24,6 +24,7 @@ public actor DownloadService {
     let depot: any FileDepot
     let publisher: DownloadPublisher
     let reservations = DiskReservations()
+    let quota: QuotaReservations
     let probe: StoreProbe
     /// Holds the speed limit over all downloads; each has its own besides.
     let speedLimiter: SpeedLimiter
@@ -67,8 +68,13 @@ public actor DownloadService {
 
     /// Whether there is less free room on the disk than has to stay free.
     var isDiskLow = false
-    /// Bytes of finished files that no record tells of, as far as they have been looked for: with a quota only.
-    var strayBytes: Int64 = 0
+    /// Bytes of finished files that no record tells of, as far as they have been looked for: with a quota only. In a fleet, bytes of this
+    /// replica's part files that no transfer adds to.
+    var strayBytes: Int64 = 0 {
+        didSet { quota.note(unrecorded: strayBytes) }
+    }
+    /// Queued downloads that have bytes already: under a full quota they may still be the last one that goes beyond.
+    var begun: Set<DownloadID> = []
     /// Why nothing new starts, if that is so.
     var gate: WaitingReason?
     private var housekeeping: [Task<Void, Never>] = []
@@ -240,6 +246,13 @@ public actor DownloadService {
             }
         index = publisher.index
         events = publisher.hub
+        // A fleet's finished files are elsewhere, and part files of other replicas too.
+        quota =
+            if fleet == nil {
+                QuotaReservations(quota: configuration.quota) { [index] in index.keptBytes(except: $0) }
+            } else {
+                QuotaReservations(quota: configuration.quota)
+            }
         probe = StoreProbe(
             store,
             fullDirectory: { [configuration] in
@@ -879,7 +892,7 @@ extension DownloadService {
         if let entry = entries[id], let download = index.download(id) {
             let attempt = entry.machine.isPlacing ? entry.work?.attempt : nil
             return DownloadDetails(
-                download, entry.machine.record, coverage: attempt?.writtenIfAvailable ?? entry.machine.written,
+                download, entry.machine.record, coverage: attempt?.written ?? entry.machine.written,
                 connections: entry.work?.attempt?.openConnections ?? [])
         }
         let record: DownloadRecord?

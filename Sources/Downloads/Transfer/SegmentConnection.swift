@@ -1,5 +1,6 @@
 internal import HTTPClient
 internal import HTTPCore
+internal import Synchronization
 internal import System
 
 /// One connection of an attempt: hands what comes to it, and can be stopped at any time.
@@ -11,6 +12,8 @@ final class SegmentConnection: TransferSink {
     /// Which of the attempt's sources it is to.
     let source: Int
     private let attempt: TransferAttempt
+    /// Bytes that it has brought and that were written.
+    private let written = Atomic<Int64>(0)
 
     private struct State {
         var handle: TransferHandle?
@@ -56,12 +59,16 @@ final class SegmentConnection: TransferSink {
         return attempt.received(head, on: self)
     }
 
-    /// Notes how many bytes it has brought.
-    func sample(bytes: Int64, at now: ContinuousClock.Instant) {
+    /// Counts bytes that it has brought and that were written.
+    func count(_ bytes: Int) { written.add(Int64(bytes), ordering: .relaxed) }
+
+    /// Measures its speed; to be called a few times a second.
+    func sample(at now: ContinuousClock.Instant) {
+        let bytes = written.load(ordering: .relaxed)
         state.withLock { $0.meter.sample(bytes: bytes, at: now) }
     }
 
-    /// Where its response came from, `nil` before there is one, and its speed in bytes per second.
+    /// The address that its response came from, `nil` before there is one, and its speed in bytes per second.
     func facts(at now: ContinuousClock.Instant) -> (url: HTTPURL?, bytesPerSecond: Int64) {
         state.withLock { ($0.url, $0.meter.bytesPerSecond(at: now)) }
     }

@@ -32,7 +32,7 @@ extension TransferAttempt {
         state.lastFailure = nil
         _ = state.resume.askOtherSource()
         let connection = SegmentConnection(number: SegmentPlan.first, range: nil, source: next, of: self)
-        state.connections[connection.number] = connection
+        open(connection, &state)
         return [connection]
     }
 
@@ -43,6 +43,10 @@ extension TransferAttempt {
     ) -> [SegmentConnection] {
         guard state.sources.retireFirst() else { return [] }
         if state.part == nil {
+            guard order.quota.claim(total, for: order.id) else {
+                state.decide(.awaitRoom(total))
+                return []
+            }
             do throws(FileError) {
                 try acceptSaved(saved, total, &state)
             } catch {
@@ -53,7 +57,9 @@ extension TransferAttempt {
         report(.warning("\(host(of: state.sources.first)) is of no use for \(order.id): \(failure.failure.message)"))
         state.firstFailure = state.reportedFailure
         state.decided = nil
-        return prepare(state.plan.goOnInRanges(total: total), &state)
+        let openings = state.plan.goOnInRanges(total: total)
+        progress.set(state.plan.written)
+        return prepare(openings, &state)
     }
 
     /// The first source said nothing in this attempt: what it said in an earlier one holds.

@@ -81,6 +81,10 @@ extension TransferAttempt {
             state.fail(failure)
             return (.stop, [])
         }
+        guard order.quota.claim(body.entity.total ?? body.end ?? body.offset, for: order.id) else {
+            state.decide(.awaitRoom(body.entity.total))
+            return (.stop, [])
+        }
         let openings = state.plan.begin(
             at: body.offset, end: body.end, total: body.entity.total,
             dividing: body.isResumable && !state.resume.usesOneStream)
@@ -97,6 +101,7 @@ extension TransferAttempt {
             state.expectation.mediaType = mediaType ?? state.expectation.mediaType
             state.firstFailure = nil
             state.sources.note(body.entity, of: state.sources.first)
+            progress.set(written)
             counters.received = written.byteCount
             report(
                 .accepted(

@@ -9,7 +9,7 @@ internal import System
 /// as `SegmentPlan` says. An attempt accepts one entity at most. If that is another one than the kept bytes are of, the new bytes go to a
 /// replacement beside the part file, and the service swaps the two only after the store has recorded that the old bytes are given up. Until
 /// then a crash finds the old bytes untouched under the old validators; at no moment do records of one version point at bytes of another.
-final class TransferAttempt: CoverageSource {
+final class TransferAttempt: Sendable {
     /// What does not change while the attempt runs.
     struct Order: Sendable {
         let id: DownloadID
@@ -25,6 +25,8 @@ final class TransferAttempt: CoverageSource {
         /// The digest that the client named, if it did.
         let checksum: Checksum?
         let reservations: DiskReservations
+        /// Asked before a response is accepted, and as a body of unknown length grows.
+        var quota = QuotaReservations()
         /// The most connections.
         let connections: Int
         /// The request to the download's URL and to each mirror, but for range and condition. The first one is asked first.
@@ -64,6 +66,8 @@ final class TransferAttempt: CoverageSource {
         enum Decision {
             case whole
             case askAgain(ResumeDecision.Ask)
+            /// The quota has no room for a file of this many bytes, if that is known.
+            case awaitRoom(Int64?)
             case failed
         }
 
@@ -76,7 +80,7 @@ final class TransferAttempt: CoverageSource {
         var failure: SourceFailure? {
             switch decided {
             case .failed, nil: lastFailure
-            case .whole, .askAgain: nil
+            case .whole, .askAgain, .awaitRoom: nil
             }
         }
 
@@ -109,6 +113,9 @@ final class TransferAttempt: CoverageSource {
     /// Bytes received, for everybody to read.
     let counters: TransferCounters
     let state: Locked<State>
+    /// Written bytes and open connections, for readers: `state` is locked while a response is accepted, which may wait for a disk, and for
+    /// a moment with every piece that comes.
+    let progress: TransferProgress
     /// What the bytes there were at the beginning belong to.
     let saved: SavedEntity
     /// How many bytes there were at the beginning.
@@ -133,12 +140,12 @@ final class TransferAttempt: CoverageSource {
         self.saved = saved
         savedCount = written.byteCount
         expectedSource = order.sources.firstIndex { $0.url.string == saved.source ?? order.url } ?? 0
-        counters = TransferCounters(received: written.byteCount)
+        progress = TransferProgress(written: written)
+        counters = TransferCounters(received: written.byteCount, progress: progress)
         let plan = SegmentPlan(written: written, limits: SegmentPlan.Limits(connections: max(1, order.connections)))
         let replaced = order.sources.indices.filter { resume.replacedSources.contains(order.sources[$0].url.string) }
         let sources = SourceTable(count: order.sources.count, excluding: Set(replaced))
         state = Locked(State(resume: resume, plan: plan, sources: sources, hasher: hasher, expectation: order.expectation))
-        counters.ask(self)
     }
 
     /// Begins; the end is reported even if it comes at once.
@@ -146,7 +153,7 @@ final class TransferAttempt: CoverageSource {
         let (connection, sent, isCancelled) = state.withLock { state in
             let source = state.sources.first
             let connection = SegmentConnection(number: SegmentPlan.first, range: nil, source: source, of: self)
-            state.connections[connection.number] = connection
+            open(connection, &state)
             return (connection, source == expectedSource ? ask : state.resume.askOtherSource(), state.isCancelled)
         }
         if isCancelled { connection.cancel() }
@@ -168,30 +175,20 @@ final class TransferAttempt: CoverageSource {
         }
     }
 
-    /// Which bytes have been written to the part file so far.
-    var written: Coverage { state.withLock { $0.plan.written } }
+    /// The bytes that have been written to the part file so far.
+    var written: Coverage { progress.written }
 
-    /// The same for who must not wait; `nil` if it cannot be said just now.
-    var writtenIfAvailable: Coverage? { state.withLockIfAvailable { $0.plan.written } }
-
-    /// Whether it waits for a speed limit, rather than for the origin; or for something here, if that cannot be said just now.
-    var isHeldBack: Bool {
-        state.withLockIfAvailable { Array($0.connections.values) }?.contains { $0.isHeldBack } ?? true
-    }
+    /// Whether it waits for a speed limit, rather than for the origin; or for a disk here, which holds the lock meanwhile.
+    var isHeldBack: Bool { progress.connections.contains { $0.isHeldBack } || state.withLockIfAvailable({ _ in }) == nil }
 
     /// Measures the connections' speeds; to be called a few times a second.
     func sampleConnections(at now: ContinuousClock.Instant) {
-        state.withLockIfAvailable { state in
-            for connection in state.connections.values {
-                connection.sample(bytes: state.plan.segments[connection.number]?.count ?? 0, at: now)
-            }
-        }
+        for connection in progress.connections { connection.sample(at: now) }
     }
 
-    /// The connections that are open or being opened, in the order of their making; none, if that cannot be said just now.
+    /// The connections that are open or being opened, in the order of their making.
     var openConnections: [DownloadDetails.Connection] {
-        let connections = state.withLockIfAvailable { Array($0.connections.values) } ?? []
-        return connections.sorted { $0.number < $1.number }.map { connection in
+        progress.connections.sorted { $0.number < $1.number }.map { connection in
             let facts = connection.facts(at: .now)
             let url = order.sources[connection.source].url.string
             return DownloadDetails.Connection(
@@ -215,6 +212,11 @@ final class TransferAttempt: CoverageSource {
                 state.fail(DownloadFailure(.transferBroken, "the origin sent more than it announced"))
                 return nil
             }
+            // A body of unknown length takes its room as it comes.
+            if state.plan.total == nil, !order.quota.claim(placement.offset + Int64(placement.count), for: order.id) {
+                state.decide(.awaitRoom(nil))
+                return nil
+            }
             for number in placement.superseded { state.connections[number]?.cancel() }
             // A body that passes over bytes which are there does not write over them: they are what has been hashed.
             let missing = state.plan.written.gaps(in: placement.offset..<placement.offset + Int64(placement.count))
@@ -232,7 +234,11 @@ final class TransferAttempt: CoverageSource {
             return .stop
         }
         let (hasher, prefix) = state.withLock { state -> (StreamingHasher, Int64) in
-            if state.plan.wrote(connection.number, placement.offset..<placement.offset + Int64(placement.count)) {
+            let range = placement.offset..<placement.offset + Int64(placement.count)
+            if state.plan.wrote(connection.number, range) {
+                // First the ranges: a reader that has the count finds at least as much in them.
+                progress.insert(range)
+                connection.count(placement.count)
                 counters.received = state.plan.written.byteCount
             }
             return (state.hasher, state.plan.written.prefix)
@@ -248,6 +254,7 @@ final class TransferAttempt: CoverageSource {
     func finished(_ outcome: Result<TransferSummary, ClientError>, on connection: SegmentConnection) {
         let (opened, ending, hasher) = state.withLock { state -> ([SegmentConnection], TransferReport.Ending?, StreamingHasher) in
             state.connections[connection.number] = nil
+            progress.ended(connection)
             let opened = follow(outcome, of: connection, &state) + tryMirrors(&state)
             counters.connections = state.connections.count
             return (opened, state.connections.isEmpty ? end(outcome, &state) : nil, state.hasher)
@@ -306,6 +313,7 @@ final class TransferAttempt: CoverageSource {
         switch state.decided {
         case .whole: return .whole
         case .askAgain(let ask): return .askAgain(ask)
+        case .awaitRoom(let total): return .awaitRoom(total)
         case nil where state.part != nil && state.plan.isWhole: return .whole
         case .failed, nil: break
         }
@@ -329,11 +337,17 @@ final class TransferAttempt: CoverageSource {
         let opened = openings.map { opening in
             let source = state.sources.next(busy: state.connections.values.map(\.source), combining: isProven(state))
             let connection = SegmentConnection(number: opening.connection, range: opening.range, source: source, of: self)
-            state.connections[connection.number] = connection
+            open(connection, &state)
             return connection
         }
         counters.connections = state.connections.count
         return opened
+    }
+
+    /// Counts a connection as open from now on.
+    func open(_ connection: SegmentConnection, _ state: inout State) {
+        state.connections[connection.number] = connection
+        progress.opened(connection)
     }
 
     /// Asks for segments, each with the validator that the file had when its source was first asked.

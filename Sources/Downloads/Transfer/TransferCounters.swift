@@ -1,5 +1,4 @@
 internal import Synchronization
-internal import System
 
 /// What a running transfer tells without a message: the transfer thread adds, any thread samples.
 final class TransferCounters: Sendable {
@@ -7,16 +6,15 @@ final class TransferCounters: Sendable {
     private let speed = Atomic<Int64>(0)
     private let stalledFlag = Atomic<Bool>(false)
     private let openConnections = Atomic<Int>(1)
+    /// The written ranges of a transfer of this service. It outlasts the transfer: until the file has its name, they are what there is.
+    private let progress: TransferProgress?
 
-    private struct Source {
-        weak var coverage: (any CoverageSource)?
-    }
-
-    private let source = Locked(Source())
-
-    /// - Parameter received: bytes already in the part file.
-    init(received: Int64) {
+    /// - Parameters:
+    ///   - received: bytes already in the part file.
+    ///   - progress: the transfer's ranges; nil for a transfer of another replica.
+    init(received: Int64, progress: TransferProgress? = nil) {
         receivedBytes = Atomic(received)
+        self.progress = progress
     }
 
     /// Bytes in the part file, in bytes.
@@ -43,17 +41,12 @@ final class TransferCounters: Sendable {
         set { openConnections.store(newValue, ordering: .relaxed) }
     }
 
-    /// Where in the part file the bytes are, asked of the transfer itself; `nil` once there is none.
-    var written: Coverage? { source.withLock { $0.coverage }?.written }
+    /// The ranges of the part file that are written; `nil` if they are not known here.
+    var written: Coverage? { progress?.written }
 
     /// The transfer has ended: nothing comes any more.
     func end() {
         bytesPerSecond = 0
         isStalled = false
-    }
-
-    /// Names the transfer that knows where the bytes are.
-    func ask(_ coverage: any CoverageSource) {
-        source.withLock { $0.coverage = coverage }
     }
 }

@@ -50,6 +50,8 @@ struct TransferReport: Sendable {
             case whole
             /// The origin should be asked differently, at once.
             case askAgain(ResumeDecision.Ask)
+            /// The quota has no room for the file, or for more of it: its length in bytes, if that is known.
+            case awaitRoom(Int64?)
             /// Stopped because it was told to.
             case cancelled
             case failed(DownloadFailure, retryAfter: Duration?)

@@ -133,23 +133,18 @@ struct SnapshotIndexTests {
         #expect(index.reference(toURL: url) == nil)
     }
 
-    @Test("ranges are asked of the transfer while there is one, and are the first bytes where nothing else is known")
+    @Test("ranges are the transfer's, also once it has ended, and are the first bytes where nothing else is known")
     func ranges() {
-        final class Source: CoverageSource {
-            let written: Coverage
-            init(_ ranges: [Range<Int64>]) {
-                var coverage = Coverage()
-                for range in ranges { coverage.insert(range) }
-                written = coverage
-            }
-        }
         let (index, ids) = index()
         var download = Download(id: ids[4], url: "http://example.com/4", state: .downloading, createdAt: ids[4].createdAt)
         download.bytesReceived = 15
-        let (counters, source) = (TransferCounters(received: 15), Source([0..<10, 40..<45]))
-        counters.ask(source)
+        let progress = TransferProgress(written: Coverage(prefix: 10))
+        let counters = TransferCounters(received: 15, progress: progress)
         index.publish(download, counters: counters)
-        #expect(index.download(ids[4])?.receivedRanges == source.written.ranges)
+        progress.insert(40..<45)
+        #expect(index.download(ids[4])?.receivedRanges == [0..<10, 40..<45])
+        counters.end()
+        #expect(index.download(ids[4])?.receivedRanges == [0..<10, 40..<45])
         download.state = .completed
         index.publish(download, counters: nil)
         #expect(index.download(ids[4])?.receivedRanges == [0..<15])

@@ -380,7 +380,8 @@ struct MachineModel {
         } else if running.isStopped {
             outcome = .cancelled
         } else {
-            switch random.number(below: 8) {
+            switch random.number(below: 9) {
+            case 8: outcome = .awaitRoom(Self.total)
             case 0: outcome = .failed(DownloadFailure(.httpStatus, "404", httpStatus: 404), retryAfter: nil)
             case 1: outcome = .failed(DownloadFailure(.httpStatus, "503", httpStatus: 503), retryAfter: .seconds(1))
             default: outcome = .failed(DownloadFailure(.transferBroken, "broken"), retryAfter: nil)

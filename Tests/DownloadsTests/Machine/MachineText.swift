@@ -16,6 +16,7 @@ extension DownloadMachine.Event {
             switch ending.outcome {
             case .whole: "ended whole"
             case .askAgain: "ended to ask again"
+            case .awaitRoom: "ended to await room"
             case .cancelled: "ended as told"
             case .failed(let failure, let retryAfter):
                 "ended \(failure.retryable ? "retryable" : "for good")\(retryAfter == nil ? "" : " with Retry-After")"

@@ -1,0 +1,45 @@
+internal import System
+
+/// The written bytes and the open connections of a running transfer, for readers on any thread.
+///
+/// It has a lock of its own, which is held only to insert a range or to copy a value: a reader always gets the present state, and never
+/// waits for a disk. Only the transfer changes it, in the order of its own changes.
+final class TransferProgress: Sendable {
+    private struct State {
+        var written: Coverage
+        var connections: [SegmentConnection] = []
+    }
+
+    private let state: Locked<State>
+
+    /// - Parameter written: bytes already in the part file.
+    init(written: Coverage) {
+        state = Locked(State(written: written))
+    }
+
+    /// The bytes in the part file that belong to the file as it is fetched now.
+    var written: Coverage { state.withLock { $0.written } }
+
+    /// The connections that are open or being opened.
+    var connections: [SegmentConnection] { state.withLock { $0.connections } }
+
+    /// Adds bytes that have been written.
+    func insert(_ range: Range<Int64>) {
+        state.withLock { $0.written.insert(range) }
+    }
+
+    /// Replaces the coverage, for a response that does not go on from the bytes before.
+    func set(_ written: Coverage) {
+        state.withLock { $0.written = written }
+    }
+
+    /// Adds a connection.
+    func opened(_ connection: SegmentConnection) {
+        state.withLock { $0.connections.append(connection) }
+    }
+
+    /// Removes a connection that has ended.
+    func ended(_ connection: SegmentConnection) {
+        state.withLock { $0.connections.removeAll { $0 === connection } }
+    }
+}

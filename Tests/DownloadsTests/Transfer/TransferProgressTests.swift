@@ -1,0 +1,76 @@
+import Dispatch
+import Foundation
+import HTTPClient
+import HTTPCore
+import System
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// Reading how far a transfer is while its own lock is held.
+@Suite("Progress for readers", .timeLimit(.minutes(3)))
+struct TransferProgressTests {
+    @Test("ranges, connections and their sources can be read while the transfer is locked, as it is during a wait for a disk")
+    func locked() async throws {
+        let fixture = try await ServiceFixture()
+        let query = "size=24000000&seed=231&fault=stall@3000000"
+        let made = try await fixture.add(query) { $0.segments = 3 }
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 0 && $0.segments == 3 }
+        let attempt = try #require(await fixture.service.attempt(of: made.id))
+        try await until { attempt.written.byteCount == 9_000_000 }
+        let entered = Gate()
+        let leave = DispatchSemaphore(value: 0)
+        let thread = Task.detached {
+            attempt.state.withLock { _ in
+                entered.open()
+                _ = leave.wait(timeout: .now() + 60)
+            }
+        }
+        try await entered.wait()
+        let details = try await fixture.service.details(of: made.id)
+        #expect(details.connections.count == 3)
+        #expect(details.sources.map(\.isUsed) == [true])
+        #expect(details.coverage.count == 3)
+        #expect(details.coverage.reduce(0) { $0 + $1.upperBound - $1.lowerBound } == 9_000_000)
+        let shown = try #require(fixture.service.index.download(made.id))
+        #expect(shown.receivedRanges.count == 3)
+        #expect(shown.bytesReceived == 9_000_000)
+        leave.signal()
+        await thread.value
+        _ = try await fixture.service.perform(.cancel, on: made.id)
+        await fixture.service.shutdown()
+    }
+
+    @Test(
+        "at full speed every ask finds the ranges and the connections of its moment, and never fewer bytes than before",
+        arguments: [1, 4])
+    func fullSpeed(segments: Int) async throws {
+        let fixture = try await ServiceFixture()
+        let total: Int64 = 200_000_000
+        let made = try await fixture.add("size=\(total)&seed=232&pace=60000000") { $0.segments = segments }
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 0 }
+        var most: Int64 = 0
+        var asks = 0
+        while true {
+            let before = try #require(fixture.service.index.download(made.id))
+            let details = try await fixture.service.details(of: made.id)
+            let after = try #require(fixture.service.index.download(made.id))
+            guard after.state == .downloading, after.bytesReceived < total else { break }
+            let count = details.coverage.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
+            try #require(count >= before.bytesReceived && count >= most)
+            try #require(!details.connections.isEmpty)
+            try #require(!before.receivedRanges.isEmpty)
+            most = count
+            asks += 1
+        }
+        #expect(asks > 20)
+        #expect(try await fixture.end(of: made.id).state == .completed)
+        await fixture.service.shutdown()
+    }
+}
+
+extension DownloadService {
+    /// The transfer of a download that has one.
+    func attempt(of id: DownloadID) -> TransferAttempt? { entries[id]?.work?.attempt }
+}
