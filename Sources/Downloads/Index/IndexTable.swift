@@ -7,9 +7,9 @@ struct IndexTable: Sendable {
     /// What readers walk.
     private(set) var view: IndexView
     private var places: [DownloadID: Place] = [:]
-    /// The newest download of each URL, and the earlier ones where there are any, by creation.
+    /// The newest download of each URL, and the earlier ones where there are any.
     private var newest: [String: Place] = [:]
-    private var earlier: [String: OrderedPlaces] = [:]
+    private var earlier: [String: Earlier] = [:]
     /// Places of removed downloads, to be used again.
     private var free: [Place] = []
     /// The downloads that carry each label, by creation. Not part of the view: there may be as many labels as downloads.
@@ -22,6 +22,45 @@ struct IndexTable: Sendable {
     private var byEnd: OrderedPlaces?
 
     private let queue: QueueStatus
+
+    /// The downloads of one URL but for the newest, each list by creation.
+    private struct Earlier: Sendable {
+        var lists = [OrderedPlaces](repeating: OrderedPlaces(by: .identity), count: Standing.allCases.count)
+
+        var isEmpty: Bool { lists.allSatisfy { $0.count == 0 } }
+
+        mutating func insert(_ place: Place, _ standing: Standing, in entries: IndexEntries) {
+            lists[standing.rawValue].insert(place, in: entries)
+        }
+
+        mutating func remove(_ place: Place, _ standing: Standing, in entries: IndexEntries) {
+            lists[standing.rawValue].remove(place, in: entries)
+        }
+
+        /// The one that was created last.
+        func last(in entries: IndexEntries) -> Place? {
+            var walk = MergedWalk(lists, .newest, after: nil, entries)
+            return walk.nextPlace()
+        }
+    }
+
+    /// Whether a download can stand for its URL.
+    private enum Standing: Int, CaseIterable {
+        /// It is live, or its file is there as far as its record tells.
+        case current
+        /// Its file was found missing.
+        case missing
+        /// It has failed, or was cancelled.
+        case ended
+
+        init(_ download: Download) {
+            if download.state == .completed {
+                self = download.fileMissing ? .missing : .current
+            } else {
+                self = download.state.isLive ? .current : .ended
+            }
+        }
+    }
 
     /// An empty one.
     /// - Parameters:
@@ -42,12 +81,25 @@ struct IndexTable: Sendable {
         newest[url].flatMap { view.entries[$0] }
     }
 
-    /// All downloads of a URL, newest first.
-    func entries(ofURL url: String) -> [IndexEntry] {
+    /// The newest downloads of a URL: first those that can stand for it, then those whose file was found missing, then those that have ended
+    /// otherwise.
+    /// - Parameter limit: how many of each kind at most.
+    func entries(ofURL url: String, atMost limit: Int) -> [IndexEntry] {
         guard let newest = newest(ofURL: url) else { return [] }
-        var found = [newest]
-        var walk = earlier[url]?.walk(descending: true, in: view.entries)
-        while let place = walk?.next() { if let entry = view.entries[place] { found.append(entry) } }
+        let standing = Standing(newest.download)
+        var found: [IndexEntry] = []
+        for (offset, kind) in Standing.allCases.enumerated() {
+            var left = limit
+            if kind == standing {
+                found.append(newest)
+                left -= 1
+            }
+            var walk = earlier[url]?.lists[offset].walk(descending: true, in: view.entries)
+            while left > 0, let place = walk?.next() {
+                if let entry = view.entries[place] { found.append(entry) }
+                left -= 1
+            }
+        }
         return found
     }
 
@@ -188,6 +240,12 @@ struct IndexTable: Sendable {
         if before.url != now.url {
             removeURL(of: before, at: place)
             insertURL(of: now, at: place)
+        } else {
+            let (former, standing) = (Standing(before), Standing(now))
+            if former != standing, newest[now.url] != place {
+                earlier[now.url]?.remove(place, former, in: view.entries)
+                earlier[now.url]?.insert(place, standing, in: view.entries)
+            }
         }
         if before.url != now.url || before.filename != now.filename || before.trackName != now.trackName {
             view.texts.set(now, at: place)
@@ -220,20 +278,22 @@ struct IndexTable: Sendable {
         guard let known = newest.updateValue(place, forKey: download.url), let entry = view.entries[known] else { return }
         let isNewest = entry.download.id < download.id
         if !isNewest { newest[download.url] = known }
-        earlier[download.url, default: OrderedPlaces(by: .identity)].insert(isNewest ? known : place, in: view.entries)
+        earlier[download.url, default: Earlier()].insert(
+            isNewest ? known : place, Standing(isNewest ? entry.download : download), in: view.entries)
     }
 
     private mutating func removeURL(of download: Download, at place: Place) {
         let url = download.url
         if newest[url] == place {
-            var walk = earlier[url]?.walk(descending: true, in: view.entries)
-            let next = walk?.next()
+            let next = earlier[url]?.last(in: view.entries)
             newest[url] = next
-            if let next { earlier[url]?.remove(next, in: view.entries) }
+            if let next, let entry = view.entries[next] {
+                earlier[url]?.remove(next, Standing(entry.download), in: view.entries)
+            }
         } else {
-            earlier[url]?.remove(place, in: view.entries)
+            earlier[url]?.remove(place, Standing(download), in: view.entries)
         }
-        if earlier[url]?.count == 0 { earlier[url] = nil }
+        if earlier[url]?.isEmpty ?? false { earlier[url] = nil }
     }
 }
 

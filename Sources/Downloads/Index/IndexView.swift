@@ -171,7 +171,9 @@ struct MergedWalk: Sendable, IteratorProtocol {
         walks = lists.map { $0.walk(descending: order == .newest, after: after?.value, in: entries) }
     }
 
-    mutating func next() -> IndexEntry? {
+    mutating func next() -> IndexEntry? { nextPlace().flatMap { entries[$0] } }
+
+    mutating func nextPlace() -> Place? {
         var best: (walk: Int, entry: IndexEntry)?
         for number in walks.indices {
             guard let entry = walks[number].peek.flatMap({ entries[$0] }) else { continue }
@@ -179,7 +181,6 @@ struct MergedWalk: Sendable, IteratorProtocol {
             best = (number, entry)
         }
         guard let best else { return nil }
-        _ = walks[best.walk].next()
-        return best.entry
+        return walks[best.walk].next()
     }
 }

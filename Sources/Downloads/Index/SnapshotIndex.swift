@@ -61,9 +61,14 @@ public final class SnapshotIndex: Sendable {
         return (download.id, download.state)
     }
 
-    /// All downloads of a URL, newest first.
-    func downloads(ofURL url: String) -> [Download] {
-        let found = state.withLock { $0.table.entries(ofURL: url) }
+    /// Whether there is any download of a URL.
+    func hasDownload(ofURL url: String) -> Bool { state.withLock { $0.table.newest(ofURL: url) } != nil }
+
+    /// The newest downloads of a URL: first those that can stand for it, then those whose file was found missing, then those that have ended
+    /// otherwise.
+    /// - Parameter limit: how many of each kind at most.
+    func downloads(ofURL url: String, atMost limit: Int = 16) -> [Download] {
+        let found = state.withLock { $0.table.entries(ofURL: url, atMost: limit) }
         return found.map { entry in
             var current = entry.current
             current.position = position(of: current)

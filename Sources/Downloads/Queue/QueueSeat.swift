@@ -17,10 +17,14 @@ struct QueueSeat: Sendable, Equatable {
     /// Others that arrive anew, at the places that they have: between them there was no room left.
     var others: [Other] = []
 
-    /// One of them.
+    /// A member of the queue that gets another arrival, and keeps its position.
     struct Other: Sendable, Equatable {
         let id: DownloadID
         let arrival: DownloadID
+        /// The rank before.
+        let former: QueueRank
+        /// The rank afterwards.
+        var rank: QueueRank { QueueRank(priority: former.priority, arrival: arrival) }
     }
 
     /// With less between two arrivals nobody is placed there: as what arrives has to be nobody else's.
@@ -92,8 +96,8 @@ struct QueueSeat: Sendable, Equatable {
                 arrival += step
                 if offset == position { rank.arrival = DownloadID(value: arrival) }
                 if offset == position { arrival += step }
-                guard offset < end, let id = others.id(offset) else { continue }
-                self.others.append(Other(id: id, arrival: DownloadID(value: arrival)))
+                guard offset < end, let id = others.id(offset), let former = others.rank(offset) else { continue }
+                self.others.append(Other(id: id, arrival: DownloadID(value: arrival), former: former))
             }
             return
         }
@@ -132,44 +136,5 @@ extension Int {
     fileprivate func saturatingAdd(_ other: Int) -> Int {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
-    }
-}
-
-/// A queue, and downloads besides that are about to enter it.
-struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
-    private let base: Base
-    /// Those, in order, each with how many of the queue precede it.
-    private var added: [(id: DownloadID, rank: QueueRank, preceding: Int)] = []
-
-    init(_ base: Base) {
-        self.base = base
-    }
-
-    mutating func insert(_ id: DownloadID, _ rank: QueueRank) {
-        added.insert((id, rank, base.count(below: rank)), at: index(of: rank))
-    }
-
-    var count: Int { base.count + added.count }
-
-    func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)? {
-        // The first of those added that stands there or behind it.
-        var (low, high) = (0, added.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if added[middle].preceding + middle < offset { low = middle + 1 } else { high = middle }
-        }
-        if low < added.count, added[low].preceding + low == offset { return (added[low].id, added[low].rank) }
-        return base.member(at: offset - low)
-    }
-
-    func count(below rank: QueueRank) -> Int { base.count(below: rank) + index(of: rank) }
-
-    private func index(of rank: QueueRank) -> Int {
-        var (low, high) = (0, added.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if added[middle].rank < rank { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

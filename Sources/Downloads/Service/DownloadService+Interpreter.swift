@@ -91,6 +91,8 @@ extension DownloadService {
         case machine(DownloadID, DownloadMachine.Timer)
         /// Somebody has waited long enough for an answer.
         case answer(DownloadMachine.Waiter)
+        /// A request has waited long enough for a result.
+        case expiry(DownloadMachine.Waiter)
         /// A minute has begun: another limit may hold.
         case speedSchedule
     }
@@ -749,6 +751,7 @@ extension DownloadService {
             switch key {
             case .machine(let id, let timer): send(.timer(timer), to: id)
             case .answer(let waiter): answer(waiter, .failure(.unconfirmed))
+            case .expiry(let number): expire(number)
             case .speedSchedule: limitSpeed()
             }
         }

@@ -83,6 +83,10 @@ public actor DownloadService {
     private var pendingURLs: [String: [Follower]] = [:]
     /// Names in aria2's RPC that clients have chosen for downloads that are being made durable.
     private var pendingGIDs: Set<DownloadGID> = []
+    /// Downloads that are being made durable, and will be in the queue then; not in a fleet.
+    private var arriving = RankedDownloads()
+    /// Arrivals that some of them get once they are durable, to make room for others.
+    private var lateArrivals: [DownloadID: DownloadID] = [:]
     /// Records that are being read, with those who wait for them.
     private var reading: [DownloadID: [Follower]] = [:]
     /// What became of requests with a key, and those that are being carried out.
@@ -91,9 +95,11 @@ public actor DownloadService {
     /// Whether settings are being changed, and those who wait for their turn.
     private var isChangingSettings = false
     private var settingsWaiters: [Follower] = []
-    /// Somebody who waits for another one to do the like. If that one has waited for the store in vain, so has this one: one after
+    /// Resumes a request that waits for another request of its kind. If that one waited for the store in vain, so did this one: one after
     /// another, they would wait without an end.
-    private typealias Follower = CheckedContinuation<DownloadError?, Never>
+    private typealias Follower = @Sendable (DownloadError?) -> Void
+    /// Ends waits whose time is over.
+    private var expirations: [DownloadMachine.Waiter: @Sendable () -> Void] = [:]
 
     /// What those are told who wait for somebody that fails so: nothing of theirs has been done.
     private static func passedOn(_ error: DownloadError?) -> DownloadError? {
@@ -218,10 +224,11 @@ public actor DownloadService {
             changes += idempotency.remember(record, now: trustedTime).map(StoreChange.forget)
         }
         let epoch = contents.events.nextEpoch(now: clock.now)
-        do throws(StoreError) {
-            try await store.submit(changes + [.beginEpoch(epoch)]).wait()
-        } catch {
-            throw DownloadsStartError(error.description)
+        if let error = await store.submit(changes + [.beginEpoch(epoch)]).failure(within: Self.answerLimit) {
+            await store.close()
+            guard fleet == nil, error.isInterruption else { throw DownloadsStartError(error.description) }
+            throw DownloadsStartError(
+                "\(configuration.dataDirectory)/pawl.sqlite cannot be written: another program holds the records")
         }
         self.configuration = configuration
         self.client = client
@@ -398,13 +405,15 @@ extension DownloadService {
     ///   - key: the request's key, which has been claimed.
     /// - Returns: the new download, or the URL's existing one.
     /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `gidInUse`, `invalid`, `insufficientStorage`,
-    ///   `overloaded`, `storeFailed`.
+    ///   `overloaded`, `unconfirmed` (it took too long, and may still happen), `storeFailed`.
     public func add(_ new: NewDownload, key: RequestKey? = nil) async throws(DownloadError) -> Addition {
+        let deadline = ContinuousClock.now + Self.answerLimit
         while true {
-            _ = try await prepare([new], label: nil)
-            var drafts = Drafts(ExtendedQueue(index.waiting))
-            let addition = try plan(new, &drafts)
-            if try await keep(drafts, [.success(addition)], key) { return addition }
+            _ = try await prepare([new], label: nil, by: deadline)
+            var drafts = Drafts(ExtendedQueue(index.waiting, adding: arriving))
+            let planned = try plan(new, &drafts)
+            let addition = positioned(planned, drafts)
+            if try await keep(drafts, [.success(addition)], key, by: deadline) { return addition }
             // Another replica was faster with the URL, or with the key.
             guard let kept = try await keptElsewhere(key)?.first else { continue }
             switch kept {
@@ -422,13 +431,14 @@ extension DownloadService {
     ///     been done even if it throws.
     ///   - key: the request's key, which has been claimed.
     /// - Returns: what became of each, in their order.
-    /// - Throws: `insufficientStorage`, `overloaded`, `storeFailed`.
+    /// - Throws: `insufficientStorage`, `overloaded`, `unconfirmed` (it took too long, and may still happen), `storeFailed`.
     public func add(
         _ items: [Result<NewDownload, Addition.Refusal>], label: String? = nil, key: RequestKey? = nil
     ) async throws(DownloadError) -> [Addition.Outcome] {
+        let deadline = ContinuousClock.now + Self.answerLimit
         while true {
-            let takenIn = try await prepare(items.compactMap { try? $0.get() }, label: label)
-            var drafts = Drafts(ExtendedQueue(index.waiting))
+            let takenIn = try await prepare(items.compactMap { try? $0.get() }, label: label, by: deadline)
+            var drafts = Drafts(ExtendedQueue(index.waiting, adding: arriving))
             drafts.takenIn = takenIn
             drafts.parts = parts(ofWork: label)
             var outcomes: [Addition.Outcome] = []
@@ -444,7 +454,10 @@ extension DownloadService {
                     }
                 }
             }
-            if try await keep(drafts, outcomes, key) { return outcomes }
+            for offset in outcomes.indices {
+                if case .success(let addition) = outcomes[offset] { outcomes[offset] = .success(positioned(addition, drafts)) }
+            }
+            if try await keep(drafts, outcomes, key, by: deadline) { return outcomes }
             if let kept = try await keptElsewhere(key) { return kept }
         }
     }
@@ -464,29 +477,57 @@ extension DownloadService {
     /// Waits until nothing is under way that decides whether one of these is a duplicate: a finished file is being looked at, or the first
     /// download of its URL is being made durable. What is there of the work that is called `label` is made ready to be returned.
     /// - Returns: what has been made ready so, and is to be returned whatever became of it since.
-    private func prepare(_ requests: [NewDownload], label: String?) async throws(DownloadError) -> Set<DownloadID> {
+    private func prepare(
+        _ requests: [NewDownload], label: String?, by deadline: ContinuousClock.Instant
+    ) async throws(DownloadError) -> Set<DownloadID> {
         guard !isShuttingDown else { throw .shuttingDown }
         guard !store.isCongested else { throw .overloaded }
         // Another replica may have removed what would be returned.
-        if requests.contains(where: { $0.onDuplicate != .new && !index.downloads(ofURL: $0.url.string).isEmpty }) {
+        if requests.contains(where: { $0.onDuplicate != .new && index.hasDownload(ofURL: $0.url.string) }) {
             try await catchUp()
         }
-        for request in requests where request.onDuplicate != .new {
-            for download in index.downloads(ofURL: request.url.string) where download.state == .completed {
-                _ = try? await currentFile(of: download.id)
-            }
-        }
+        await recogniseFiles(of: Set(requests.lazy.filter { $0.onDuplicate != .new }.map(\.url.string)), by: deadline)
         // Last: whatever else is waited for, another request for the same may come meanwhile.
         var takenIn: Set<DownloadID> = []
-        repeat { try await awaitPending(requests) } while try await takeIn(requests, label: label, &takenIn)
+        repeat {
+            try await awaitPending(requests, by: deadline)
+        } while try await takeIn(requests, label: label, &takenIn, by: deadline)
         guard !isShuttingDown else { throw .shuttingDown }
         return takenIn
     }
 
+    /// Looks for a finished file of each URL that can stand for it, the newest first, and notes which are missing or there again.
+    ///
+    /// At most ``candidateLimit`` files are looked at for a URL. What is found missing is no candidate any more.
+    private func recogniseFiles(of urls: Set<String>, by deadline: ContinuousClock.Instant) async {
+        var changes: [(DownloadMachine.Command.Request, Download)] = []
+        for url in urls {
+            for download in index.downloads(ofURL: url, atMost: Self.candidateLimit) {
+                if download.state.isLive { break }
+                guard let file = download.published else { continue }
+                if hasFile(download) { break }
+                do throws(FinishedFileError) {
+                    let found = try await recognise(file, of: download.id)
+                    if let change = noted(found, of: download) { changes.append((change, download)) }
+                    if found != nil { break }
+                } catch {
+                    // A disk that cannot be read proves nothing.
+                    continue
+                }
+            }
+        }
+        for start in stride(from: 0, to: changes.count, by: Self.bulkPiece) {
+            _ = try? await ask(changes[start...].prefix(Self.bulkPiece), by: deadline)
+        }
+    }
+
+    /// The most downloads of one URL, or of one part of a work, that are candidates for a request; of each kind.
+    private static let candidateLimit = 8
+
     /// Waits until no first download of these is being made durable.
-    private func awaitPending(_ requests: [NewDownload]) async throws(DownloadError) {
+    private func awaitPending(_ requests: [NewDownload], by deadline: ContinuousClock.Instant) async throws(DownloadError) {
         while let request = requests.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
-            if let failure = await withCheckedContinuation({ pendingURLs[request.url.string]?.append($0) }) { throw failure }
+            try await follow(by: deadline) { pendingURLs[request.url.string]?.append($0) }
         }
     }
 
@@ -495,7 +536,7 @@ extension DownloadService {
     /// - Parameter known: those that it was done to.
     /// - Returns: whether there were any besides, and it took a while.
     private func takeIn(
-        _ requests: [NewDownload], label: String?, _ known: inout Set<DownloadID>
+        _ requests: [NewDownload], label: String?, _ known: inout Set<DownloadID>, by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Bool {
         guard let label else { return false }
         var steps: [(DownloadMachine.Command.Request, Download)] = []
@@ -525,7 +566,7 @@ extension DownloadService {
         }
         // Each machine takes its commands in order.
         for start in stride(from: 0, to: steps.count, by: Self.bulkPiece) {
-            _ = try await ask(steps[start...].prefix(Self.bulkPiece))
+            _ = try await ask(steps[start...].prefix(Self.bulkPiece), by: deadline)
         }
         return !steps.isEmpty
     }
@@ -538,7 +579,12 @@ extension DownloadService {
         query.limit = Self.bulkPiece
         while true {
             let page = index.page(query)
-            for download in page.items { if let id = Self.itemID(download.track) { parts[id, default: []].append(download) } }
+            for download in page.items {
+                guard let id = Self.itemID(download.track) else { continue }
+                if download.state.isLive || parts[id, default: []].count < Self.candidateLimit {
+                    parts[id, default: []].append(download)
+                }
+            }
             guard let next = page.next else { return parts }
             query.after = next
         }
@@ -546,7 +592,7 @@ extension DownloadService {
 
     /// What may be there already of what is asked for: downloads of its URL, and then those of the same part of a work.
     private func candidates(for request: NewDownload, _ parts: [[UInt8]: [Download]]) -> [Download] {
-        let same = index.downloads(ofURL: request.url.string)
+        let same = index.downloads(ofURL: request.url.string, atMost: Self.candidateLimit)
         guard !parts.isEmpty, let id = Self.itemID(request.track), let others = parts[id] else { return same }
         return same + others
     }
@@ -561,14 +607,17 @@ extension DownloadService {
     }
 
     /// Downloads that are about to be made, by the URL of each first one.
-    private struct Drafts {
+    private struct Drafts: Sendable {
         var records: [(record: DownloadRecord, url: HTTPURL)] = []
         var first: [String: Download] = [:]
-        /// The queue with those that enter it, as far as it has been told of them.
+        /// The queue with the drafts in it.
         var queue: ExtendedQueue<SnapshotIndex.Waiting>
-        var entered = 0
-        /// Those that arrive anew to make room.
-        var reseated: [QueueSeat.Other] = []
+        /// The last draft of those that asked for the same position.
+        var lastPlaced: [Int: DownloadID] = [:]
+        /// Offsets in `records`.
+        var offsets: [DownloadID: Int] = [:]
+        /// Downloads that get another arrival, to make room.
+        var reseated: [DownloadID: QueueSeat.Other] = [:]
         var gids: Set<DownloadGID> = []
         /// Those that are wanted beside others of their URLs.
         var others: Set<DownloadID> = []
@@ -580,6 +629,22 @@ extension DownloadService {
         init(_ queue: ExtendedQueue<SnapshotIndex.Waiting>) {
             self.queue = queue
         }
+
+        /// Gives a member of the queue another arrival.
+        mutating func reseat(_ other: QueueSeat.Other) {
+            queue.reseat(other)
+            if let offset = offsets[other.id] {
+                records[offset].record.download.arrival = other.arrival
+            } else {
+                reseated[other.id] = QueueSeat.Other(
+                    id: other.id, arrival: other.arrival, former: reseated[other.id]?.former ?? other.former)
+            }
+        }
+
+        /// The rank that a download has once the drafts are in the queue.
+        func rank(of download: Download) -> QueueRank {
+            offsets[download.id].map { records[$0].record.download.rank } ?? reseated[download.id]?.rank ?? download.rank
+        }
     }
 
     /// Decides what becomes of a request, and drafts the download if it is a new one.
@@ -590,8 +655,11 @@ extension DownloadService {
         try check(filename: new.filename, folder: new.folder, of: nil)
         let url = new.url.string
         if new.onDuplicate != .new {
-            let known = candidates(for: new, drafts.parts).first { isCurrent($0) || drafts.takenIn.contains($0.id) }
-            if let found = drafts.first[url] ?? known {
+            var found = drafts.first[url]
+            if found == nil {
+                found = candidates(for: new, drafts.parts).first { isCurrent($0) || drafts.takenIn.contains($0.id) }
+            }
+            if let found {
                 if new.onDuplicate == .reject { throw .duplicate(found.id) }
                 return .existing(found)
             }
@@ -611,24 +679,25 @@ extension DownloadService {
             context.names.reserve(folder: record.download.folder, for: id)
         }
         record.download.stamp = publisher.reserve()
-        // A request for one has no others that enter the queue before it.
-        while drafts.entered < drafts.records.count {
-            let earlier = drafts.records[drafts.entered].record.download
-            drafts.queue.insert(earlier.id, earlier.rank)
-            drafts.entered += 1
-        }
         if let position = new.position {
-            let seat = QueueSeat(of: id, record.download.rank, .start(position), in: drafts.queue, newest: newIdentity())
+            // Items of one request that ask for the same position keep their own order.
+            let previous = drafts.lastPlaced[position].flatMap { drafts.offsets[$0] }.map {
+                drafts.records[$0].record.download.rank
+            }
+            let place = previous.map { drafts.queue.count(below: $0) + 1 } ?? position
+            let seat = QueueSeat(of: id, record.download.rank, .start(place), in: drafts.queue, newest: newIdentity())
             record.download.priority = seat.rank.priority
             if seat.rank.arrival != id { record.download.arrival = seat.rank.arrival }
-            drafts.reseated += seat.others
+            for other in seat.others { drafts.reseat(other) }
+            drafts.lastPlaced[position] = id
         }
+        drafts.queue.insert(id, record.download.rank)
+        drafts.offsets[id] = drafts.records.count
         if let gid = new.gid { drafts.gids.insert(gid) }
         drafts.records.append((record, new.url))
         if new.onDuplicate == .new { drafts.others.insert(id) }
         var shown = record.download
         shown.waitingFor = index.waitingReason(of: shown)
-        shown.position = drafts.queue.count(below: shown.rank)
         if drafts.first[url] == nil { drafts.first[url] = shown }
         return .created(shown)
     }
@@ -637,10 +706,23 @@ extension DownloadService {
         context.newIdentity(at: clock.now)
     }
 
+    /// Returns the addition with its position in the queue once all drafts are in it.
+    private func positioned(_ addition: Addition, _ drafts: Drafts) -> Addition {
+        var download = addition.download
+        guard download.isInQueue else { return addition }
+        download.position = drafts.queue.count(below: drafts.rank(of: download))
+        return switch addition {
+        case .created: .created(download)
+        case .existing: .existing(download)
+        }
+    }
+
     /// Makes the drafts durable in one step, together with what the request's key stands for from then on, and lets them begin.
+    ///
+    /// If that takes longer, it goes on: the downloads appear once they are durable, and the key stays claimed until then.
     /// - Returns: false if another replica was faster with one of the URLs, or with the key.
     private func keep(
-        _ drafts: Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?
+        _ drafts: Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?, by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Bool {
         var changes = drafts.records.map { StoreChange.add($0.record) } + remember(outcomes, as: key)
         if fleet != nil {
@@ -654,47 +736,124 @@ extension DownloadService {
         for url in urls { pendingURLs[url] = [] }
         pendingGIDs.formUnion(drafts.gids)
         if !drafts.reseated.isEmpty {
+            let reseated = Array(drafts.reseated.values)
             group = WriteBatch()
-            if fleet != nil { _ = reseat(drafts.reseated) }
-            for other in drafts.reseated { send(.reseated(other.arrival), to: other.id) }
+            if fleet != nil { _ = reseat(reseated) }
+            for other in reseated {
+                if entries[other.id] == nil, arriving.remove(other.id, other.former) {
+                    arriving.insert(other.id, other.rank)
+                    lateArrivals[other.id] = other.arrival
+                } else {
+                    send(.reseated(other.arrival), to: other.id)
+                }
+            }
             submitGroup()
         }
-        var failure: DownloadError?
-        defer {
-            pendingGIDs.subtract(drafts.gids)
-            for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0.resume(returning: Self.passedOn(failure)) } }
-        }
+        // In a fleet, the index shows a download before this request goes on.
+        if fleet == nil { for (record, _) in drafts.records { arriving.insert(record.id, record.download.rank) } }
         let commit = store.submit(changes)
         // They may have turns as soon as they are there: in a fleet, by the same transaction.
         if fleet != nil, drafts.records.contains(where: { $0.record.download.state == .queued }) { seekTurns() }
-        // In a fleet it is shown by the store, whoever still waits for it.
-        if let error = fleet == nil ? await commit.failure() : await commit.failure(within: FleetStore.patience) {
-            for (record, _) in drafts.records {
-                context.names.release(record.id)
-                publisher.abandon(record.download.stamp)
-            }
-            forget(key)
+        // In a fleet, the store shows what it commits, however late.
+        let limit = fleet == nil ? deadline : min(deadline, .now + FleetStore.patience)
+        let outcome: StoreError?? = await self.result(by: limit) { finish in commit.whenDone(finish) }
+        guard outcome == nil, fleet == nil else {
+            let error = conclude(drafts, urls, key, outcome ?? .interrupted("it does not answer in time"))
             if error == .conflict {
                 try await catchUp()
                 return false
             }
-            failure = DownloadError(error)
-            throw DownloadError(error)
+            if let error { throw DownloadError(error) }
+            return true
+        }
+        if let key { claims[ExactText(key.name)]?.isUnsettled = true }
+        Task {
+            let error = self.conclude(drafts, urls, key, await commit.failure())
+            guard let key else { return }
+            self.claims[ExactText(key.name)]?.isUnsettled = false
+            self.release(key, after: error.map { DownloadError($0) })
+        }
+        throw .unconfirmed
+    }
+
+    /// Shows the drafts, which are durable, or discards them.
+    /// - Parameters:
+    ///   - urls: The URLs for which other requests wait.
+    ///   - error: Why the drafts could not be made durable; `nil`: they are.
+    /// - Returns: That error.
+    private func conclude(_ drafts: Drafts, _ urls: [String], _ key: RequestKey?, _ error: StoreError?) -> StoreError? {
+        defer {
+            pendingGIDs.subtract(drafts.gids)
+            let failure = error.flatMap { $0 == .conflict ? nil : DownloadError($0) }
+            for url in urls { pendingURLs.removeValue(forKey: url)?.forEach { $0(Self.passedOn(failure)) } }
+        }
+        if error != nil {
+            for (record, _) in drafts.records {
+                _ = leaveArriving(record.download)
+                context.names.release(record.id)
+                publisher.abandon(record.download.stamp)
+            }
+            forget(key)
+            return error
         }
         if fleet != nil {
             for (record, _) in drafts.records { log(.transition(record.download)) }
-            return true
+            return nil
         }
         for (record, url) in drafts.records {
             let entry = Entry(DownloadMachine(record, url: url))
             entry.stamp = record.download.stamp
             entries[record.id] = entry
+            let lateArrival = leaveArriving(record.download)
             publisher.publish(record.download, counters: nil)
             log(.transition(record.download))
+            if let lateArrival { send(.reseated(lateArrival), to: entry) }
             if isStarted { send(.admitted, to: entry) }
         }
         schedule()
-        return true
+        return nil
+    }
+
+    /// Waits for a result, but not beyond a deadline.
+    /// - Parameter begin: Begins what has the result, and is given what takes it.
+    /// - Returns: The result; `nil` if there is none in time.
+    private func result<Value: Sendable>(
+        by deadline: ContinuousClock.Instant, _ begin: (@escaping @Sendable (Value) -> Void) -> Void
+    ) async -> Value? {
+        lastWaiter += 1
+        let number = lastWaiter
+        let value: Value? = await withCheckedContinuation { continuation in
+            let waiter = Locked<CheckedContinuation<Value?, Never>?>(continuation)
+            expirations[number] = { waiter.withLock { $0.take() }?.resume(returning: nil) }
+            setTimer(.expiry(number), at: deadline)
+            begin { value in waiter.withLock { $0.take() }?.resume(returning: value) }
+        }
+        expirations[number] = nil
+        timers.remove(.expiry(number))
+        return value
+    }
+
+    /// Ends a wait whose time is over.
+    func expire(_ number: DownloadMachine.Waiter) {
+        expirations.removeValue(forKey: number)?()
+    }
+
+    /// Waits for another request.
+    /// - Parameter join: Adds this request to those that wait for it.
+    /// - Throws: `overloaded` if that takes too long, or if the other one waited for the store in vain.
+    private func follow(by deadline: ContinuousClock.Instant, _ join: (@escaping Follower) -> Void) async throws(DownloadError) {
+        guard let failure: DownloadError? = await self.result(by: deadline, join) else { throw .overloaded }
+        if let failure { throw failure }
+    }
+
+    /// Removes a draft from the queue of those that are being made durable.
+    /// - Returns: the arrival that it was given meanwhile, to make room for another; `nil`: none.
+    private func leaveArriving(_ download: Download) -> DownloadID? {
+        let lateArrival = lateArrivals.removeValue(forKey: download.id)
+        var rank = download.rank
+        if let lateArrival { rank.arrival = lateArrival }
+        arriving.remove(download.id, rank)
+        return lateArrival
     }
 
     /// Refuses a name and a folder that a file cannot have.
@@ -806,10 +965,11 @@ extension DownloadService {
     /// - Returns: the downloads of those that have done it.
     private func ask(
         _ steps: ArraySlice<(DownloadMachine.Command.Request, Download)>,
-        if isExpected: (@Sendable (Download) -> Bool)? = nil
+        if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
     ) async throws(DownloadError) -> [Download] {
+        let deadline = deadline ?? .now + Self.answerLimit
         let ids = steps.map(\.1.id)
-        let pins = try await pin(ids)
+        let pins = try await pin(ids, by: deadline)
         defer { unpin(pins) }
         let results = await withCheckedContinuation { continuation in
             let collector = AnswerCollector(expecting: steps.count, continuation)
@@ -819,7 +979,7 @@ extension DownloadService {
                     pass(request, of: download.id, by: pins.owners[download.id], to: .collector(collector), if: isExpected)
                     continue
                 }
-                let waiter = wait(with: .collector(collector))
+                let waiter = wait(with: .collector(collector), by: deadline)
                 send(.command(command(request, of: download.id, waiter, if: isExpected)), to: entry)
             }
             submitGroup()
@@ -897,9 +1057,9 @@ extension DownloadService {
         }
         let record: DownloadRecord?
         do throws(StoreError) {
-            record = try await store.records([id]).first
+            record = try await records([id], by: .now + Self.answerLimit).first
         } catch {
-            throw DownloadError(error)
+            throw error.isInterruption ? .overloaded : DownloadError(error)
         }
         guard let record, let download = index.download(id) else { throw .notFound }
         return DownloadDetails(download, record, coverage: Coverage(record.segments), connections: [])
@@ -915,19 +1075,21 @@ extension DownloadService {
         _ id: DownloadID, deletingFile deletesFile: Bool,
         if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) {
-        if deletesFile { try await recogniseFile(of: id) }
-        _ = try await ask(.remove(deletingFile: deletesFile), of: id, if: isExpected)
+        let deadline = ContinuousClock.now + Self.answerLimit
+        if deletesFile { try await recogniseFile(of: id, by: deadline) }
+        _ = try await ask(.remove(deletingFile: deletesFile), of: id, if: isExpected, by: deadline)
     }
 
     /// Asks a download's machine, and waits for its answer.
     private func ask(
         _ request: DownloadMachine.Command.Request, of id: DownloadID,
-        if isExpected: (@Sendable (Download) -> Bool)? = nil
+        if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
     ) async throws(DownloadError) -> Download {
         guard !isShuttingDown else { throw .shuttingDown }
+        let deadline = deadline ?? .now + Self.answerLimit
         // A version that is not known here may be another replica's.
         if let isExpected, index.download(id).map(isExpected) != true { try await catchUp() }
-        let pins = try await pin([id])
+        let pins = try await pin([id], by: deadline)
         defer { unpin(pins) }
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
             guard let entry = entries[id] else {
@@ -935,7 +1097,7 @@ extension DownloadService {
                 sendLetters()
                 return
             }
-            let waiter = wait(with: .continuation(continuation))
+            let waiter = wait(with: .continuation(continuation), by: deadline)
             // Others may have to make room for one that is moved: that is durable with it.
             if case .change(let change) = request, change.move != nil { group = WriteBatch() }
             send(.command(command(request, of: id, waiter, if: isExpected)), to: entry)
@@ -945,10 +1107,10 @@ extension DownloadService {
         return try result.get()
     }
 
-    func wait(with asker: Asker) -> DownloadMachine.Waiter {
+    func wait(with asker: Asker, by deadline: ContinuousClock.Instant? = nil) -> DownloadMachine.Waiter {
         lastWaiter += 1
         waiters[lastWaiter] = asker
-        setTimer(.answer(lastWaiter), at: .now + Self.answerLimit)
+        setTimer(.answer(lastWaiter), at: deadline ?? .now + Self.answerLimit)
         return lastWaiter
     }
 
@@ -962,7 +1124,9 @@ extension DownloadService {
 
     /// Sees to it that these downloads have machines, and keep them until they are unpinned: one that has ended is read from the store
     /// for it.
-    func pin(_ ids: [DownloadID]) async throws(DownloadError) -> Pins {
+    /// - Throws: `overloaded` if the store does not answer by the deadline.
+    func pin(_ ids: [DownloadID], by deadline: ContinuousClock.Instant? = nil) async throws(DownloadError) -> Pins {
+        let deadline = deadline ?? .now + Self.answerLimit
         var pins = Pins()
         var missing = ids
         do throws(DownloadError) {
@@ -973,7 +1137,7 @@ extension DownloadService {
                 }
                 missing.removeAll { entries[$0] != nil }
                 if missing.isEmpty || attempt == Self.mostReads { break }
-                guard let held = try await read(missing) else { break }
+                guard let held = try await read(missing, by: deadline) else { break }
                 pins.entries += held.entries
                 pins.owners.merge(held.owners) { $1 }
                 let known = Set(held.entries.map(\.machine.id)).union(held.owners.keys)
@@ -999,12 +1163,12 @@ extension DownloadService {
 
     /// Reads downloads that have no machine, and pins them.
     /// - Returns: `nil` if none was missing. Otherwise more may have machines by now, if others have read them at the same time.
-    private func read(_ ids: [DownloadID]) async throws(DownloadError) -> Pins? {
+    private func read(_ ids: [DownloadID], by deadline: ContinuousClock.Instant) async throws(DownloadError) -> Pins? {
         var hasWaited = false
         var isBehind = fleet != nil && ids.contains { index.version(of: $0) == nil }
         while true {
             if let id = ids.first(where: { reading[$0] != nil }) {
-                if let failure = await withCheckedContinuation({ reading[id]?.append($0) }) { throw failure }
+                try await follow(by: deadline) { reading[id]?.append($0) }
                 hasWaited = true
             } else if isBehind {
                 // Another replica may have just added it.
@@ -1019,16 +1183,30 @@ extension DownloadService {
         for id in missing { reading[id] = [] }
         var failure: DownloadError?
         defer {
-            for id in missing { reading.removeValue(forKey: id)?.forEach { $0.resume(returning: Self.passedOn(failure)) } }
+            for id in missing { reading.removeValue(forKey: id)?.forEach { $0(Self.passedOn(failure)) } }
         }
         do throws(StoreError) {
-            guard let fleet else { return Pins(entries: try await store.records(missing).compactMap(hold)) }
+            guard let fleet else { return Pins(entries: try await records(missing, by: deadline).compactMap(hold)) }
             let taking = try await fleet.take(missing)
             return Pins(entries: taking.records.compactMap(hold), owners: taking.owners)
         } catch {
-            failure = DownloadError(error)
-            throw DownloadError(error)
+            // Nothing was asked for yet.
+            failure = error.isInterruption ? .overloaded : DownloadError(error)
+            throw failure ?? .overloaded
         }
+    }
+
+    /// Reads records, but not beyond a deadline.
+    private func records(
+        _ ids: [DownloadID], by deadline: ContinuousClock.Instant
+    ) async throws(StoreError) -> [DownloadRecord] {
+        let result: Result<[DownloadRecord], StoreError>? = await self.result(by: deadline) { [store] finish in
+            Task {
+                do throws(StoreError) { finish(.success(try await store.records(ids))) } catch { finish(.failure(error)) }
+            }
+        }
+        guard let result else { throw .interrupted("it does not answer in time") }
+        return try result.get()
     }
 
     /// Whether somebody waits for a download's record.
@@ -1095,10 +1273,10 @@ extension DownloadService {
 
     /// Has the record say which file the finished one is by now, before it is removed with it: a backup that was copied back is the same.
     /// - Throws: `overloaded` if that takes too long; asked again, it goes on from there.
-    private func recogniseFile(of id: DownloadID) async throws(DownloadError) {
+    private func recogniseFile(of id: DownloadID, by deadline: ContinuousClock.Instant? = nil) async throws(DownloadError) {
         guard let download = index.download(id), download.published != nil, !hasFile(download) else { return }
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
-            let waiter = wait(with: .continuation(continuation))
+            let waiter = wait(with: .continuation(continuation), by: deadline)
             Task {
                 _ = try? await self.currentFile(of: id)
                 self.answer(waiter, .success(download))
@@ -1112,22 +1290,33 @@ extension DownloadService {
     func currentFile(of id: DownloadID) async throws(FinishedFileError) -> FileIdentity? {
         guard let download = index.download(id), let file = download.published else { return nil }
         if hasFile(download) { return download.file }
-        var found: FileIdentity?
-        if !context.names.isClaimed(file.path, byOtherThan: id) {
-            do throws(FileError) {
-                switch try await depot.recognise(file, of: id) {
-                case .identical: found = file.identity
-                case .adopted(let identity): found = identity
-                case .different, .missing: break
-                }
-            } catch {
-                throw .unavailable(error.message)
-            }
-            // It may have lost its name to another download meanwhile.
-            if context.names.isClaimed(file.path, byOtherThan: id) { found = nil }
-        }
-        if found != download.file || download.fileMissing != (found == nil) { _ = try? await ask(.noteFile(found), of: id) }
+        let found = try await recognise(file, of: id)
+        if let change = noted(found, of: download) { _ = try? await ask(change, of: id) }
         return found
+    }
+
+    /// Looks on the disk which file the finished one of a download is.
+    private func recognise(
+        _ file: PublishedFile, of id: DownloadID
+    ) async throws(FinishedFileError) -> FileIdentity? {
+        if context.names.isClaimed(file.path, byOtherThan: id) { return nil }
+        var found: FileIdentity?
+        do throws(FileError) {
+            switch try await depot.recognise(file, of: id) {
+            case .identical: found = file.identity
+            case .adopted(let identity): found = identity
+            case .different, .missing: break
+            }
+        } catch {
+            throw .unavailable(error.message)
+        }
+        // It may have lost its name to another download meanwhile.
+        return context.names.isClaimed(file.path, byOtherThan: id) ? nil : found
+    }
+
+    /// What the record has to note if this is its finished file now; `nil`: it says so already.
+    private func noted(_ found: FileIdentity?, of download: Download) -> DownloadMachine.Command.Request? {
+        download.fileMissing != (found == nil) || (found != nil && found != download.file) ? .noteFile(found) : nil
     }
 }
 
@@ -1141,41 +1330,55 @@ extension DownloadService {
     ///   - speedSchedule: the new schedule; nil leaves it as it is.
     ///   - isExpected: whether the settings, as they stand, are those that are meant to be changed.
     /// - Returns: all settings afterwards.
-    /// - Throws: `preconditionFailed` or `storeFailed`, and nothing is changed then.
+    /// - Throws: `preconditionFailed`, `overloaded` or `storeFailed`, and nothing is changed then; `unconfirmed`: it took too long, and may still happen.
     public func change(
         _ values: [ServiceSettings.Name: Int64], speedSchedule: SpeedSchedule? = nil,
         if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
     ) async throws(DownloadError) -> ServiceSettings {
+        let deadline = ContinuousClock.now + Self.answerLimit
         // One after another, so that what was expected still holds when the change is made.
-        while isChangingSettings {
-            if let failure = await withCheckedContinuation({ settingsWaiters.append($0) }) { throw failure }
-        }
+        while isChangingSettings { try await follow(by: deadline) { settingsWaiters.append($0) } }
         guard !isShuttingDown else { throw .shuttingDown }
         guard isExpected(configuration.settings) else { throw .preconditionFailed }
         isChangingSettings = true
-        var failure: DownloadError?
-        defer {
-            isChangingSettings = false
-            for waiter in settingsWaiters { waiter.resume(returning: Self.passedOn(failure)) }
-            settingsWaiters = []
-        }
         var changes = Dictionary(uniqueKeysWithValues: values.map { ($0.key.rawValue, String($0.value)) })
         if let speedSchedule { changes[ServiceSettings.scheduleName] = speedSchedule.keptText }
         if isShared {
-            do throws(DownloadError) { return try await changeShared(changes, if: isExpected) } catch {
-                failure = error
+            do throws(DownloadError) {
+                let settings = try await changeShared(changes, if: isExpected)
+                endSettingsChange(nil)
+                return settings
+            } catch {
+                endSettingsChange(error)
                 throw error
             }
         }
-        if let error = await store.submit(changes.map { .set(name: $0.key, value: $0.value) }).failure() {
-            throw DownloadError(error)
+        let commit = store.submit(changes.map { .set(name: $0.key, value: $0.value) })
+        let outcome: StoreError?? = await self.result(by: deadline) { finish in commit.whenDone(finish) }
+        guard let outcome else {
+            // It may still happen, and has effect then.
+            Task { self.conclude(values, speedSchedule, await commit.failure()) }
+            throw .unconfirmed
         }
-        var settings = configuration.settings
-        for (name, value) in values { settings[name] = value }
-        if let speedSchedule { settings.speedSchedule = speedSchedule }
-        configuration.settings = settings
-        applySettings()
-        return settings
+        conclude(values, speedSchedule, outcome)
+        if let outcome { throw DownloadError(outcome) }
+        return configuration.settings
+    }
+
+    /// Has changed settings take effect, unless they could not be made durable, and lets other changes go on.
+    private func conclude(_ values: [ServiceSettings.Name: Int64], _ speedSchedule: SpeedSchedule?, _ error: StoreError?) {
+        if error == nil {
+            for (name, value) in values { configuration.settings[name] = value }
+            if let speedSchedule { configuration.settings.speedSchedule = speedSchedule }
+            applySettings()
+        }
+        endSettingsChange(error.map { DownloadError($0) })
+    }
+
+    private func endSettingsChange(_ failure: DownloadError?) {
+        isChangingSettings = false
+        for waiter in settingsWaiters { waiter(Self.passedOn(failure)) }
+        settingsWaiters = []
     }
 
     /// Has the settings take effect.
@@ -1206,13 +1409,14 @@ extension DownloadService {
     /// until it is released: whoever comes with the same key meanwhile waits.
     /// - Parameter key: the request's key.
     /// - Returns: what became of each of its items, with the downloads as they were then; `nil`: nothing yet.
-    /// - Throws: `keyMismatch`, `shuttingDown`.
+    /// - Throws: `keyMismatch`, `shuttingDown`, `overloaded` (the earlier request takes too long).
     public func claim(_ key: RequestKey) async throws(DownloadError) -> [Addition.Outcome]? {
+        let deadline = ContinuousClock.now + Self.answerLimit
         while true {
             guard !isShuttingDown else { throw .shuttingDown }
             guard let claim = claims[ExactText(key.name)] else { break }
             guard claim.digest == key.digest else { throw .keyMismatch }
-            if let failure = await withCheckedContinuation({ claims[ExactText(key.name)]?.waiters.append($0) }) { throw failure }
+            try await follow(by: deadline) { claims[ExactText(key.name)]?.waiters.append($0) }
         }
         switch idempotency.lookUp(key, now: trustedTime()) {
         case .found(let outcomes): return outcomes
@@ -1234,15 +1438,16 @@ extension DownloadService {
     /// Lets those go on who wait for the request with this key. If it has failed, the next of them carries it out, unless it has waited in
     /// vain.
     public func release(_ key: RequestKey, after failure: DownloadError? = nil) {
-        for waiter in claims.removeValue(forKey: ExactText(key.name))?.waiters ?? [] {
-            waiter.resume(returning: Self.passedOn(failure))
-        }
+        if claims[ExactText(key.name)]?.isUnsettled ?? false { return }
+        for waiter in claims.removeValue(forKey: ExactText(key.name))?.waiters ?? [] { waiter(Self.passedOn(failure)) }
     }
 
     /// A request with a key that is being carried out.
     private struct Claim {
         let digest: [UInt8]
         var waiters: [Follower] = []
+        /// Whether the request was answered before it was known whether it is durable: then that releases the claim.
+        var isUnsettled = false
     }
 
     /// What has to be written for a key to stand for these from then on.

@@ -89,6 +89,8 @@ final class GroupCommitter: Sendable {
     private let writer: Locked<any RecordWriter>
     private let longestSilence: Duration?
     private let options: Options
+    /// Whether the store closes while the database cannot be reached: then no further change is tried.
+    private let isCutOff = Locked(false)
 
     init(_ writer: sending any RecordWriter, options: Options) {
         longestSilence = writer.longestSilence
@@ -272,6 +274,7 @@ extension GroupCommitter {
     /// Writes a group, and does not give up before it is known whether it is written.
     private func attempt(_ changes: [StoreChange]) -> Result<Void, StoreError> {
         if changes.isEmpty, longestSilence == nil { return .success(()) }
+        if isCutOff.withLock({ $0 }) { return .failure(.interrupted("the service stops")) }
         let begun = ContinuousClock.now
         // A sign of life is no group of changes.
         defer { if !changes.isEmpty { options.committed(.now - begun, changes.count) } }
@@ -282,7 +285,11 @@ extension GroupCommitter {
                 }
                 return .success(())
             } catch {
-                guard case .interrupted = error, pause() else { return .failure(error) }
+                guard case .interrupted = error else { return .failure(error) }
+                guard pause() else {
+                    isCutOff.withLock { $0 = true }
+                    return .failure(error)
+                }
                 isRepeated = true
             }
         }

@@ -30,6 +30,11 @@ import Glibc
         unsafe sqlite3_close_v2(handle)
     }
 
+    /// Sets the longest wait of a statement for another program that holds the database.
+    func setPatience(milliseconds: Int32) {
+        unsafe sqlite3_busy_timeout(handle, milliseconds)
+    }
+
     /// Whether a transaction is open.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 

@@ -16,8 +16,10 @@ struct SQLiteError: Error, Sendable, Equatable {
         switch Int(primaryCode) {
         case PAWL_SQLITE_FULL: .full
         case PAWL_SQLITE_CORRUPT, PAWL_SQLITE_NOTADB: .damaged(message)
+        // Nothing was written, and it can be once the lock is released.
+        case PAWL_SQLITE_BUSY, PAWL_SQLITE_LOCKED: .interrupted("another program holds the records (\(message))")
         case PAWL_SQLITE_IOERR, PAWL_SQLITE_READONLY, PAWL_SQLITE_CANTOPEN, PAWL_SQLITE_PERM, PAWL_SQLITE_AUTH,
-            PAWL_SQLITE_NOMEM, PAWL_SQLITE_BUSY, PAWL_SQLITE_LOCKED:
+            PAWL_SQLITE_NOMEM:
             .inputOutput("\(message) (SQLite \(code))")
         default: .refused("SQLite error \(code): \(message)")
         }

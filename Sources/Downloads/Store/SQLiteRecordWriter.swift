@@ -18,6 +18,8 @@ final class SQLiteRecordWriter: RecordWriter {
             try StoreSchema.prepare(connection, path: path)
             if let maximumPages { _ = try connection.number("PRAGMA max_page_count = \(maximumPages)") }
             try connection.execute("PRAGMA wal_autocheckpoint = \(RecordReserve.checkpointPages(capacity: capacity))")
+            // A service that stops does not wait for another program. The committer tries again.
+            connection.setPatience(milliseconds: 500)
             return try StoreWriter(connection)
         }
         // Not before the connection has made the log; and nothing may fail from here on, for the reserve has to go last.

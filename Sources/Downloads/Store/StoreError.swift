@@ -27,6 +27,11 @@ enum StoreError: Error, Sendable, Equatable {
     case closed
 }
 
+extension StoreError {
+    /// Whether the outcome is not known, or not yet.
+    var isInterruption: Bool { if case .interrupted = self { true } else { false } }
+}
+
 extension StoreError: CustomStringConvertible {
     /// One line for people.
     var description: String {

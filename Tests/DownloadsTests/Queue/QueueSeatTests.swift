@@ -73,6 +73,33 @@ struct QueueSeatTests {
         }
     }
 
+    @Test("members of an extended queue that are reseated have their new ranks")
+    func reseated() {
+        var random = SystemRandom()
+        for _ in 0..<50 {
+            var model = ArrayQueue()
+            for number in 0..<20 { model.set(Self.id(number * 4), QueueRank(priority: 0, arrival: Self.id(number * 4))) }
+            var queue = ExtendedQueue(model)
+            var entered = 0
+            for step in 0..<20 {
+                if Bool.random(using: &random) {
+                    entered += 1
+                    let rank = QueueRank(priority: 0, arrival: Self.id(entered * 4 + 1))
+                    queue.insert(Self.id(1_000 + entered), rank)
+                    model.set(Self.id(1_000 + entered), rank)
+                } else if let member = model.members.randomElement(using: &random) {
+                    let arrival = Self.id(Int.random(in: 0..<25, using: &random) * 4 + 2 + step * 1_000)
+                    let other = QueueSeat.Other(id: member.id, arrival: arrival, former: member.rank)
+                    queue.reseat(other)
+                    model.set(member.id, other.rank)
+                }
+                #expect(queue.count == model.count)
+                for offset in -1...model.count { #expect(queue.member(at: offset)?.id == model.member(at: offset)?.id) }
+                for member in model.members { #expect(queue.count(below: member.rank) == model.count(below: member.rank)) }
+            }
+        }
+    }
+
     /// - Parameter stride: how far apart identities are: of those that are made in one millisecond, or, as good as without room, less.
     @Test("whatever comes, goes and is moved, the order is that of an array", arguments: [1 << 80, 1 << 20, 3] as [UInt128])
     func model(_ stride: UInt128) {

@@ -451,6 +451,8 @@ final class SlowDisk: Sendable {
     let free = Locked<Int64?>(nil)
     /// Whether names of part files stay for now.
     let keepsNames = Monitor(false)
+    /// How often it was asked for a finished file.
+    let looks = Locked(0)
 }
 
 /// A depot on a disk that does not get on with verifying before a gate is opened.
@@ -511,7 +513,10 @@ final class SlowDepot: FileDepot {
     }
     func isTaken(_ path: FilePath) -> Bool { real.isTaken(path) }
     func obstacle(to folder: String) -> String? { real.obstacle(to: folder) }
-    func has(_ file: PublishedFile) -> Bool { real.has(file) }
+    func has(_ file: PublishedFile) -> Bool {
+        disk.looks.withLock { $0 += 1 }
+        return real.has(file)
+    }
     func open(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> FileDescriptor {
         try real.open(path, as: identity)
     }
@@ -520,7 +525,8 @@ final class SlowDepot: FileDepot {
         try real.remove(path, as: identity)
     }
     func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
-        try await real.recognise(file, of: id)
+        disk.looks.withLock { $0 += 1 }
+        return try await real.recognise(file, of: id)
     }
     func recover(_ id: DownloadID, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
         try real.recover(id, likelyPath: likelyPath)

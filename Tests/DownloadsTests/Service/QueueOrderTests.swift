@@ -79,8 +79,101 @@ struct QueueOrderTests {
         }
         let outcomes = try await fixture.service.add(items)
         let made = try outcomes.map { try $0.get().download }
-        #expect(made.map(\.position) == [0, 1, 4, 0])
-        #expect(order(fixture) == [made[3].id, made[0].id, made[1].id, ids[0], ids[1], made[2].id])
+        // Positions are those after the whole batch, and equal ones keep their own order.
+        #expect(made.map(\.position) == [0, 2, 5, 1])
+        #expect(order(fixture) == [made[0].id, made[3].id, made[1].id, ids[0], ids[1], made[2].id])
+        await fixture.service.shutdown()
+    }
+
+    @Test("a batch with position 0 stands in its own order at the front")
+    func batchAtTheFront() async throws {
+        let (fixture, ids) = try await queue(3)
+        let items: [Result<NewDownload, Addition.Refusal>] = try (0..<300).map {
+            .success(NewDownload(url: try fixture.url("size=10&seed=4\($0)"), position: 0))
+        }
+        let made = try await fixture.service.add(items).map { try $0.get().download }
+        #expect(made.map(\.position) == Array(0..<300))
+        #expect(order(fixture) == made.map(\.id) + ids)
+        await fixture.service.shutdown()
+    }
+
+    @Test("after hundreds of insertions at one position, each is told its true position, also with its key")
+    func insertions() async throws {
+        let (fixture, ids) = try await queue(3)
+        var model = ids
+        for number in 0..<300 {
+            let key = RequestKey("k\(number)", request: [])
+            let new = NewDownload(url: try fixture.url("size=10&seed=5\(number)"), position: 1)
+            #expect(try await fixture.service.claim(key) == nil)
+            let told = try await fixture.service.add(new, key: key).download
+            await fixture.service.release(key)
+            model.insert(told.id, at: 1)
+            let replayed = try await fixture.service.claim(key)?.first?.get().download
+            #expect(told.position == 1 && replayed?.position == 1)
+            #expect(fixture.service.index.download(told.id)?.position == 1)
+        }
+        #expect(order(fixture) == model)
+        await fixture.service.shutdown()
+    }
+
+    @Test("whatever requests and batches insert where, positions and order are those of an array, also after a crash")
+    func insertionModel() async throws {
+        let (fixture, ids) = try await queue(2)
+        var random = SystemRandom()
+        var model = ids
+        for step in 0..<60 {
+            // Mostly at the same place, where the ranks between neighbours run out.
+            let positions: [Int?] = (0..<Int.random(in: 1...12, using: &random)).map { _ in
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0: nil
+                case 1: Int.random(in: 0...40, using: &random)
+                default: 1
+                }
+            }
+            let items: [Result<NewDownload, Addition.Refusal>] = try positions.enumerated().map { number, position in
+                .success(NewDownload(url: try fixture.url("size=10&seed=\(step)&n=\(number)"), position: position))
+            }
+            let made =
+                if items.count == 1, let new = try items.first?.get() {
+                    [try await fixture.service.add(new).download]
+                } else {
+                    try await fixture.service.add(items).map { try $0.get().download }
+                }
+            var last: [Int: DownloadID] = [:]
+            for (download, position) in zip(made, positions) {
+                guard let position else {
+                    model.append(download.id)
+                    continue
+                }
+                let place = last[position].flatMap { model.firstIndex(of: $0) }.map { $0 + 1 } ?? min(position, model.count)
+                model.insert(download.id, at: place)
+                last[position] = download.id
+            }
+            #expect(made.map(\.position) == made.map { model.firstIndex(of: $0.id) })
+            #expect(order(fixture) == model)
+        }
+        let crashed = try await fixture.crash(starting: false)
+        #expect(order(crashed) == model)
+        await crashed.service.shutdown()
+        await fixture.service.shutdown()
+    }
+
+    @Test("requests that are made durable together have different positions")
+    func together() async throws {
+        let (fixture, ids) = try await queue(2)
+        fixture.store.delay { if case .add = $0 { true } else { false } }
+        let service = fixture.service
+        let urls = try (0..<200).map { try fixture.url("size=10&seed=6\($0)") }
+        let told = try await withThrowingTaskGroup(of: Download.self) { group in
+            for url in urls { group.addTask { try await service.add(NewDownload(url: url, position: 1)).download } }
+            try await fixture.store.delayed.wait { $0.count == 200 }
+            for commit in fixture.store.delayed.value { commit.conclude(.success(())) }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(told.allSatisfy { $0.position == 1 })
+        // The last one stands before all others: as if they had come one after another.
+        #expect(order(fixture) == [ids[0]] + told.map(\.id).sorted(by: >) + [ids[1]])
+        fixture.store.delay(nil)
         await fixture.service.shutdown()
     }
 

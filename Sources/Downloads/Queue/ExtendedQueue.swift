@@ -1,0 +1,59 @@
+/// A queue as it will be: with downloads that are about to enter it, and with the new ranks of members that make room for them.
+///
+/// The base must not change while this value is used.
+struct ExtendedQueue<Base: QueueOrder>: QueueOrder {
+    private let base: Base
+    /// Downloads that enter, and members of the base that get another rank.
+    private var added: RankedDownloads
+    /// Former ranks of those members, in order, each with its offset in the base.
+    private var hidden: [(rank: QueueRank, offset: Int)] = []
+
+    /// Extends a queue.
+    /// - Parameters:
+    ///   - base: The queue as it is.
+    ///   - added: Downloads that enter it.
+    init(_ base: Base, adding added: RankedDownloads = RankedDownloads()) {
+        self.base = base
+        self.added = added
+    }
+
+    mutating func insert(_ id: DownloadID, _ rank: QueueRank) {
+        added.insert(id, rank)
+    }
+
+    /// Gives a member another arrival.
+    mutating func reseat(_ other: QueueSeat.Other) {
+        if !added.remove(other.id, other.former) {
+            hidden.insert((other.former, base.count(below: other.former)), at: hiddenCount(below: other.former))
+        }
+        added.insert(other.id, other.rank)
+    }
+
+    var count: Int { base.count + added.count - hidden.count }
+
+    func member(at offset: Int) -> (id: DownloadID, rank: QueueRank)? {
+        // The first added one at this offset or behind it.
+        var (low, high) = (0, added.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if keptCount(below: added[middle].rank) + middle < offset { low = middle + 1 } else { high = middle }
+        }
+        if low < added.count, keptCount(below: added[low].rank) + low == offset { return added[low] }
+        var place = offset - low
+        for (_, offset) in hidden where offset <= place { place += 1 }
+        return base.member(at: place)
+    }
+
+    func count(below rank: QueueRank) -> Int { keptCount(below: rank) + added.count(below: rank) }
+
+    /// Counts the members of the base that have a lower rank, and keep it.
+    private func keptCount(below rank: QueueRank) -> Int {
+        base.count(below: rank) - hiddenCount(below: rank)
+    }
+
+    private func hiddenCount(below rank: QueueRank) -> Int {
+        hidden.firstIndex { $0.rank >= rank } ?? hidden.count
+    }
+}
+
+extension ExtendedQueue: Sendable where Base: Sendable {}

@@ -1,0 +1,37 @@
+/// Downloads in the order of their ranks.
+struct RankedDownloads: Sendable {
+    private var members: [(id: DownloadID, rank: QueueRank)] = []
+
+    var count: Int { members.count }
+
+    subscript(offset: Int) -> (id: DownloadID, rank: QueueRank) { members[offset] }
+
+    /// Counts the downloads with a lower rank.
+    func count(below rank: QueueRank) -> Int {
+        var (low, high) = (0, members.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if members[middle].rank < rank { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    mutating func insert(_ id: DownloadID, _ rank: QueueRank) {
+        members.insert((id, rank), at: count(below: rank))
+    }
+
+    /// Removes a download.
+    /// - Returns: Whether it was there with this rank.
+    @discardableResult
+    mutating func remove(_ id: DownloadID, _ rank: QueueRank) -> Bool {
+        var offset = count(below: rank)
+        while offset < members.count, members[offset].rank == rank {
+            if members[offset].id == id {
+                members.remove(at: offset)
+                return true
+            }
+            offset += 1
+        }
+        return false
+    }
+}
