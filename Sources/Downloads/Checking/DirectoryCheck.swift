@@ -50,10 +50,19 @@ public final class DirectoryCheck {
             try checkRecordFile(&report, told)
             // What a damaged file tells is no ground to change anything on.
             let repairs = repairing && report.faults.isEmpty
-            let records = try writer.load().records
+            var contents = try writer.load()
+            let refused = contents.refused
+            for row in refused { note(DirectoryFault(.refusedRecord, row.id, "pawl.sqlite: \(row.reason)"), &report, told) }
+            if repairs, !refused.isEmpty {
+                try RecordBackup.copy(directory.databasePath, to: directory.databasePath + ".before-repair")
+                for row in refused { _ = try writer.mend(row) }
+                report.repaired += refused.count
+                contents = try writer.load()
+            }
+            let records = contents.records
             let names = FinishedNames(records.map(\.download))
             for record in records { try check(record, names, repairs, &report, told) }
-            try checkOrphans(records, repairs, &report, told)
+            try checkOrphans(records, contents.refused, repairs, &report, told)
         } catch {
             throw DownloadsStartError(error)
         }
@@ -124,9 +133,10 @@ public final class DirectoryCheck {
     }
 
     private func checkOrphans(
-        _ records: [DownloadRecord], _ repairs: Bool, _ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void
+        _ records: [DownloadRecord], _ refused: [RefusedRow], _ repairs: Bool, _ report: inout DirectoryReport,
+        _ told: (DirectoryFault) -> Void
     ) throws(FileError) {
-        let live = Set(records.filter { $0.download.state != .completed }.map(\.id))
+        let live = Set(records.filter { $0.download.state != .completed }.map(\.id) + refused.compactMap(\.id))
         for name in try depot.orphans(keeping: live.contains).sorted() {
             note(DirectoryFault(.orphan, nil, "incomplete/\(name) belongs to no download"), &report, told)
         }

@@ -16,6 +16,8 @@ public struct DirectoryFault: Sendable, Equatable {
         case orphan
         /// The record file itself is damaged.
         case damagedRecords
+        /// A row of the records holds what was never written there.
+        case refusedRecord
     }
 
     /// What is wrong.
@@ -41,6 +43,9 @@ public struct DirectoryFault: Sendable, Equatable {
             case .missingBytes: "the record counts on what is there only; the rest is fetched again"
             case .orphan: "it is removed"
             case .damagedRecords: nil
+            case .refusedRecord where isObject: nil
+            case .refusedRecord:
+                "impossible values give way to safe ones, or the row is removed if nothing is left of it; pawl.sqlite.before-repair has all as it was"
             }
     }
 }

@@ -53,6 +53,11 @@ public final class FleetCheck {
             }
             let records = contents.records
             report.records = records.count
+            for row in contents.refused {
+                let fault = DirectoryFault(.refusedRecord, row.id, "pawl.\(row.table.rawValue): \(row.reason)", ofObject: true)
+                report.faults.append(fault)
+                told(fault)
+            }
             let objects = try await listed()
             report.files = objects.count
             for record in records where record.download.state == .completed {

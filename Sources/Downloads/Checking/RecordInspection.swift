@@ -104,7 +104,7 @@ struct RecordInspection {
             let there = coverage ?? Coverage()
             record.segments = there.segments(total: record.download.bytesTotal)
             record.download.bytesReceived = there.byteCount
-        case .orphan, .damagedRecords: return record
+        case .orphan, .damagedRecords, .refusedRecord: return record
         }
         record.download.noteChange(at: now)
         return record

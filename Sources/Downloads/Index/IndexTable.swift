@@ -157,8 +157,8 @@ struct IndexTable: Sendable {
 
     /// Counts the bytes of a download that comes, or with −1 of one that goes.
     private mutating func count(_ download: Download, _ sign: Int64) {
-        view.keptBytes += sign * download.keptBytes
-        view.finishedBytes += sign * download.finishedBytes
+        view.keptBytes &+= sign &* download.keptBytes
+        view.finishedBytes &+= sign &* download.finishedBytes
     }
 
     /// Takes a download away, as the next publication; returns whether it was there.

@@ -74,6 +74,9 @@ public struct DownloadID: Sendable, Hashable, Comparable, LosslessStringConverti
         Timestamp(millisecondsSinceEpoch: Int64(truncatingIfNeeded: high >> 16))
     }
 
+    /// Whether it was made before the year 9999: none that follows it exceeds what 26 characters hold.
+    var isPlausible: Bool { high >> 16 < 253_370_764_800_000 }
+
     /// Hashes the random bits, of which 64 tell all identifiers apart.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(low)

@@ -4,10 +4,11 @@ internal import System
 
 extension DownloadService {
     /// Takes over what the store had kept and what the last run left in the directory.
-    func restore(_ records: [DownloadRecord]) {
+    /// - Parameter refused: downloads whose records cannot be read.
+    func restore(_ records: [DownloadRecord], keepingPartsOf refused: Set<DownloadID>) {
         publisher.reserveCapacity(records.count)
         context.names.restore(FinishedNames(records.lazy.map(\.download)))
-        var kept: Set<DownloadID> = []
+        var kept = refused
         for var record in records {
             let id = record.id
             record.download.expiresAt = configuration.retention.expiry(of: record.download)
@@ -57,9 +58,11 @@ extension DownloadService {
     }
 
     /// The same in a fleet: this replica goes on with what an earlier run on its data directory owned, and shows the rest.
-    func restore(_ records: [DownloadRecord], _ found: FleetContents) throws(DownloadsStartError) {
+    func restore(
+        _ records: [DownloadRecord], _ found: FleetContents, keepingPartsOf refused: Set<DownloadID>
+    ) throws(DownloadsStartError) {
         guard let fleet else { return }
-        var kept: Set<DownloadID> = []
+        var kept = refused
         var shown: [Download] = []
         shown.reserveCapacity(records.count)
         var changes: [StoreChange] = []

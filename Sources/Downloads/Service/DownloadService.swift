@@ -213,6 +213,9 @@ public actor DownloadService {
         where isKept(name.rawValue) && configuration.settings[name] != settings[name] {
             log(.warning("\(name.rawValue) stays \(settings[name]), as the fleet has it; PATCH /settings changes it"))
         }
+        for row in contents.refused {
+            log(.warning("a record is refused, and left as it is: \(row.reason); pawl check --repair repairs it"))
+        }
         configuration.settings = settings
         let isFleet = contents.fleet != nil
         clock = ServiceClock(
@@ -287,13 +290,13 @@ public actor DownloadService {
             names: fleet == nil
                 ? FileNames(isTaken: { depot.isTaken($0) }, obstacle: { depot.obstacle(to: $0) }) : FileNames(isTaken: nil),
             retryPolicy: RetryPolicy(firstDelay: configuration.retryDelay.first, longestDelay: configuration.retryDelay.longest),
-            retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.records.last?.id))
+            retention: configuration.retention, identifiers: DownloadIDGenerator(after: contents.newestID))
         context.callsWebhooks = webhooks != nil
         isDiskLow = Self.isDiskLow(depot, configuration.minFree)
         if let found = contents.fleet {
-            try restore(contents.records, found)
+            try restore(contents.records, found, keepingPartsOf: Set(contents.refused.compactMap(\.id)))
         } else {
-            restore(contents.records)
+            restore(contents.records, keepingPartsOf: Set(contents.refused.compactMap(\.id)))
         }
         // Before anything is transferred again.
         if let error = await store.submit(entries.values.filter(\.wasInTransfer).map { .save($0.machine.record) }).failure() {

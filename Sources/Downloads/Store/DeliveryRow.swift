@@ -52,7 +52,8 @@ enum DeliveryRow {
     /// - Throws: `StoreError.damaged` if a column holds what was never written there.
     static func delivery(from row: some RowDecoder) throws(StoreError) -> WebhookDelivery {
         guard let id = row.text(0).flatMap(DownloadID.init), let url = row.text(1),
-            let snapshot = row.blob(2).flatMap({ try? JSONValue(parsing: $0) }), let download = DownloadSnapshot.decode(snapshot)
+            let snapshot = row.blob(2).flatMap({ try? JSONValue(parsing: $0) }), let download = DownloadSnapshot.decode(snapshot),
+            (0...(1 << 31)).contains(row.integer(3))
         else { throw .damaged("a message to a webhook cannot be read") }
         return WebhookDelivery(
             id: id, url: url, download: download, attempts: Int(clamping: row.integer(3)),

@@ -91,55 +91,89 @@ extension DownloadRow {
         /// Texts that many rows share are kept once.
         private var shared: [String: String] = [:]
 
+        /// Whether a column with an impossible value gets one that is safe, instead of making the row unreadable.
+        private let mends: Bool
+
+        init(mending mends: Bool = false) {
+            self.mends = mends
+        }
+
         /// The record in the current row.
         ///
         /// - Throws: `StoreError.damaged` if a column holds what was never written there.
         mutating func record(from row: some RowDecoder) throws(StoreError) -> DownloadRecord {
+            let mends = mends
             var columns = Columns(row)
             let identifier = columns.text() ?? ""
-            guard let id = DownloadID(identifier) else { throw .damaged("'\(identifier)' is not a download's id") }
-            func required<Value>(_ value: Value?, _ column: StaticString) throws(StoreError) -> Value {
-                guard let value else { throw .damaged("download \(id) has no valid \(column)") }
-                return value
+            guard let id = DownloadID(identifier), id.isPlausible else {
+                throw .damaged("'\(identifier)' is not a download's id")
+            }
+            func required<Value>(_ value: Value?, _ column: StaticString, else safe: Value? = nil) throws(StoreError) -> Value {
+                if let value { return value }
+                if mends, let safe { return safe }
+                throw .damaged("download \(id) has no valid \(column)")
+            }
+            func number(
+                _ value: Int64?, in range: ClosedRange<Int64>, _ column: StaticString
+            ) throws(StoreError) -> Int64? {
+                guard let value, !range.contains(value) else { return value }
+                return try mends ? nil : required(nil as Int64?, column)
+            }
+            func time(_ value: Int64?, _ column: StaticString) throws(StoreError) -> Timestamp? {
+                guard let value else { return nil }
+                let time = Timestamp(millisecondsSinceEpoch: value)
+                return try time.millisecondsSinceEpoch == value || mends ? time : required(nil as Timestamp?, column)
             }
             let url = try required(columns.text(), "url")
-            let state = try required(columns.text().flatMap(DownloadState.init), "state")
+            let state = try required(columns.text().flatMap(DownloadState.init), "state", else: .failed)
+            // Nothing but the URL tells what to do with it.
+            if state != .completed, HTTPURL(url) == nil { _ = try required(nil as String?, "url") }
             var download = Download(id: id, url: url, state: state, createdAt: id.createdAt)
             if let name = columns.text() {
-                download.filename = try required(FileNaming.isSafe(name) ? name : nil, "filename")
+                download.filename =
+                    try mends && !FileNaming.isSafe(name) ? nil : required(FileNaming.isSafe(name) ? name : nil, "filename")
             }
             download.mediaType = columns.text().map { share($0) }
-            download.bytesReceived = columns.integer() ?? 0
-            download.bytesTotal = columns.integer()
+            download.bytesReceived = try number(columns.integer(), in: 0...Limits.bytes, "bytes_received") ?? 0
+            download.bytesTotal = try number(columns.integer(), in: 0...(.max), "bytes_total")
             download.resumable = columns.boolean()
             download.fileMissing = columns.boolean() ?? false
-            download.segments = Int(clamping: columns.integer() ?? 0)
-            download.attempts = Int(clamping: columns.integer() ?? 0)
+            download.segments = Int(clamping: try number(columns.integer(), in: 0...Limits.count, "connections") ?? 0)
+            download.attempts = Int(clamping: try number(columns.integer(), in: 0...Limits.count, "attempts") ?? 0)
             let code = columns.text()
             let message = columns.text()
             let retryable = columns.boolean()
             let status = columns.integer()
             if let code {
-                let failure = try required(FailureCode(rawValue: code), "error_code")
+                let failure = try required(FailureCode(rawValue: code), "error_code", else: .ioError)
                 download.error = DownloadFailure(
                     failure, message ?? "", httpStatus: status.map(Int.init(clamping:)), retryable: retryable)
             }
             if let checksum = columns.text() {
-                download.checksum = try required(try? Checksum(parsing: checksum), "checksum")
+                let parsed = try? Checksum(parsing: checksum)
+                download.checksum = try mends ? parsed : required(parsed, "checksum")
             }
             download.sha256Bytes = columns.blob()
             // What few have is set only where it is: each of these costs more than all that is read of most rows.
-            if let priority = columns.integer(), priority != 0 { download.priority = Int(clamping: priority) }
-            if let labels = columns.text() { download.labels = try required(DownloadRow.strings(labels), "labels") }
-            if let limit = columns.integer(), limit != 0 { download.speedLimit = limit }
-            if let track = columns.text() { download.track = Array(track.utf8) }
+            if let priority = try number(columns.integer(), in: Limits.priorities, "priority"), priority != 0 {
+                download.priority = Int(clamping: priority)
+            }
+            if let labels = columns.text() { download.labels = try required(DownloadRow.strings(labels), "labels", else: []) }
+            if let limit = try number(columns.integer(), in: 0...(.max), "speed_limit"), limit != 0 {
+                download.speedLimit = limit
+            }
+            if let track = columns.text() {
+                // It is shown as it is. An object has braces; parsing all of them would take seconds at a start.
+                let isObject = track.utf8.first == UInt8(ascii: "{") && track.utf8.last == UInt8(ascii: "}")
+                if isObject { download.track = Array(track.utf8) } else if !mends { _ = try required(nil as String?, "track") }
+            }
             if let name = columns.text() { download.trackName = name }
-            download.createdAt = columns.timestamp() ?? id.createdAt
-            download.startedAt = columns.timestamp()
-            download.updatedAt = columns.timestamp() ?? id.createdAt
+            download.createdAt = try time(columns.integer(), "created_at") ?? id.createdAt
+            download.startedAt = try time(columns.integer(), "started_at")
+            download.updatedAt = try time(columns.integer(), "updated_at") ?? id.createdAt
             // The end of failed and cancelled ones, too, which earlier releases did not keep: it is not later than the last change.
-            download.endedAt = columns.timestamp() ?? (state.isLive ? nil : download.updatedAt)
-            download.revision = UInt64(bitPattern: columns.integer() ?? 0)
+            download.endedAt = try time(columns.integer(), "completed_at") ?? (state.isLive ? nil : download.updatedAt)
+            download.revision = UInt64(clamping: try number(columns.integer(), in: 0...Limits.changes, "revision") ?? 0)
 
             var record = DownloadRecord(download)
             if let name = columns.text() {
@@ -148,21 +182,35 @@ extension DownloadRow {
                 record.requestedFilename = record.lacksExtension ? String(name.dropLast()) : name
             }
             if let type = columns.text() { record.requestedMediaType = type }
-            if let segments = columns.integer() { record.requestedSegments = Int(clamping: segments) }
-            if let headers = columns.text() { record.headers = try required(DownloadRow.headers(headers), "headers") }
-            if let mirrors = columns.text() { record.mirrors = try required(DownloadRow.strings(mirrors), "mirrors") }
+            if let segments = try number(columns.integer(), in: 1...Limits.connections, "requested_connections") {
+                record.requestedSegments = Int(clamping: segments)
+            }
+            if let headers = columns.text() { record.headers = try required(DownloadRow.headers(headers), "headers", else: []) }
+            if let mirrors = columns.text() { record.mirrors = try required(DownloadRow.strings(mirrors), "mirrors", else: []) }
             if let webhook = columns.text() { record.webhook = webhook }
             let entityIsKnown = columns.boolean() ?? false
             var entity = SavedEntity(
                 etag: columns.text().map(FieldValue.init(latin1:)), lastModified: columns.text().map(FieldValue.init(latin1:)),
-                date: columns.text(), total: columns.integer(),
-                coding: columns.text())
-            if let segments = columns.text() { record.segments = try required(DownloadRow.segments(segments), "synced_segments") }
+                date: columns.text(),
+                total: try number(columns.integer(), in: 0...(.max), "entity_total"), coding: columns.text())
+            if let segments = columns.text() {
+                record.segments = try required(DownloadRow.segments(segments), "synced_segments", else: [])
+            }
             entity.source = columns.text()
-            if let digest = columns.text() { entity.digest = try required(try? Checksum(parsing: digest), "entity_digest") }
+            if let digest = columns.text() {
+                let parsed = try? Checksum(parsing: digest)
+                entity.digest = try mends ? parsed : required(parsed, "entity_digest")
+            }
+            if entityIsKnown, let total = entity.total, let last = record.segments.last, last.synced > total {
+                record.segments = try required(nil, "synced_segments", else: [])
+            }
             if entityIsKnown { record.entity = entity }
-            if let file = columns.text() { record.download.file = try required(FileIdentity(file), "file_identity") }
-            let (epoch, sequence) = (columns.integer(), columns.integer())
+            if let file = columns.text() {
+                let identity = FileIdentity(file).flatMap { $0.size <= Limits.bytes ? $0 : nil }
+                record.download.file = try mends ? identity : required(identity, "file_identity")
+            }
+            let epoch = try number(columns.integer(), in: 0...Limits.changes, "event_epoch")
+            let sequence = try number(columns.integer(), in: 0...Limits.changes, "event_sequence")
             // An earlier release had none: its runs were named by the time at which they began.
             record.download.stamp =
                 if let epoch, let sequence {
@@ -170,14 +218,19 @@ extension DownloadRow {
                 } else {
                     EventID(epoch: UInt64(clamping: download.updatedAt.millisecondsSinceEpoch), sequence: 0)
                 }
-            let retryAt = columns.timestamp()
+            let retryAt = try time(columns.integer(), "retry_at")
             if let folder = columns.text() {
-                record.download.folder = try required(FileNaming.isSafeFolder(folder) ? share(folder) : nil, "folder")
+                record.download.folder = try required(FileNaming.isSafeFolder(folder) ? share(folder) : nil, "folder", else: "")
             }
-            if let arrival = columns.text() { record.download.arrival = try required(DownloadID(arrival), "arrival") }
+            if let arrival = columns.text() {
+                let parsed = DownloadID(arrival).flatMap { $0.isPlausible ? $0 : nil }
+                record.download.arrival = try mends ? parsed : required(parsed, "arrival")
+            }
             if let gid = columns.integer() { record.download.chosenGID = DownloadGID(UInt64(bitPattern: gid)) }
             if let generation = columns.integer() { record.partGeneration = UInt64(bitPattern: generation) }
-            if let crashes = columns.integer() { record.transferCrashes = Int(clamping: crashes) }
+            if let crashes = try number(columns.integer(), in: 0...Limits.count, "transfer_crashes") {
+                record.transferCrashes = Int(clamping: crashes)
+            }
             if columns.boolean() ?? false { record.distrustsMirrors = true }
             let retryWait = columns.integer()
             if let retryAt {
@@ -195,6 +248,17 @@ extension DownloadRow {
             if shared.count < 1_000 { shared[text] = text }
             return text
         }
+    }
+
+    /// What a release can have written.
+    private enum Limits {
+        /// More than any file has, so that sums do not overflow: an exbibyte.
+        static let bytes: Int64 = 1 << 60
+        static let count: Int64 = 1 << 31
+        /// Revisions and event ids.
+        static let changes: Int64 = 1 << 62
+        static let priorities: ClosedRange<Int64> = -10...10
+        static let connections: Int64 = 16
     }
 
     /// Reads consecutive columns.
@@ -218,8 +282,6 @@ extension DownloadRow {
         }
 
         mutating func boolean() -> Bool? { integer().map { $0 != 0 } }
-
-        mutating func timestamp() -> Timestamp? { integer().map(Timestamp.init(millisecondsSinceEpoch:)) }
     }
 }
 
@@ -266,7 +328,8 @@ extension DownloadRow {
         list(text).flatMap { items in
             all(
                 items.map { item in
-                    guard let pair = item.array, pair.count == 2, let name = pair[0].string, let value = pair[1].string
+                    guard let pair = item.array, pair.count == 2, let name = pair[0].string, let value = pair[1].string,
+                        !(name + value).utf8.contains(where: { $0 == 0 || $0 == 10 || $0 == 13 })
                     else { return nil }
                     return RequestHeader(name: name, value: value)
                 })
@@ -275,12 +338,17 @@ extension DownloadRow {
 
     private static func segments(_ text: String) -> [SyncedSegment]? {
         list(text).flatMap { items in
-            all(
+            // They are in order, and do not overlap.
+            var reached: Int64 = 0
+            return all(
                 items.map { item in
                     guard let triple = item.array, triple.count == 3, let start = triple[0].integer,
                         let synced = triple[2].integer, triple[1].isNull || triple[1].integer != nil
                     else { return nil }
-                    return SyncedSegment(start: start, end: triple[1].integer, synced: synced)
+                    let end = triple[1].integer
+                    guard reached <= start, start <= synced, synced <= end ?? synced, synced <= Limits.bytes else { return nil }
+                    reached = synced
+                    return SyncedSegment(start: start, end: end, synced: synced)
                 })
         }
     }

@@ -45,6 +45,8 @@ struct StoredContents: Sendable {
     /// Messages to webhooks that have not been delivered, the oldest first, at most ``DeliveryRow/pageSize``.
     var deliveries: [WebhookDelivery] = []
     var events = StoredEventHistory()
+    /// Rows that hold what was never written there. They are left as they are.
+    var refused: [RefusedRow] = []
     /// What a replica of a fleet needs besides.
     var fleet: FleetContents?
 

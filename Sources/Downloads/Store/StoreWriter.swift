@@ -117,6 +117,30 @@ final class StoreWriter {
         }
     }
 
+    /// Repairs a refused row: columns with impossible values get safe ones. A row that says nothing then is removed.
+    /// - Returns: the mended record; `nil` if the row was removed.
+    func mend(_ row: RefusedRow) throws(StoreError) -> DownloadRecord? {
+        try StoreError.translating {
+            if row.table == .downloads {
+                var reader = DownloadRow.Reader(mending: true)
+                let rows = try connection.prepare(DownloadRow.findStatement)
+                try rows.bind(1, row.key)
+                if try rows.step(), var record = try? reader.record(from: rows) {
+                    rows.reset()
+                    if record.download.state == .failed, record.download.error == nil {
+                        record.download.error = DownloadFailure(.ioError, "the record was found damaged, and repaired")
+                    }
+                    try commit([.save(record)])
+                    return record
+                }
+            }
+            let removal = try connection.prepare("DELETE FROM \(row.table.rawValue) WHERE \(row.table.key) = ?1")
+            try removal.bind(1, row.key)
+            try removal.run()
+            return nil
+        }
+    }
+
     /// A page of the messages to webhooks, from an identity on: those with a wanted URL.
     func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
         try StoreError.translating {
@@ -137,25 +161,35 @@ final class StoreWriter {
             var reader = DownloadRow.Reader()
             let rows = try connection.prepare(DownloadRow.loadStatement)
             while try rows.step() {
-                let record = try reader.record(from: rows)
-                contents.events.newest = max(contents.events.newest, record.download.stamp)
-                contents.records.append(record)
+                try contents.reading(.downloads, rows.text(0)) { contents throws(StoreError) in
+                    let record = try reader.record(from: rows)
+                    contents.events.newest = max(contents.events.newest, record.download.stamp)
+                    contents.records.append(record)
+                }
             }
             let events = try connection.prepare(EventHistoryRow.loadStatement)
-            while try events.step() { try EventHistoryRow.read(events, into: &contents.events) }
+            while try events.step() {
+                try contents.reading(.events, events.text(3)) { contents throws(StoreError) in
+                    try EventHistoryRow.read(events, into: &contents.events)
+                }
+            }
             let settings = try connection.prepare("SELECT name, value FROM settings")
             while try settings.step() {
                 if let name = settings.text(0), let value = settings.text(1) { contents.settings[name] = value }
             }
             let keys = try connection.prepare(IdempotencyRow.loadStatement)
             while try keys.step() {
-                let record = try IdempotencyRow.record(from: keys) { id throws(StoreError) in
-                    try records([id]).first?.download
+                try contents.reading(.keys, keys.text(0)) { contents throws(StoreError) in
+                    contents.idempotencyRecords.append(
+                        try IdempotencyRow.record(from: keys) { id throws(StoreError) in try records([id]).first?.download })
                 }
-                contents.idempotencyRecords.append(record)
             }
             let deliveries = try connection.prepare(DeliveryRow.loadStatement)
-            while try deliveries.step() { contents.deliveries.append(try DeliveryRow.delivery(from: deliveries)) }
+            while try deliveries.step() {
+                try contents.reading(.deliveries, deliveries.text(0)) { contents throws(StoreError) in
+                    contents.deliveries.append(try DeliveryRow.delivery(from: deliveries))
+                }
+            }
             return contents
         }
     }

@@ -11,7 +11,7 @@ struct StoredEventHistory: Sendable {
 
     /// What names the next run: more than any run before, also if the clock was set back.
     func nextEpoch(now: Timestamp) -> UInt64 {
-        max(newest.epoch + 1, UInt64(clamping: now.millisecondsSinceEpoch))
+        max(newest.epoch.addingReportingOverflow(1).partialValue, UInt64(clamping: now.millisecondsSinceEpoch))
     }
 }
 
@@ -21,7 +21,7 @@ enum EventHistoryRow {
     /// As many as are kept in memory stay.
     static let trimStatement =
         "DELETE FROM event_history WHERE number <= (SELECT max(number) FROM event_history) - \(RemovalHistory.capacity)"
-    static let loadStatement = "SELECT epoch, sequence, removed_id FROM event_history ORDER BY number"
+    static let loadStatement = "SELECT epoch, sequence, removed_id, number FROM event_history ORDER BY number"
 
     /// Puts a row together for `insertStatement`.
     static func encode<Row: RowEncoder>(
@@ -36,11 +36,18 @@ enum EventHistoryRow {
     ///
     /// - Throws: `StoreError.damaged` if a column holds what was never written there.
     static func read(_ row: some RowDecoder, into history: inout StoredEventHistory) throws(StoreError) {
-        let stamp = EventID(epoch: UInt64(bitPattern: row.integer(0)), sequence: UInt64(bitPattern: row.integer(1)))
+        let identifier = row.text(2)
+        let id = identifier.flatMap { DownloadID($0) }
+        guard (0...(1 << 62)).contains(row.integer(0)), (0...(1 << 62)).contains(row.integer(1)), identifier == nil || id != nil
+        else {
+            // What it tells of is not known: neither are all removals before the next row.
+            (history.knownSince, history.removals) = (nil, [])
+            throw .damaged("an event of the history cannot be read")
+        }
+        let stamp = EventID(epoch: UInt64(clamping: row.integer(0)), sequence: UInt64(clamping: row.integer(1)))
         history.newest = max(history.newest, stamp)
         if history.knownSince == nil { history.knownSince = stamp }
-        guard let identifier = row.text(2) else { return }
-        guard let id = DownloadID(identifier) else { throw .damaged("'\(identifier)' is not a download's id") }
+        guard let id else { return }
         history.removals.append(RemovalHistory.Removal(stamp: stamp, id: id))
     }
 }

@@ -488,7 +488,15 @@ extension PostgresRecordWriter {
 
     private func read(_ result: PostgresResult) throws(StoreError) -> [DownloadRecord] {
         var reader = DownloadRow.Reader()
-        return try result.rows.map { row throws(StoreError) in try reader.record(from: PostgresRowDecoder(row: row)) }
+        var records: [DownloadRecord] = []
+        for row in result.rows {
+            do throws(StoreError) {
+                records.append(try reader.record(from: PostgresRowDecoder(row: row)))
+            } catch {
+                log(.warning("a record is refused: \(error)"))
+            }
+        }
+        return records
     }
 
     /// The records that can be read: the others have turns all the same.
@@ -569,18 +577,26 @@ extension PostgresRecordWriter {
             defer { try? connection.execute("COMMIT", within: options.limit) }
             let owner = Int32(DownloadRow.columns.count)
             try each(Statements.load) { row in
-                let record = try reader.record(from: row)
-                if row.integer(owner) == run { fleet.owned.insert(record.id) }
-                if row.integer(owner + 1) == run { fleet.turns.insert(record.id) }
-                contents.records.append(record)
+                try contents.reading(.downloads, row.text(0)) { contents throws(StoreError) in
+                    let record = try reader.record(from: row)
+                    if row.integer(owner) == run { fleet.owned.insert(record.id) }
+                    if row.integer(owner + 1) == run { fleet.turns.insert(record.id) }
+                    contents.records.append(record)
+                }
             }
             try each(Statements.settings) { row in
                 if let name = row.text(0), let value = row.text(1) { contents.settings[name] = value }
             }
             try each(Statements.keys) { row in
-                contents.idempotencyRecords.append(try IdempotencyRow.record(from: row) { _ throws(StoreError) in nil })
+                try contents.reading(.keys, row.text(0)) { contents throws(StoreError) in
+                    contents.idempotencyRecords.append(try IdempotencyRow.record(from: row) { _ throws(StoreError) in nil })
+                }
             }
-            try each(Statements.deliveries(of: run)) { contents.deliveries.append(try DeliveryRow.delivery(from: $0)) }
+            try each(Statements.deliveries(of: run)) { row in
+                try contents.reading(.deliveries, row.text(0)) { contents throws(StoreError) in
+                    contents.deliveries.append(try DeliveryRow.delivery(from: row))
+                }
+            }
             var isRestored = false
             try each(Statements.identity) { row in
                 fleet.database = row.text(0) ?? ""
@@ -596,13 +612,19 @@ extension PostgresRecordWriter {
             try each(Statements.clock) { fleet.base = UInt64(clamping: $0.integer(0)) }
             try each(Statements.recent) { row in
                 guard let id = row.text(1).flatMap(DownloadID.init) else { throw StoreError.damaged("a change cannot be read") }
-                let download = try row.text(2).map { body in try FleetChange.decode(body) }
+                var download: Download?
+                do {
+                    download = try row.text(2).map { body in try FleetChange.decode(body) }
+                } catch {
+                    // Its record is refused as well. The numbers of changes have no gaps.
+                    log(.warning("a change to download \(id) is refused: \(error)"))
+                }
                 fleet.recent.append(FleetChange(sequence: UInt64(clamping: row.integer(0)), id: id, download: download))
             }
         }
         fleet.recent.reverse()
         followed = fleet.base
-        fleet.base -= UInt64(fleet.recent.count)
+        fleet.base -= min(UInt64(fleet.recent.count), fleet.base)
         contents.fleet = fleet
         return contents
     }
