@@ -1,16 +1,20 @@
 #include "CCurl.h"
 
+#include <string.h>
+
 // libcurl's functions, as <curl/curl.h> declares them; CURL and CURLM are void there, the enums are int in the ABI.
 int curl_global_init(long flags);
 const char *curl_easy_strerror(int code);
 void *curl_easy_init(void);
 void curl_easy_cleanup(void *easy);
-void curl_easy_reset(void *easy);
 int curl_easy_setopt(void *easy, int option, ...);
 int curl_easy_pause(void *easy, int directions);
 int curl_easy_getinfo(void *easy, int info, ...);
 void *curl_slist_append(void *list, const char *string);
 void curl_slist_free_all(void *list);
+void *curl_share_init(void);
+int curl_share_setopt(void *share, int option, ...);
+int curl_share_cleanup(void *share);
 void *curl_multi_init(void);
 int curl_multi_cleanup(void *multi);
 int curl_multi_setopt(void *multi, int option, ...);
@@ -42,8 +46,6 @@ pawl_easy *pawl_easy_create(void) { return curl_easy_init(); }
 
 void pawl_easy_destroy(pawl_easy *easy) { curl_easy_cleanup(easy); }
 
-void pawl_easy_reset(pawl_easy *easy) { curl_easy_reset(easy); }
-
 pawl_curl_code pawl_easy_set_long(pawl_easy *easy, pawl_curl_option option, long value) {
     return curl_easy_setopt(easy, option, value);
 }
@@ -58,6 +60,10 @@ pawl_curl_code pawl_easy_set_string(pawl_easy *easy, pawl_curl_option option, co
 
 pawl_curl_code pawl_easy_set_pointer(pawl_easy *easy, pawl_curl_option option, void *value) {
     return curl_easy_setopt(easy, option, value);
+}
+
+pawl_curl_code pawl_easy_set_share(pawl_easy *easy, pawl_share *share) {
+    return curl_easy_setopt(easy, CURLOPT_SHARE, share);
 }
 
 pawl_curl_code pawl_easy_set_list(pawl_easy *easy, pawl_curl_option option, pawl_list *list) {
@@ -84,6 +90,10 @@ pawl_curl_code pawl_easy_set_open_socket_function(pawl_easy *easy, pawl_curl_ope
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
 }
 
+pawl_curl_code pawl_easy_set_close_socket_function(pawl_easy *easy, pawl_curl_close_socket function) {
+    return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
+}
+
 pawl_curl_code pawl_easy_set_prerequest_function(pawl_easy *easy, pawl_curl_prerequest function) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
 }
@@ -99,6 +109,45 @@ void *pawl_easy_private(pawl_easy *easy) {
 pawl_list *pawl_list_append(pawl_list *list, const char *string) { return curl_slist_append(list, string); }
 
 void pawl_list_destroy(pawl_list *list) { curl_slist_free_all(list); }
+
+// As libcurl's ABI has it.
+struct pawl_list {
+    char *data;
+    pawl_list *next;
+};
+
+pawl_list *pawl_easy_cookies(pawl_easy *easy) {
+    pawl_list *list = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &list) != 0) return NULL;
+    return list;
+}
+
+// Whether a line of Netscape's cookie file, whose fields end with tabs, has TRUE as its fourth: for encrypted connections only.
+static int is_secure(const char *line) {
+    for (int field = 0; field < 3; field++) {
+        line = strchr(line, '\t');
+        if (!line) return 0;
+        line++;
+    }
+    return strncmp(line, "TRUE", 4) == 0;
+}
+
+void pawl_easy_add_cookies(pawl_easy *easy, const pawl_list *cookies, int is_encrypted) {
+    for (; cookies; cookies = cookies->next) {
+        if (is_encrypted || !is_secure(cookies->data)) curl_easy_setopt(easy, CURLOPT_COOKIELIST, cookies->data);
+    }
+}
+
+pawl_share *pawl_share_create(void) {
+    void *share = curl_share_init();
+    if (share && curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != 0) {
+        curl_share_cleanup(share);
+        return NULL;
+    }
+    return share;
+}
+
+void pawl_share_destroy(pawl_share *share) { curl_share_cleanup(share); }
 
 pawl_multi *pawl_multi_create(void) { return curl_multi_init(); }
 

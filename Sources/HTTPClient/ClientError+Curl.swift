@@ -1,6 +1,18 @@
 import CCurl
 
 extension ClientError {
+    /// Whether a result of libcurl means that the proxy does not accept its user or password. Only the text tells.
+    static func meansWrongProxyCredentials(_ code: pawl_curl_code, _ detail: String) -> Bool {
+        switch code {
+        case CURLE_RECV_ERROR:
+            detail.hasPrefix("CONNECT tunnel failed, response 407") || detail.hasPrefix("Received HTTP code 407 from proxy")
+        case CURLE_PROXY:
+            detail.hasPrefix("User was rejected by the SOCKS5 server")
+                || detail.hasPrefix("No authentication method was acceptable")
+        default: false
+        }
+    }
+
     /// What a result of libcurl means. `detail` is libcurl's own explanation.
     init(code: pawl_curl_code, detail: String) {
         switch code {

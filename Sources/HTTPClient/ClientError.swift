@@ -17,6 +17,8 @@ public enum ClientError: Error, Sendable, Equatable {
     case tls(String)
     /// The name could not be resolved, no address could be connected to, or the TLS handshake broke.
     case connectionFailed(String)
+    /// The proxy does not accept its user or password: 407 (RFC 9110 §15.5.8), or what SOCKS 5 says. The text names the proxy.
+    case proxyRefused(String)
     /// Connecting, the head, or the whole took longer than allowed.
     case timedOut(String)
     /// The body came in more slowly than the low-speed limit.
@@ -43,6 +45,7 @@ public enum ClientError: Error, Sendable, Equatable {
         case .tooManyRedirects: "too many redirects"
         case .tls(let detail): "TLS failed: \(detail)"
         case .connectionFailed(let detail): "no connection: \(detail)"
+        case .proxyRefused(let proxy): "the proxy \(proxy) wants another user or password; see --proxy"
         case .timedOut(let detail): "timed out: \(detail)"
         case .stalled: "the origin stopped sending"
         case .transferBroken(let detail): "the transfer broke: \(detail)"

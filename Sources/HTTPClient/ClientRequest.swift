@@ -30,7 +30,7 @@ public struct ClientRequest: Sendable {
     public var speedLimiters: [SpeedLimiter] = []
     /// How many redirects are followed; with 0 the first one ends as ``ClientError/tooManyRedirects``, and with nil it is a response
     /// like any other.
-    public var maximumRedirects: Int? = 10
+    public var maximumRedirects: Int? = 20
     /// Whether compressed content may be asked for, and is decoded. By default `Accept-Encoding: identity` is sent and nothing is
     /// decoded, since byte positions of a compressed body mean nothing for the file.
     public var acceptsEncodings = false

@@ -58,7 +58,7 @@ extension ObjectStorage {
         case .cancelled, .stopped: .failed(.cancelled)
         case .connectionFailed, .timedOut, .stalled, .transferBroken: .transient(.unavailable(error.message))
         // What TLS says does not pass by itself, but is nothing that the service refuses.
-        case .tls, .destinationForbidden: .failed(.unavailable(error.message))
+        case .tls, .destinationForbidden, .proxyRefused: .failed(.unavailable(error.message))
         // All else of a request is made here.
         case .invalidRequest(let reason): .failed(.unreadableFile(reason))
         case .unsupportedScheme, .invalidRedirect, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge, .invalidResponse:

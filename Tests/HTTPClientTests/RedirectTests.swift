@@ -54,13 +54,68 @@ struct RedirectTests {
         }
     }
 
+    @Test(
+        "A cookie of a redirect goes back to its host as RFC 6265 has it, and to no other",
+        arguments: [
+            // The Cookie that the target of the redirect gets.
+            ("a=1", "a=1"), ("a=1; Path=/", "a=1"), ("a=1; Path=/dir", "a=1"), ("a=1; Path=/other", nil), ("a=1; Path=/di", nil),
+            ("a=1; Secure", nil), ("a=1; Max-Age=0", nil), ("a=1; Max-Age=60; HttpOnly; SameSite=Strict", "a=1"),
+            ("a=1; Expires=Thu, 01 Jan 1970 00:00:01 GMT", nil), ("a=1; Domain=example.org", nil), ("__Host-a=1; Path=/", nil),
+        ] as [(String, String?)])
+    func cookiesOfRedirects(cookie: String, sent: String?) async throws {
+        let other = try ScriptedOrigin { _ in [.response(body: [2])] }
+        let origin = try ScriptedOrigin { request in
+            request["Cookie"] != nil || request.number > 0
+                ? [.redirect(to: "http://localhost:\(other.port)/dir/c")]
+                : [.response(302, [("Location", "/dir/b"), ("Set-Cookie", cookie)])]
+        }
+        let response = try await client.fetch(ClientRequest(origin, "/dir/a"), bodyLimit: 10)
+        #expect(response.body == [2])
+        #expect(origin.requests.map { $0["Cookie"] } == [nil, sent])
+        #expect(other.requests.map { $0["Cookie"] } == [nil])
+    }
+
+    @Test("A redirect to itself with a cookie ends, also with a range; the cookie ends with the transfer")
+    func cookieForItself() async throws {
+        let origin = try ScriptedOrigin { request in
+            request["Cookie"]?.contains("ticket=t") == true
+                ? [.response(206, [("Content-Range", "bytes 5-5/6")], body: [5])]
+                : [.response(302, [("Location", request.target), ("Set-Cookie", "ticket=t; Path=/")])]
+        }
+        for _ in 0..<2 {
+            var request = try ClientRequest(origin, "/f?x=1")
+            request.range = "bytes=5-"
+            request.fields = [("Cookie", "own=o"), ("cookie", "more=m")]
+            #expect(try await client.fetch(request, bodyLimit: 10).body == [5])
+        }
+        let own = "own=o; more=m"
+        #expect(origin.requests.map { $0["Cookie"] } == [own, "ticket=t; " + own, own, "ticket=t; " + own])
+    }
+
+    @Test("Cookies of a host wait for the chain to come back to it")
+    func cookiesOfTwoHosts() async throws {
+        let home = Waiter("")
+        let other = try ScriptedOrigin { _ in
+            [.response(302, [("Location", home.value), ("Set-Cookie", "b=2; Path=/")])]
+        }
+        let origin = try ScriptedOrigin { request in
+            request.target == "/start"
+                ? [.response(302, [("Location", "http://localhost:\(other.port)/x"), ("Set-Cookie", "a=1; Path=/")])]
+                : [.response(body: [1])]
+        }
+        home.update { $0 = origin.url("/back") }
+        #expect(try await client.fetch(ClientRequest(origin, "/start"), bodyLimit: 10).body == [1])
+        #expect(other.requests.map { $0["Cookie"] } == [nil])
+        #expect(origin.requests.map { $0["Cookie"] } == [nil, "a=1"])
+    }
+
     @Test("A loop ends")
     func redirectLoopEnds() async throws {
         let origin = try ScriptedOrigin { _ in [.redirect(to: "/")] }
         await #expect(throws: ClientError.tooManyRedirects(status: 302)) {
             try await client.fetch(ClientRequest(origin), bodyLimit: 10)
         }
-        #expect(origin.requests.count == 11)
+        #expect(origin.requests.count == 21)
     }
 
     @Test("Other schemes are not followed", arguments: ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/"])
@@ -101,14 +156,35 @@ struct RedirectTests {
                 : [.text("HTTP/1.1 302 Found\r\nLocation: /end\r\nContent-Length: 100\r\n\r\nshort"), .close]
         }
         #expect(try await client.fetch(ClientRequest(broken), bodyLimit: 10).body == [2])
-        let silent = try ScriptedOrigin { request in
-            request.target == "/end"
-                ? [.response(body: [3])]
-                : [.text("HTTP/1.1 302 Found\r\nLocation: /end\r\nContent-Length: 100\r\n\r\nshort"), .stall]
+        // Without any limit that would end the wait.
+        for rest in [
+            "Content-Length: 100\r\n\r\n", "Content-Length: 100\r\n\r\nshort", "\r\n",
+            "Transfer-Encoding: chunked\r\n\r\n5\r\nsh",
+        ] {
+            let silent = try ScriptedOrigin { request in
+                request.target == "/end"
+                    ? [.response(body: [3])] : [.text("HTTP/1.1 302 Found\r\nLocation: /end\r\n" + rest), .stall]
+            }
+            var request = try ClientRequest(silent)
+            request.lowSpeedLimit = nil
+            request.headTimeout = .seconds(3600)
+            request.connectTimeout = .seconds(3600)
+            #expect(try await client.fetch(request, bodyLimit: 10).body == [3])
         }
-        var request = try ClientRequest(silent)
-        request.lowSpeedLimit = (1, .milliseconds(80))
-        #expect(try await client.fetch(request, bodyLimit: 10).body == [3])
+    }
+
+    @Test("The bytes of a Location are percent-encoded one by one")
+    func locationBytesAreEncoded() async throws {
+        let origin = try ScriptedOrigin { request in
+            request.target == "/"
+                ? [
+                    .send(
+                        Array("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /caf".utf8) + [0xe9]
+                            + Array(" \"a\".zip?x=".utf8) + [0xff] + Array("\r\n\r\n".utf8))
+                ] : [.response()]
+        }
+        _ = try await client.fetch(ClientRequest(origin), bodyLimit: 10)
+        #expect(origin.requests.map(\.target) == ["/", "/caf%E9%20%22a%22.zip?x=%FF"])
     }
 
     @Test("A redirect without a target is the answer")

@@ -68,6 +68,7 @@ extension ClientError {
         case .tooManyRedirects: "tooManyRedirects"
         case .tls: "tls"
         case .connectionFailed: "connectionFailed"
+        case .proxyRefused: "proxyRefused"
         case .timedOut: "timedOut"
         case .stalled: "stalled"
         case .transferBroken: "transferBroken"

@@ -50,6 +50,10 @@ struct DownloadOptions {
         let urls = addresses.compactMap(PastedURL.parse)
         guard let url = urls.first else {
             // A magnet link is a URI: that there is none would tell a user nothing.
+            if let text = addresses.first(where: { $0.lowercased().hasPrefix("http://") || $0.lowercased().hasPrefix("https://") }
+            ) {
+                throw RPCError("No URI to download: the URL \(HTTPURL.fault(of: text)).")
+            }
             let isForeign = addresses.contains { $0.contains("://") || $0.hasPrefix("magnet:") }
             throw RPCError(isForeign ? "No URI to download: only http and https URLs are." : "No URI to download.")
         }

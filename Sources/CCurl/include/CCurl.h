@@ -12,6 +12,7 @@
 
 typedef struct pawl_easy pawl_easy;    // CURL: one transfer
 typedef struct pawl_multi pawl_multi;  // CURLM: a set of transfers driven by one thread
+typedef struct pawl_share pawl_share;  // CURLSH: what the transfers of a set have in common
 typedef struct pawl_list pawl_list;    // struct curl_slist: a list of strings
 
 // Options of curl_easy_setopt: the type's base (0 long, 10000 pointer, 20000 function, 30000 curl_off_t) plus a number.
@@ -45,11 +46,16 @@ typedef enum {
     CURLOPT_TCP_NODELAY = 121,
     CURLOPT_FRESH_CONNECT = 74,
     CURLOPT_CONNECTTIMEOUT_MS = 156,
+    CURLOPT_COOKIE = 10022,
+    CURLOPT_COOKIEFILE = 10031,
+    CURLOPT_COOKIELIST = 10135,
+    CURLOPT_SHARE = 10100,
     CURLOPT_OPENSOCKETDATA = 10164,
     CURLOPT_COPYPOSTFIELDS = 10165,
     CURLOPT_SEEKDATA = 10168,
     CURLOPT_PROTOCOLS = 181,
     CURLOPT_TCP_KEEPALIVE = 213,
+    CURLOPT_CLOSESOCKETDATA = 10209,
     CURLOPT_PATH_AS_IS = 234,
     CURLOPT_UPLOAD_BUFFERSIZE = 280,
     CURLOPT_HTTP09_ALLOWED = 285,
@@ -70,6 +76,7 @@ enum {
     CURLOPT_HEADERFUNCTION = 20079,
     CURLOPT_OPENSOCKETFUNCTION = 20163,
     CURLOPT_SEEKFUNCTION = 20167,
+    CURLOPT_CLOSESOCKETFUNCTION = 20208,
     CURLOPT_PREREQFUNCTION = 20312,
 };
 
@@ -79,8 +86,15 @@ typedef enum {
     CURLMOPT_MAXCONNECTS = 6,
 } pawl_curl_multi_option;
 
-// Questions of curl_easy_getinfo: 0x100000 string, plus a number.
+// Options of curl_share_setopt, and what can be shared.
 enum {
+    CURLSHOPT_SHARE = 1,
+    CURL_LOCK_DATA_SSL_SESSION = 4,
+};
+
+// Questions of curl_easy_getinfo: 0x100000 string, 0x400000 list, plus a number.
+enum {
+    CURLINFO_COOKIELIST = 4194332,
     CURLINFO_PRIVATE = 1048597,
 };
 
@@ -188,6 +202,8 @@ typedef size_t (*pawl_curl_read)(char *bytes, size_t size, size_t count, void *c
 typedef int (*pawl_curl_seek)(void *context, int64_t offset, int origin);
 // Returns a socket for the address, or CURL_SOCKET_BAD to refuse it.
 typedef int (*pawl_curl_open_socket)(void *context, int purpose, pawl_curl_sockaddr *address);
+// Closes a socket that pawl_curl_open_socket returned; 0 on success.
+typedef int (*pawl_curl_close_socket)(void *context, int socket);
 // Called when the connection, new or reused, is ready and before the request is sent on it.
 typedef int (*pawl_curl_prerequest)(
     void *context, char *primary_address, char *local_address, int primary_port, int local_port);
@@ -199,18 +215,19 @@ const char *pawl_curl_message(pawl_curl_code code);
 
 pawl_easy *pawl_easy_create(void);
 void pawl_easy_destroy(pawl_easy *easy);
-void pawl_easy_reset(pawl_easy *easy);
 pawl_curl_code pawl_easy_set_long(pawl_easy *easy, pawl_curl_option option, long value);
 pawl_curl_code pawl_easy_set_offset(pawl_easy *easy, pawl_curl_option option, int64_t value);
 // libcurl copies the string.
 pawl_curl_code pawl_easy_set_string(pawl_easy *easy, pawl_curl_option option, const char *value);
 pawl_curl_code pawl_easy_set_pointer(pawl_easy *easy, pawl_curl_option option, void *value);
+pawl_curl_code pawl_easy_set_share(pawl_easy *easy, pawl_share *share);
 pawl_curl_code pawl_easy_set_list(pawl_easy *easy, pawl_curl_option option, pawl_list *list);
 pawl_curl_code pawl_easy_set_write_function(pawl_easy *easy, pawl_curl_write function);
 pawl_curl_code pawl_easy_set_read_function(pawl_easy *easy, pawl_curl_read function);
 pawl_curl_code pawl_easy_set_seek_function(pawl_easy *easy, pawl_curl_seek function);
 pawl_curl_code pawl_easy_set_header_function(pawl_easy *easy, pawl_curl_write function);
 pawl_curl_code pawl_easy_set_open_socket_function(pawl_easy *easy, pawl_curl_open_socket function);
+pawl_curl_code pawl_easy_set_close_socket_function(pawl_easy *easy, pawl_curl_close_socket function);
 pawl_curl_code pawl_easy_set_prerequest_function(pawl_easy *easy, pawl_curl_prerequest function);
 // curl_easy_pause(CURLPAUSE_CONT): goes on with a paused transfer; what was kept is handed over before it returns, and a failure of
 // that ends here and not in pawl_multi_next_done.
@@ -222,6 +239,17 @@ void *pawl_easy_private(pawl_easy *easy);
 pawl_list *pawl_list_append(pawl_list *list, const char *string);
 void pawl_list_destroy(pawl_list *list);
 
+// The cookies that a handle holds; null if there are none.
+pawl_list *pawl_easy_cookies(pawl_easy *easy);
+// Gives a handle cookies that another one held; without encryption only those that are not secure. libcurl itself sends secure ones to
+// loopback addresses in the clear.
+void pawl_easy_add_cookies(pawl_easy *easy, const pawl_list *cookies, int is_encrypted);
+
+// A share of TLS sessions without locks: its easy handles belong to one thread. Null without memory.
+pawl_share *pawl_share_create(void);
+// Only after all its easy handles have been destroyed.
+void pawl_share_destroy(pawl_share *share);
+
 pawl_multi *pawl_multi_create(void);
 void pawl_multi_destroy(pawl_multi *multi);
 int pawl_multi_set_long(pawl_multi *multi, pawl_curl_multi_option option, long value);
@@ -232,5 +260,11 @@ int pawl_multi_poll(pawl_multi *multi, int timeout_milliseconds);
 int pawl_multi_wakeup(pawl_multi *multi);
 // The next transfer that finished since the last call, if any.
 pawl_curl_done pawl_multi_next_done(pawl_multi *multi);
+
+// Whether an idle connection is open and has nothing to be read.
+int pawl_socket_is_quiet(int socket);
+// What the kernel knows of a connection's two directions: how many bytes have come since it was opened, and how many segments that were
+// sent have not been acknowledged. 0 where the kernel does not tell.
+int pawl_socket_figures(int socket, uint64_t *received, uint32_t *unacknowledged);
 
 #endif

@@ -46,7 +46,8 @@ extension CatalogError {
             .unsupportedScheme:
             self = .upstreamRejected(text)
         // Cancelled by none of those who wait: the client is being shut down.
-        case .cancelled, .stopped, .connectionFailed, .tls, .transferBroken, .destinationForbidden, .invalidRequest:
+        case .cancelled, .stopped, .connectionFailed, .proxyRefused, .tls, .transferBroken, .destinationForbidden,
+            .invalidRequest:
             self = .upstreamUnreachable(text)
         }
     }

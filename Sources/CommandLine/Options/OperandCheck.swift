@@ -97,6 +97,7 @@ enum OperandCheck {
                 return UsageError(
                     "pawl: \(place)'\(text)' is a URL of '\(scheme)': pawl \(command) takes only http and https\(besides)")
             }
+            return UsageError("pawl: \(place)'\(text)' \(HTTPURL.fault(of: text))")
         }
         return UsageError("pawl: \(place)'\(text)' is not a URL: pawl \(command) takes absolute http or https URLs\(besides)")
     }

@@ -23,7 +23,7 @@ extension DownloadFailure {
             case .invalidRedirect: .httpStatus
             case .tooManyRedirects: .tooManyRedirects
             case .tls: .tlsFailure
-            case .connectionFailed: .connectionFailed
+            case .connectionFailed, .proxyRefused: .connectionFailed
             case .timedOut, .stalled: .timedOut
             case .unsupportedEncoding: .unsupportedEncoding
             case .cancelled, .stopped, .transferBroken, .bodyTooLarge, .invalidResponse, .invalidRequest: .transferBroken
@@ -32,8 +32,8 @@ extension DownloadFailure {
         case .invalidRedirect(let status, _), .unsupportedScheme(let status, _), .tooManyRedirects(let status),
             .destinationForbidden(_, let status?):
             self.init(code, error.message, httpStatus: status)
-        // What is wrong with a request does not pass.
-        case .invalidRequest: self.init(code, error.message, retryable: false)
+        // Neither a wrong request nor a wrong password of the proxy passes by itself.
+        case .invalidRequest, .proxyRefused: self.init(code, error.message, retryable: false)
         default: self.init(code, error.message)
         }
     }

@@ -59,7 +59,7 @@ struct WebhookPolicy: Sendable {
 
     private static func mayPass(_ error: ClientError) -> Bool {
         switch error {
-        case .connectionFailed, .timedOut, .stalled, .transferBroken, .tls, .invalidResponse: true
+        case .connectionFailed, .timedOut, .stalled, .transferBroken, .tls, .invalidResponse, .proxyRefused: true
         case .destinationForbidden, .unsupportedScheme, .invalidRedirect, .tooManyRedirects, .unsupportedEncoding, .bodyTooLarge,
             .invalidRequest, .cancelled, .stopped:
             false

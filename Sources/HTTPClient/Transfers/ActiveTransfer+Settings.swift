@@ -4,7 +4,6 @@ import HTTPCore
 extension ActiveTransfer {
     /// Tells libcurl all about the hop; nil, or why that did not work.
     func configure(_ configuration: ClientConfiguration) -> ClientError? {
-        easy.reset()
         guard setDestination(configuration), setRequest(configuration) else {
             return .invalidRequest("libcurl did not accept it: \(hop.method) \(hop.url)")
         }
@@ -65,6 +64,14 @@ extension ActiveTransfer {
             }
             guard easy.set(CURLOPT_CUSTOMREQUEST, hop.method) else { return false }
         }
+        // An empty name of a file has libcurl heed cookies, and reads none.
+        guard easy.set(CURLOPT_COOKIEFILE, "") else { return false }
+        cookies?.fill(easy, for: hop.url)
+        // RFC 6265 §5.4: one Cookie field, with the caller's cookies behind those of the origin.
+        if hop.sendsCallerFields {
+            let own = request.fields.filter { $0.name.lowercased() == "cookie" }.map(\.value).joined(separator: "; ")
+            if !own.isEmpty, !easy.set(CURLOPT_COOKIE, own) { return false }
+        }
         return easy.set(fields: fieldLines)
     }
 
@@ -90,7 +97,7 @@ extension ActiveTransfer {
         var lines: [[UInt8]] = []
         var names: Set<String> = []
         if hop.sendsCallerFields {
-            for field in request.fields {
+            for field in request.fields where field.name.lowercased() != "cookie" {
                 lines.append(Self.line(field.name, Array(field.value.utf8)))
                 names.insert(field.name.lowercased())
             }
@@ -139,11 +146,13 @@ extension ActiveTransfer {
         unsafe pawl_easy_set_write_function(easy.pointer, TransferCallbacks.write)
         unsafe pawl_easy_set_header_function(easy.pointer, TransferCallbacks.header)
         unsafe pawl_easy_set_open_socket_function(easy.pointer, TransferCallbacks.openSocket)
+        unsafe pawl_easy_set_close_socket_function(easy.pointer, TransferCallbacks.closeSocket)
+        unsafe easy.set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(driver).toOpaque())
         let isCheckedWhenReused =
             unsafe pawl_easy_set_prerequest_function(easy.pointer, TransferCallbacks.prerequest) == CURLE_OK
             && easy.set(CURLOPT_PREREQDATA, pointer: context)
-        // libcurl before 7.80 does not tell which connection it reuses, so a guarded transfer takes a new one, and is checked there.
-        if !isCheckedWhenReused, transfer.request.guarding != nil { easy.set(CURLOPT_FRESH_CONNECT, 1) }
+        // libcurl before 7.80 does not tell which connection it reuses, so each request takes a new one, and is checked there.
+        if !isCheckedWhenReused || isOnNewConnection { easy.set(CURLOPT_FRESH_CONNECT, 1) }
     }
 }
 

@@ -6,8 +6,11 @@ import Synchronization
 final class ActiveTransfer {
     let transfer: Transfer
     let sink: any TransferSink
-    let easy: EasyHandle
+    /// The handle of the current hop.
+    private(set) var easy: EasyHandle
     var hop: Hop
+    /// The cookies of the hops before; nil: there was no redirect.
+    private(set) var cookies: CookieJar?
     var policy: RedirectPolicy
     var reader: ResponseHeadReader
     var timer: TransferTimer
@@ -26,6 +29,14 @@ final class ActiveTransfer {
     /// Addresses of this hop: whether one was let through, and why the last one was not.
     var hasAdmittedAddress = false
     var refusal: String?
+    /// The sockets that were opened for this hop.
+    private var openedSockets: [Int32] = []
+    /// The connection of this hop, until its first line has come, if it has been used before.
+    private var reused: ReusedConnection?
+    /// Whether this hop must not use a connection that was used before.
+    private(set) var isOnNewConnection = false
+    /// Whether the hop has to be repeated, since its connection brought what was not asked for.
+    private(set) var needsNewConnection = false
     /// Holds the body back as the speed limits want it.
     var gate: SpeedGate
     /// How much of what libcurl will hand over again has already passed the gate.
@@ -36,7 +47,7 @@ final class ActiveTransfer {
     let maximumHeadBytes: Int
     let maximumRedirectBodyBytes: Int
     /// Told when a time limit may have come closer.
-    private let driver: TransferDriver
+    let driver: TransferDriver
 
     init(
         _ transfer: Transfer, sink: any TransferSink, easy: EasyHandle, driver: TransferDriver, now: ContinuousClock.Instant
@@ -61,9 +72,17 @@ final class ActiveTransfer {
         maximumRedirectBodyBytes = configuration.maximumRedirectBodyBytes
     }
 
-    /// Goes on to the next hop.
-    func begin(_ next: Hop, now: ContinuousClock.Instant) {
+    /// Goes on to the next hop, or repeats the current one.
+    func begin(_ next: Hop, with easy: EasyHandle, onNewConnection: Bool, now: ContinuousClock.Instant) {
+        let jar = cookies ?? CookieJar()
+        jar.keep(self.easy, for: hop.url.host)
+        cookies = jar
         hop = next
+        self.easy = easy
+        openedSockets.removeAll()
+        reused = nil
+        isOnNewConnection = onNewConnection
+        needsNewConnection = false
         content = Self.content(of: hop, in: transfer.request)
         self.next = nil
         failure = nil
@@ -104,16 +123,41 @@ final class ActiveTransfer {
         }
     }
 
+    /// A socket was opened for this hop.
+    func opened(_ socket: Int32) {
+        openedSockets.append(socket)
+        driver.connections.opened(socket)
+    }
+
     /// The connection is ready; libcurl may have opened it for another request, under another guard.
-    func connected(to address: IPAddress?) -> Bool {
+    func connected(to address: IPAddress?, _ endpoints: ConnectionTable.Endpoints?) -> Bool {
         guard !transfer.isCancelled else { return false }
         guard admits(address) else {
             failure = .destinationForbidden(refusal ?? hop.url.host, status: hop.redirectStatus)
             return false
         }
+        if !driver.connections.connected(endpoints, onOneOf: openedSockets) {
+            // RFC 9112 §9.2: what has come already is no response to this request.
+            guard let socket = driver.connections.socket(endpoints), let connection = ReusedConnection(socket) else {
+                needsNewConnection = true
+                return false
+            }
+            reused = connection
+        }
         timer.connected(now: .now)
         driver.noteDue(timer.due)
         return true
+    }
+
+    /// Whether the first line of a response may be one to this request.
+    private func isAnswered() -> Bool {
+        guard let connection = reused else { return true }
+        reused = nil
+        if connection.canBeAnswered(sendsContent: hop.sendsBody) { return true }
+        // What may have been carried out is not sent again by itself.
+        needsNewConnection = hop.method == "GET" || hop.method == "HEAD"
+        failure = .transferBroken("a response came before its request")
+        return false
     }
 
     /// Fills a buffer with what follows of the file; returns how many bytes that are, 0 at its end, or nil to end the transfer.
@@ -137,7 +181,7 @@ final class ActiveTransfer {
 
     /// One line of a head or of trailers; returns whether to go on.
     func receivedLine(_ line: Span<UInt8>) -> Bool {
-        guard !transfer.isCancelled else { return false }
+        guard !transfer.isCancelled, isAnswered() else { return false }
         switch reader.read(line) {
         case .incomplete: return true
         case .failed(let error):
@@ -151,7 +195,12 @@ final class ActiveTransfer {
     private func headIsComplete() -> Bool {
         timer.headArrived(now: .now)
         driver.noteDue(timer.due)
-        let location = reader.fields[.location]
+        // Without a tunnel the proxy answers in the origin's place.
+        if reader.status.code == 407, let proxy, hop.url.scheme == "http" {
+            failure = .proxyRefused("\(proxy)")
+            return false
+        }
+        let location = reader.fields.bytes(.location).map(Self.text)
         switch policy.decide(status: reader.status, location: location, hop: hop) {
         case .fail(let error):
             failure = error
@@ -159,6 +208,7 @@ final class ActiveTransfer {
         case .follow(let hop):
             next = hop
             drainable = maximumRedirectBodyBytes
+            driver.redirects(self)
             return true
         case .deliver:
             let head = ClientResponseHead(
@@ -166,6 +216,18 @@ final class ActiveTransfer {
                 contentLength: announcedLength)
             self.head = head
             return follows(sink.received(head))
+        }
+    }
+
+    /// A Location as text. Bytes that are not UTF-8 are percent-encoded one by one, so that the origin is asked for what it wrote.
+    private static func text(_ location: ArraySlice<UInt8>) -> String {
+        if let text = String(validating: location, as: UTF8.self) { return text }
+        return location.reduce(into: "") { text, byte in
+            if byte < 0x80 {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "%" + String(byte, radix: 16, uppercase: true)
+            }
         }
     }
 
@@ -233,7 +295,9 @@ final class ActiveTransfer {
             if let refusal, !hasAdmittedAddress {
                 return .failure(.destinationForbidden(refusal, status: hop.redirectStatus))
             }
-            return .failure(ClientError(code: code, detail: easy.detail(code)))
+            let detail = easy.detail(code)
+            if let proxy, ClientError.meansWrongProxyCredentials(code, detail) { return .failure(.proxyRefused("\(proxy)")) }
+            return .failure(ClientError(code: code, detail: detail))
         }
         // libcurl is content with half a head.
         guard let head else { return .failure(.transferBroken("the connection ended within the response head")) }

@@ -1,6 +1,10 @@
 import CCurl
 
-/// A libcurl easy handle with what must live as long as its settings: the error buffer and the list of fields.
+/// A libcurl easy handle for one request, with what must live as long as its settings: the error buffer and the list of fields.
+///
+/// A handle is never used for a second request: before 8.1.0, libcurl corrupts its memory when the second response begins with a
+/// folded line (curl issue 11101), and `curl_easy_reset` does not help. A new handle costs less than a system call; connections, names
+/// and TLS sessions belong to the ``MultiHandle``.
 ///
 /// Belongs to one loop's thread.
 @safe final class EasyHandle {
@@ -8,26 +12,20 @@ import CCurl
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var fields: OpaquePointer?
 
-    init?() {
+    /// Creates a handle that uses the TLS sessions of a share. Nil if there is no memory.
+    init?(share: OpaquePointer) {
         guard let pointer = unsafe pawl_easy_create() else { return nil }
         unsafe self.pointer = pointer
         unsafe errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+        unsafe set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
+        unsafe _ = pawl_easy_set_share(pointer, share)
     }
 
     deinit {
         unsafe pawl_easy_destroy(pointer)
         unsafe pawl_list_destroy(fields)
         unsafe errorBuffer.deallocate()
-    }
-
-    /// Forgets all settings; connections and caches belong to the multi handle and stay.
-    func reset() {
-        unsafe pawl_easy_reset(pointer)
-        unsafe pawl_list_destroy(fields)
-        unsafe fields = nil
-        unsafe errorBuffer.pointee = 0
-        unsafe set(CURLOPT_ERRORBUFFER, pointer: errorBuffer)
     }
 
     /// libcurl's explanation of the last failure, or its general text for the result.

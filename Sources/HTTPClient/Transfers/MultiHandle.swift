@@ -1,22 +1,33 @@
 import CCurl
 
-/// A libcurl multi handle: a set of transfers with their connections and name cache.
+/// A libcurl multi handle: a set of transfers with their connections, name cache and TLS sessions.
 ///
 /// One thread uses it, except for `wake`, which any thread may call before `destroy`. `TransferLoop` sees to both.
 @safe struct MultiHandle: @unchecked Sendable {
     private let pointer: OpaquePointer
+    private let share: OpaquePointer
 
     init?() {
-        guard CurlLibrary.isReady, let pointer = unsafe pawl_multi_create() else { return nil }
-        unsafe self.pointer = pointer
+        guard CurlLibrary.isReady, let share = unsafe pawl_share_create() else { return nil }
+        guard let pointer = unsafe pawl_multi_create() else {
+            unsafe pawl_share_destroy(share)
+            return nil
+        }
+        unsafe (self.pointer, self.share) = (pointer, share)
     }
+
+    /// A handle for one request. Must be gone before `destroy`. Nil if there is no memory.
+    func makeEasyHandle() -> EasyHandle? { unsafe EasyHandle(share: share) }
 
     func configure(idleConnections: Int) {
         unsafe _ = pawl_multi_set_long(pointer, CURLMOPT_MAXCONNECTS, max(1, idleConnections))
         unsafe _ = pawl_multi_set_long(pointer, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
     }
 
-    func destroy() { unsafe pawl_multi_destroy(pointer) }
+    func destroy() {
+        unsafe pawl_multi_destroy(pointer)
+        unsafe pawl_share_destroy(share)
+    }
 
     func wake() { unsafe _ = pawl_multi_wakeup(pointer) }
 

@@ -42,15 +42,30 @@ enum TransferCallbacks {
             transfer.admits(unsafe IPAddress(unsafe address))
         else { return Int32(CURL_SOCKET_BAD) }
         let kind = unsafe address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-        return unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+        let number = unsafe socket(address.pointee.family, kind, address.pointee.protocol)
+        if number >= 0 { transfer.opened(number) }
+        return number
     }
 
-    static let prerequest: pawl_curl_prerequest = { context, primaryAddress, _, _, _ in
+    /// Its context is the ``TransferDriver``: connections outlive transfers.
+    static let closeSocket: pawl_curl_close_socket = { context, socket in
+        if let context = unsafe context {
+            unsafe Unmanaged<TransferDriver>.fromOpaque(context).takeUnretainedValue().connections.closed(socket)
+        }
+        return close(socket)
+    }
+
+    static let prerequest: pawl_curl_prerequest = { context, primaryAddress, localAddress, primaryPort, localPort in
         guard let transfer = unsafe active(context), let primaryAddress = unsafe primaryAddress else {
             return Int32(CURL_PREREQFUNC_ABORT)
         }
-        let address = IPAddress(parsing: unsafe String(cString: primaryAddress))
-        return Int32(transfer.connected(to: address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
+        let remote = IPAddress(parsing: unsafe String(cString: primaryAddress))
+        let local = unsafe localAddress.flatMap { IPAddress(parsing: unsafe String(cString: $0)) }
+        var endpoints: ConnectionTable.Endpoints?
+        if let remote, let local {
+            endpoints = .init(local: local, localPort: localPort, remote: remote, remotePort: primaryPort)
+        }
+        return Int32(transfer.connected(to: remote, endpoints) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
     }
 
     private static func active(_ context: UnsafeMutableRawPointer?) -> ActiveTransfer? {

@@ -12,8 +12,10 @@ final class TransferDriver {
     /// Those that wait for their speed limiters, and when the first of them may go on.
     private var heldBack: [ObjectIdentifier: ActiveTransfer] = [:]
     private var nextTurn: ContinuousClock.Instant?
-    /// Easy handles for the next transfers: making one costs more than resetting one.
-    private var spare: [EasyHandle] = []
+    /// The sockets of all connections, idle ones included.
+    var connections = ConnectionTable()
+    /// The transfers whose redirect came in this round: they go on without waiting for the end of its body.
+    private var redirected: [ActiveTransfer] = []
     /// What libcurl has handed over in this round and no sink has been given.
     private var gathered: GatheredBody
     /// Those whose sinks wanted no more, which libcurl does not know yet.
@@ -21,7 +23,6 @@ final class TransferDriver {
     /// The earliest time at which a limit may be exceeded.
     private var due: ContinuousClock.Instant?
 
-    private static let maximumSpare = 64
     /// How long to wait when nothing is limited: everything that matters wakes the thread.
     private static let idleMilliseconds = 60_000
 
@@ -45,12 +46,12 @@ final class TransferDriver {
             while let (transfer, code) = multi.nextDone() { completed(transfer, code) }
             giveTurns()
             endStopped()
+            followRedirects()
             checkLimits()
             // An error here must not make the loop spin.
             if !multi.poll(milliseconds: waitMilliseconds) { _ = poll(nil, 0, 100) }
         }
         failAll(.cancelled)
-        spare.removeAll()
     }
 
     /// A limit of some transfer may be exceeded at this time.
@@ -143,7 +144,7 @@ final class TransferDriver {
     private func start(_ transfer: Transfer, _ sink: any TransferSink) {
         if transfer.isCancelled { return report(to: sink, .failure(.cancelled)) }
         if let problem = transfer.request.problem() { return report(to: sink, .failure(problem)) }
-        guard let easy = spare.popLast() ?? EasyHandle() else {
+        guard let easy = multi.makeEasyHandle() else {
             return report(to: sink, .failure(.connectionFailed("libcurl has no memory")))
         }
         let running = ActiveTransfer(transfer, sink: sink, easy: easy, driver: self, now: .now)
@@ -167,13 +168,34 @@ final class TransferDriver {
     }
 
     private func completed(_ running: ActiveTransfer, _ code: pawl_curl_code) {
+        guard !running.transfer.isCancelled else { return finish(running, running.outcome(code)) }
+        if running.needsNewConnection { return begin(running.hop, of: running, onNewConnection: true) }
         // A redirect's target is known even if its own body broke off.
-        if let next = running.next, running.failure == nil, !running.transfer.isCancelled {
-            release(running)
-            running.begin(next, now: .now)
-            return beginHop(running)
-        }
+        if let next = running.next, running.failure == nil { return begin(next, of: running) }
         finish(running, running.outcome(code))
+    }
+
+    /// Begins a hop after another one.
+    private func begin(_ hop: Hop, of running: ActiveTransfer, onNewConnection: Bool = false) {
+        release(running)
+        guard let easy = multi.makeEasyHandle() else {
+            return finish(running, .failure(.connectionFailed("libcurl has no memory")))
+        }
+        running.begin(hop, with: easy, onNewConnection: onNewConnection, now: .now)
+        beginHop(running)
+    }
+
+    /// Notes a transfer whose redirect has come. Called while libcurl hands it over.
+    func redirects(_ running: ActiveTransfer) { redirected.append(running) }
+
+    /// Begins the next hop of those redirects whose body has not ended with what came at once: it may have no end.
+    private func followRedirects() {
+        guard !redirected.isEmpty else { return }
+        let waiting = redirected
+        redirected.removeAll()
+        for running in waiting where running.next != nil && active[ObjectIdentifier(running.transfer)] === running {
+            completed(running, CURLE_PARTIAL_FILE)
+        }
     }
 
     private func checkLimits() {
@@ -184,11 +206,6 @@ final class TransferDriver {
         // Not `active.values` itself: finishing removes from it.
         for running in Array(active.values) {
             if let error = running.timer.exceeded(bytes: running.bodyBytes, sent: running.content?.sent ?? 0, now: now) {
-                // A redirect whose own body does not end has said where to go.
-                if error == .stalled, running.next != nil {
-                    completed(running, CURLE_PARTIAL_FILE)
-                    continue
-                }
                 finish(running, .failure(running.transfer.isCancelled ? .cancelled : error))
             } else {
                 noteDue(running.timer.due)
@@ -214,11 +231,6 @@ final class TransferDriver {
         active[ObjectIdentifier(running.transfer)] = nil
         noLongerHeldBack(running)
         running.gate.close(now: .now)
-        if spare.count < Self.maximumSpare {
-            // Settings point to the transfer that is about to go away.
-            running.easy.reset()
-            spare.append(running.easy)
-        }
         report(to: running.sink, outcome)
     }
 

@@ -77,10 +77,12 @@ final class TransferLoop: Sendable {
     private func run() {
         Self.blockSignals()
         guard let multi = mailbox.withLock({ $0.multi }) else { return }
-        TransferDriver(loop: self, multi: multi).run()
-        // From here on nobody wakes what is about to go away.
+        let driver = TransferDriver(loop: self, multi: multi)
+        driver.run()
+        // From here on no thread wakes what is about to be destroyed.
         mailbox.withLock { $0.multi = nil }
-        multi.destroy()
+        // Closing the idle connections calls the driver.
+        withExtendedLifetime(driver) { multi.destroy() }
     }
 
     /// Signals are for other threads; and writing to a connection that has gone reports EPIPE rather than SIGPIPE here.

@@ -267,7 +267,7 @@ extension ObjectReader {
 
     func parse(_ name: String, _ text: String) throws(Problem) -> HTTPURL {
         guard let url = HTTPURL(text) else {
-            throw refusal(name, "is not a URL that can be used; it takes an absolute http or https URL")
+            throw refusal(name, HTTPURL.fault(of: text))
         }
         return url
     }

@@ -112,9 +112,11 @@ struct OptionTests {
         }
         #expect(refusal([]) == "URI is not provided.")
         for text in ["", "nope", "http:/x"] { #expect(refusal([text]) == "No URI to download.", "\(text)") }
-        for text in ["magnet:?xt=urn:btih:0", "ftp://h/x", "file:///etc/passwd", "http://"] {
+        for text in ["magnet:?xt=urn:btih:0", "ftp://h/x", "file:///etc/passwd"] {
             #expect(refusal([text])?.hasPrefix("No URI to download: only http and https") == true, "\(text)")
         }
+        #expect(refusal(["http://"]) == "No URI to download: the URL has no host.")
+        #expect(refusal(["http://b\u{FC}cher.example/"])?.contains("xn--") == true)
         #expect(refusal((0..<18).map { "http://h/\($0)" })?.contains("at most 17") == true)
         #expect(refusal((0..<17).map { "http://h/\($0)" }) == nil)
         #expect(PastedURL.parse("http://h/" + String(repeating: "x", count: PastedURL.longest)) == nil)

@@ -105,9 +105,9 @@ struct ITunesSource: SearchSource {
         base.appending(path: "lookup", query: [QueryItem(name: "id", value: numbers)] + more)
     }
 
-    /// Apple throttles with 403 and no body at all, sometimes with 429.
+    /// Apple throttles with 403, with a body or without, sometimes with 429. A search needs no permission, so 403 means nothing else.
     func isThrottling(_ response: ClientResponse) -> Bool {
-        response.head.status == .tooManyRequests || response.head.status == .forbidden && response.body.isEmpty
+        response.head.status == .tooManyRequests || response.head.status == .forbidden
     }
 
     func refusal(in body: [UInt8]) -> String? {

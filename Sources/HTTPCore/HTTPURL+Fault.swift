@@ -1,0 +1,24 @@
+extension HTTPURL {
+    /// The reason why ``init(_:)`` does not read a text, to follow the text's name: "has a space; write it as %20".
+    ///
+    /// Names the first reason that applies. A text that is read has none; it gets the general one.
+    public static func fault(of text: String) -> String {
+        let bytes = Array(text.utf8)
+        if bytes.contains(0x20) { return "has a space; write it as %20" }
+        if bytes.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return "has a control character, such as a line break" }
+        if bytes.contains(ASCII.backslash) { return "has a backslash; write it as %5C, or / where it parts a path" }
+        let general = "is not a URL that can be used; it takes an absolute http or https URL"
+        guard let colon = text.firstRange(of: "://") else { return general }
+        let scheme = text[..<colon.lowerBound].lowercased()
+        guard scheme == "http" || scheme == "https" else { return general }
+        let rest = text[colon.upperBound...].utf8
+        let authority = rest[
+            ..<(rest.firstIndex { [ASCII.slash, ASCII.questionMark, UInt8(ascii: "#")].contains($0) } ?? rest.endIndex)]
+        let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[authority.index(after: $0)...] } ?? authority
+        if host.isEmpty { return "has no host" }
+        if host.contains(where: { $0 >= 0x80 }) {
+            return "has a host name with characters outside ASCII; write its xn-- form"
+        }
+        return HTTPURL("http://\(Substring(host))/") == nil ? "has a host or port that cannot be" : general
+    }
+}

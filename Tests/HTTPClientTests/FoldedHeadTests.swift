@@ -1,0 +1,39 @@
+import HTTPClient
+import HTTPCore
+import TestSupport
+import Testing
+
+/// Heads whose first field line is folded, after other responses: before 8.1.0, libcurl corrupts its memory where a handle is used again
+/// (curl issue 11101).
+@Suite(.timeLimit(.minutes(3)))
+struct FoldedHeadTests {
+    static let folded = "HTTP/1.1 200 OK\r\n X: y\r\n\tZ: w\r\nContent-Length: 2\r\n\r\nok"
+
+    @Test(
+        "A folded first field line does no harm after another response",
+        arguments: [
+            ["/": "HTTP/1.1 302 Found\r\nLocation: /end\r\nContent-Length: 0\r\n\r\n", "/end": folded],
+            ["/": "HTTP/1.1 302 Found\r\nLocation: /end\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", "/end": folded],
+            ["/": "HTTP/1.1 302 Found\r\n X: y\r\nLocation: /end\r\nContent-Length: 0\r\n\r\n", "/end": folded],
+            ["/": "HTTP/1.1 103 Early Hints\r\n X: y\r\n\r\n" + folded],
+            ["/": "HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n" + folded],
+            ["/": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n X: y\r\nA: b\r\n c\r\n\r\n"],
+            ["/": folded],
+        ])
+    func foldedFirstLineIsHarmless(responses: [String: String]) async throws {
+        let origin = try ScriptedOrigin { request in [.text(responses[request.target] ?? "")] }
+        let other = try ScriptedOrigin { _ in
+            [.response(200, [("ETag", "\"v\""), ("X-Long", String(repeating: "x", count: 200))])]
+        }
+        var configuration = ClientConfiguration()
+        configuration.threads = 1
+        let client = try HTTPClient(configuration: configuration)
+        for _ in 0..<50 {
+            _ = try await client.fetch(ClientRequest(other), bodyLimit: 10)
+            var request = try ClientRequest(origin)
+            request.totalTimeout = .seconds(20)
+            // libcurl may refuse such a head, as it may read it.
+            _ = await client.failure(of: request)
+        }
+    }
+}
