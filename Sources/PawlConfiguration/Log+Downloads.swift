@@ -32,6 +32,7 @@ extension Log {
             }
         case .gate(.quota):
             write(.warning, "nothing new starts: what is kept takes all the room that --quota allows")
+        case .gate(.volume): break
         case .gate(.some):
             write(.warning, "nothing new starts: there is less free room than --min-free asks for")
         case .gate(nil): write(.info, "downloads start again")
@@ -40,6 +41,11 @@ extension Log {
                 "\(withFiles ? "records and files" : "records") are removed that were kept for long enough",
                 [("count", .integer(Int64(count)))])
         case .objectStorage(let reason?): write(.error, "the object storage is away, and finished files wait: \(reason)")
+        case .volume(let reason?):
+            write(
+                .error, "the downloads directory is away, and transfers wait",
+                [("degraded", .text("downloads-directory-away")), ("reason", .text(reason))])
+        case .volume(nil): write(.info, "the downloads directory is there again")
         case .objectStorage(nil): write(.info, "the object storage is back")
         case .joined(let run): write(.info, "this replica has joined its fleet", [("run", .integer(run))])
         case .adopted(let replicas, let downloads):

@@ -13,6 +13,9 @@ public final class Directory: Sendable {
         descriptor = FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0) })
     }
 
+    /// A directory that is not open: whatever is done in it fails.
+    public static let closed = Directory(FileDescriptor(owning: -1))
+
     private init(_ descriptor: FileDescriptor) {
         self.descriptor = descriptor
     }
@@ -173,6 +176,18 @@ public final class Directory: Sendable {
         guard unsafe renameat(descriptor.number, name, descriptor.number, newName) == 0 else { throw .last }
     }
 
+    /// Renames an entry into another directory, over another entry if one has that name.
+    public func rename(_ name: String, to other: Directory, as newName: String) throws(SystemError) {
+        try check(name)
+        try check(newName)
+        guard unsafe renameat(descriptor.number, name, other.descriptor.number, newName) == 0 else { throw .last }
+    }
+
+    /// Whether entries may be made here, as far as permissions and the file system's mode tell. Makes none.
+    public func checkWritable() throws(SystemError) {
+        guard unsafe faccessat(descriptor.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else { throw .last }
+    }
+
     /// Renames an entry; the new name must be free.
     public func renameExclusively(_ name: String, to other: Directory, as newName: String) throws(SystemError) {
         try check(name)
@@ -181,9 +196,14 @@ public final class Directory: Sendable {
         guard result == 0 else { throw .last }
     }
 
-    /// Waits until the entries are on the disk.
+    /// Waits until the entries are on the disk. File systems that can't flush a directory (EINVAL, ENOTSUP) have nothing more to offer:
+    /// that is no error.
     public func synchronize() throws(SystemError) {
-        try descriptor.synchronize()
+        do throws(SystemError) {
+            try descriptor.synchronize()
+        } catch {
+            guard error.isUnsupported else { throw error }
+        }
     }
 
     /// Waits until everything written to the file system is on the disk.

@@ -112,8 +112,20 @@ public enum SmallFile {
     /// Renames a file; `false` if there is something at its new path already.
     public static func moveExclusively(_ old: String, to new: String) throws(Failure) -> Bool {
         if unsafe pawl_rename_exclusive(old, new) == 0 { return true }
-        guard errno == EEXIST else { throw failure("cannot move \(old) to \(new)") }
-        return false
+        if errno == EEXIST { return false }
+        guard SystemError.last.isUnsupported else { throw failure("cannot move \(old) to \(new)") }
+        // Without such a call an empty file reserves the name, and is renamed over.
+        let reservation = unsafe pawl_open(new, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        if reservation < 0, errno == EEXIST { return false }
+        guard reservation >= 0 else { throw failure("cannot move \(old) to \(new)") }
+        close(reservation)
+        do throws(Failure) {
+            try move(old, to: new)
+        } catch {
+            removeIfPossible(new)
+            throw error
+        }
+        return true
     }
 
     /// Makes a directory, and those above it; one that is there is fine.

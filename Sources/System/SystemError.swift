@@ -39,13 +39,19 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         case EEXIST: .alreadyExists
         case ELOOP, EISDIR, ENXIO: .notRegular
         case EOPNOTSUPP, ENOSYS: .unsupported
-        case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN: .transient
+        // EBADF: a directory that is closed while its volume is away.
+        case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EBADF: .transient
         default: .other
         }
     }
 
-    /// Whether a file can't get a second name here, or not another one.
-    public var meansNoLinks: Bool { kind == .unsupported || number == EPERM || number == EMLINK }
+    /// Whether a file can't get a second name here, or not another one: the errors of file systems without hard links differ.
+    public var meansNoLinks: Bool {
+        isUnsupported || [EPERM, EACCES, EMLINK, EXDEV, ENOTTY].contains(number)
+    }
+
+    /// Whether the file system doesn't know the call, or doesn't know it in this form.
+    public var isUnsupported: Bool { kind == .unsupported || number == EINVAL || number == ENOTSUP }
 
     /// Whether the file system does not take a name that is so long.
     public var meansNameTooLong: Bool { number == ENAMETOOLONG }
@@ -54,6 +60,9 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
     public var description: String {
         unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
     }
+
+    /// Something has the name already.
+    public static let alreadyExists = SystemError(EEXIST)
 
     /// What is not a name of an entry in a directory.
     static let invalidName = SystemError(EINVAL)

@@ -78,8 +78,10 @@ struct TourTests {
         #expect(paused["state"]?.string == "paused")
         let bytes = try #require(paused["bytesReceived"]?.integer)
         #expect(bytes > 500_000 && bytes < 6_000_000)
-        let part = directory.path + "/data/incomplete/\(id).part"
-        #expect(FileManager.default.fileExists(atPath: part))
+        let incomplete = directory.path + "/data/incomplete"
+        let parts = try FileManager.default.contentsOfDirectory(atPath: incomplete).filter { $0.hasPrefix("\(id).") }
+        #expect(parts.count == 1)
+        let part = incomplete + "/" + (parts.first ?? "none")
 
         pawl.kill()
         pawl = try demo()

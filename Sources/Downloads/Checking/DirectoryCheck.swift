@@ -85,7 +85,7 @@ public final class DirectoryCheck {
         let download = record.download
         var evidence = RecordInspection.Evidence()
         if download.state != .completed {
-            evidence.part = try depot.recover(record.id, likelyPath: download.path)
+            evidence.part = try depot.recover(record.id, record.partGeneration, likelyPath: download.path)
         } else if let path = download.path {
             evidence.isSuperseded = names.owner(of: path) != record.id
             evidence.file = evidence.isSuperseded ? nil : try depot.identify(path)
@@ -126,7 +126,13 @@ public final class DirectoryCheck {
             }
             var folder = directory.files
             for name in FileNaming.names(ofFolder: path.folder) { folder = try folder.openDirectory(name) }
-            try folder.renameExclusively(path.name, to: damaged, as: target)
+            do throws(SystemError) {
+                try folder.renameExclusively(path.name, to: damaged, as: target)
+            } catch {
+                guard error.isUnsupported else { throw error }
+                // The name was free a moment ago, and this process holds the directory.
+                try folder.rename(path.name, to: damaged, as: target)
+            }
             try damaged.synchronize()
             try folder.synchronize()
         }
@@ -137,12 +143,12 @@ public final class DirectoryCheck {
         _ told: (DirectoryFault) -> Void
     ) throws(FileError) {
         let live = Set(records.filter { $0.download.state != .completed }.map(\.id) + refused.compactMap(\.id))
-        for name in try depot.orphans(keeping: live.contains).sorted() {
+        for name in try depot.orphans(keeping: { id, _ in live.contains(id) }).sorted() {
             note(DirectoryFault(.orphan, nil, "incomplete/\(name) belongs to no download"), &report, told)
         }
         guard repairs else { return }
-        report.repaired += try depot.orphans(keeping: live.contains).count
-        try depot.removeOrphans(keeping: live.contains)
+        report.repaired += try depot.orphans(keeping: { id, _ in live.contains(id) }).count
+        try depot.removeOrphans(keeping: { id, _ in live.contains(id) })
     }
 
     private func note(_ fault: DirectoryFault, _ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void) {

@@ -61,20 +61,21 @@ struct RecordInspection {
 
     private var faultOfPart: DirectoryFault? {
         let counted = Coverage(record.segments)
-        // One that has its name already is completed by the next start.
+        // A whole one is completed by the next start.
         guard counted.byteCount > 0, let there = coverage, there != counted else { return nil }
         return DirectoryFault(
             .missingBytes, record.id,
-            "incomplete/\(record.id).part has \(there.byteCount) bytes of the \(counted.byteCount) that are counted on")
+            "incomplete/\(PartName(record.id, record.partGeneration).text) has \(there.byteCount) bytes of the \(counted.byteCount) that are counted on"
+        )
     }
 
-    /// What there is of the bytes that the record counts on; `nil` if they have been published.
+    /// The bytes that are there of those that the record counts on; `nil` if all bytes are there.
     private var coverage: Coverage? {
         let counted = Coverage(record.segments)
         return switch evidence.part {
         case .missing: Coverage()
         case .part(let size): counted.clipped(to: size)
-        case .published: nil
+        case .whole, .published: nil
         }
     }
 

@@ -13,20 +13,21 @@ protocol FileDepot: Sendable {
     // MARK: - Part files
 
     /// Opens the part file of a download that counts on bytes of it.
-    /// - Parameter length: how long it must be at least.
+    /// - Parameters:
+    ///   - generation: the beginning that the bytes are of, as the record tells.
+    ///   - length: the least number of bytes that it must have.
     /// - Throws: `.missing`, `.short` or `.notRegular` if there is nothing to continue from. It is never created here.
-    func openPart(_ id: DownloadID, holding length: Int64) throws(FileError) -> PartFile
+    func openPart(_ id: DownloadID, _ generation: UInt64?, holding length: Int64) throws(FileError) -> PartFile
 
-    /// Makes an empty part file in place of whatever bears its name.
-    /// - Parameter replacement: whether it is made beside the part file, which stays until ``promoteReplacement(_:)``.
-    func createPart(_ id: DownloadID, replacement: Bool) throws(FileError) -> PartFile
+    /// Creates an empty part file, of a generation that no other has.
+    /// - Parameter keepsOthers: whether the record may still count on bytes of an earlier one. If not, those are removed.
+    func createPart(_ id: DownloadID, keepsOthers: Bool) throws(FileError) -> PartFile
 
-    /// Puts the replacement in the part file's place, durably. Not before the record has given up the old bytes, and nothing may
-    /// count on the new ones before this returns.
-    func promoteReplacement(_ id: DownloadID) async throws(FileError)
+    /// Removes the part file of one generation.
+    func removePart(_ id: DownloadID, _ generation: UInt64?) throws(FileError) -> RemovedFiles
 
-    /// Removes the replacement.
-    func removeReplacement(_ id: DownloadID) throws(FileError) -> RemovedFiles
+    /// Removes the part files of all other generations. Not before the record has given up their bytes.
+    func removeOtherParts(_ id: DownloadID, than generation: UInt64?) throws(FileError) -> RemovedFiles
 
     /// Removes everything that belongs to an unfinished download.
     func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles
@@ -76,16 +77,26 @@ protocol FileDepot: Sendable {
 
     // MARK: - The start
 
-    /// What an earlier run has left of an unfinished download.
-    /// - Parameter likelyPath: the path that its record tells. The file may have got another name.
-    func recover(_ id: DownloadID, likelyPath: FilePath?) throws(FileError) -> RecoveredPart
+    /// Finds the bytes that an earlier run has left of an unfinished download.
+    /// - Parameters:
+    ///   - generation: the generation that its record tells.
+    ///   - likelyPath: the path that its record tells. The file may have got another name.
+    func recover(_ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?) throws(FileError) -> RecoveredPart
 
     /// Opens a file that has its name already, to be verified.
     func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile
 
-    /// Removes what no record counts on from among the part files.
-    /// - Parameter isKept: whether a download's own are kept, but for a replacement.
-    func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError)
+    /// Forgets which part files there are: the directory may be another one.
+    func forgetParts()
+
+    /// Tries the way that a file is published, with a file that is removed again.
+    /// - Parameter isHidden: whether that file gets no name among the finished ones.
+    /// - Throws: why nothing can be published, or no part file be made.
+    func tryPublishing(isHidden: Bool) throws(FileError)
+
+    /// Removes the part files that no record counts on.
+    /// - Parameter isKept: whether a download's part file of this generation is kept.
+    func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError)
 }
 
 extension FileDepot {
@@ -133,12 +144,14 @@ enum FileRecognition: Sendable, Equatable {
     case missing
 }
 
-/// What an earlier run has left of an unfinished download.
+/// The bytes that an earlier run has left of an unfinished download.
 enum RecoveredPart: Sendable, Equatable {
     case missing
-    /// A part file of that many bytes.
+    /// The part file that the record tells of, with so many bytes. The record tells which of them count.
     case part(size: Int64)
-    /// It had its name already when the run ended, and the record does not tell. To be verified again, against this digest, too, and
-    /// published under this path.
-    case published(path: FilePath, identity: FileIdentity, sha256: [UInt8]?)
+    /// The part file that the record tells of, with all bytes, verified and flushed: this is their digest.
+    case whole(size: Int64, sha256: [UInt8])
+    /// The file has its name already, and the record does not tell. It is verified again, against this digest, too, and published
+    /// under this path. The record may be behind: of an earlier generation.
+    case published(path: FilePath, identity: FileIdentity, sha256: [UInt8], generation: UInt64?)
 }

@@ -2,49 +2,73 @@ internal import System
 
 /// Part files and finished files in two directories of this machine.
 ///
-/// A finished file gets its name by a hard link, which is made in one step and never over another file. Until the record tells of it
-/// the part file keeps its own name, too, so that a crash in between is recognised by both names leading to one file. Where there
-/// are no hard links, it is renamed, and a note beside it tells of that.
+/// A verified part file gets the name of a whole one (``PartName``), and then its final name by a hard link, which is made in one step
+/// and never over another file. The first name goes once the record tells of the second. After a crash in between, a whole file with
+/// its other name under `files` has been published; a part file that is linked to from elsewhere has not.
+///
+/// Where there are no hard links, the part file is renamed, and a note beside it tells of that. Where it can't be renamed exclusively
+/// either, an empty file reserves the name first (O_EXCL), and is renamed over while it is still the same empty file.
 final class LocalFileDepot: FileDepot {
     /// From so many files on, one flush of the file system costs less than one for each.
     static let sharedFlushThreshold = 5
 
-    /// Gives a file a second name in another directory: `Directory.link`, but for tests.
-    typealias Linking = @Sendable (Directory, String, Directory, String) throws(SystemError) -> Void
+    /// The two ways to give a file its name in another directory, where nothing has that name; replaced in tests.
+    struct Naming: Sendable {
+        typealias Call = @Sendable (Directory, String, Directory, String) throws(SystemError) -> Void
+
+        /// Gives the file a second name.
+        var link: Call = { (from, name, to, newName) throws(SystemError) in try from.link(name, to: to, as: newName) }
+        /// Renames the file.
+        var rename: Call = { (from, name, to, newName) throws(SystemError) in
+            try from.renameExclusively(name, to: to, as: newName)
+        }
+    }
 
     private struct Waiting {
         var publications: [Publication] = []
         var isRunning = false
     }
 
-    private let incomplete: Directory
-    private let files: Directory
+    /// The part files that there are, by download.
+    private struct Parts {
+        /// Whether the directory has been listed, so that those of earlier runs are among them.
+        var isListed = false
+        var names: [DownloadID: [PartName]] = [:]
+
+        mutating func add(_ name: PartName) {
+            if names[name.id]?.contains(name) != true { names[name.id, default: []].append(name) }
+        }
+
+        mutating func remove(_ name: PartName) {
+            names[name.id]?.removeAll { $0 == name }
+            if names[name.id]?.isEmpty == true { names[name.id] = nil }
+        }
+    }
+
+    private let directory: DataDirectory
+    private var incomplete: Directory { directory.incomplete }
+    private var files: Directory { directory.files }
     private let permissions: FilePermissions
     /// Where they are, for messages.
     private let incompletePath: String
     private let filesPath: String
-    private let link: Linking
+    private let naming: Naming
     private let waiting = Locked(Waiting())
+    private let parts = Locked(Parts())
     /// Downloads that may have a note.
     private let notes = Locked<Set<DownloadID>>([])
     /// What finished files that were not recognised at once hash to: whoever asks for one again does not have it read again.
     private let hashes = Locked<[FileIdentity: [UInt8]]>([:])
     private static let mostHashes = 1000
 
-    init(
-        _ directory: DataDirectory,
-        link: @escaping Linking = { (from, name, to, newName) throws(SystemError) in try from.link(name, to: to, as: newName) }
-    ) {
-        incomplete = directory.incomplete
-        files = directory.files
+    init(_ directory: DataDirectory, naming: Naming = Naming()) {
+        self.directory = directory
         permissions = directory.permissions
         incompletePath = directory.incompletePath
         filesPath = directory.filesPath
-        self.link = link
+        self.naming = naming
     }
 
-    private static func part(_ id: DownloadID) -> String { "\(id).part" }
-    private static func replacement(_ id: DownloadID) -> String { "\(id).part.next" }
     private static func note(_ id: DownloadID) -> String { "\(id).publishing" }
 
     private func path(_ part: String) -> String { "\(incompletePath)/\(part)" }
@@ -56,51 +80,72 @@ final class LocalFileDepot: FileDepot {
 
     // MARK: - Part files
 
-    func openPart(_ id: DownloadID, holding length: Int64) throws(FileError) -> PartFile {
-        let path = path(Self.part(id))
-        let (descriptor, status) = try open(Self.part(id), in: incomplete, .writing, path)
+    func openPart(_ id: DownloadID, _ generation: UInt64?, holding length: Int64) throws(FileError) -> PartFile {
+        let known = try names(of: id).first { $0.generation == generation }
+        let name = (known ?? PartName(id, generation)).text
+        let path = path(name)
+        let (descriptor, status) = try open(name, in: incomplete, .writing, path)
         guard status.identity.size >= length else {
             throw FileError(.short, "\(path) has \(status.identity.size) bytes, and should have \(length)")
         }
-        return PartFile(descriptor, in: incomplete, path: path)
+        return PartFile(descriptor, in: incomplete, path: path, generation: generation)
     }
 
-    func createPart(_ id: DownloadID, replacement: Bool) throws(FileError) -> PartFile {
-        let name = replacement ? Self.replacement(id) : Self.part(id)
-        let path = path(name)
-        func create() throws(SystemError) -> PartFile {
-            let file = try incomplete.open(name, .creating)
+    func createPart(_ id: DownloadID, keepsOthers: Bool) throws(FileError) -> PartFile {
+        // One that cannot be removed is in nobody's way; the next start tries again.
+        let others = try names(of: id)
+        if !keepsOthers { _ = try? remove(others) }
+        let generation = UInt64.random(in: .min ... .max)
+        let name = PartName(id, generation)
+        let path = path(name.text)
+        let file = try describing("create", path) { () throws(SystemError) in
+            let file = try incomplete.open(name.text, .creating)
             // Nobody else gets to it here. Its first flush has this last, so that publishing need not.
             if let permissions = permissions.file { try file.setPermissions(permissions) }
-            return PartFile(file, in: incomplete, path: path)
+            return file
         }
-        do throws(SystemError) {
-            do throws(SystemError) { return try create() } catch { guard error.kind == .alreadyExists else { throw error } }
-            var removed = RemovedFiles()
-            try removed.remove(name, from: incomplete)
-            return try create()
-        } catch {
-            // To start over would not help against a directory of that name.
-            throw error.kind == .notRegular ? FileError(.other, "create \(path): \(error)") : FileError("create", path, error)
-        }
+        parts.withLock { $0.add(name) }
+        return PartFile(file, in: incomplete, path: path, generation: generation)
     }
 
-    func promoteReplacement(_ id: DownloadID) async throws(FileError) {
-        try await BlockingExecutor.disk.run { () throws(FileError) in
-            try describing("rename", self.path(Self.replacement(id))) { () throws(SystemError) in
-                try self.incomplete.rename(Self.replacement(id), to: Self.part(id))
-                // Before the new name is on the disk, power loss would bring back the old bytes.
-                try self.incomplete.synchronize()
-            }
-        }
+    func removePart(_ id: DownloadID, _ generation: UInt64?) throws(FileError) -> RemovedFiles {
+        try remove(names(of: id).filter { $0.generation == generation })
     }
 
-    func removeReplacement(_ id: DownloadID) throws(FileError) -> RemovedFiles {
-        try remove([Self.replacement(id)])
+    func removeOtherParts(_ id: DownloadID, than generation: UInt64?) throws(FileError) -> RemovedFiles {
+        try remove(names(of: id).filter { $0.generation != generation })
     }
 
     func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles {
-        try remove([Self.part(id), Self.replacement(id), Self.note(id)])
+        if notes.withLock({ $0.contains(id) }), let (_, note) = readNote(Self.note(id)) { removeReservation(of: note) }
+        var removed = try remove(names(of: id))
+        removed.add(try remove([Self.note(id)]))
+        return removed
+    }
+
+    func forgetParts() {
+        parts.withLock { $0 = Parts() }
+    }
+
+    /// The names of a download's part files.
+    private func names(of id: DownloadID) throws(FileError) -> [PartName] {
+        if !parts.withLock({ $0.isListed }) {
+            let found = try entries(of: incomplete, incompletePath)
+            parts.withLock { parts in
+                for name in found { if let name = PartName(name) { parts.add(name) } }
+                parts.isListed = true
+            }
+        }
+        return parts.withLock { $0.names[id] ?? [] }
+    }
+
+    private func remove(_ names: [PartName]) throws(FileError) -> RemovedFiles {
+        var removed = RemovedFiles()
+        for name in names {
+            removed.add(try remove([name.text]))
+            parts.withLock { $0.remove(name) }
+        }
+        return removed
     }
 
     private func remove(_ names: [String]) throws(FileError) -> RemovedFiles {
@@ -203,9 +248,17 @@ final class LocalFileDepot: FileDepot {
     }
 
     private func publish(_ batch: [Publication]) {
-        let flushed = flush(batch)
+        let flushed = flush(batch).filter { publication in
+            do throws(FileError) {
+                try markWhole(publication)
+                return true
+            } catch {
+                publication.outcome.resolve(.failure(.file(error)))
+                return false
+            }
+        }
         do throws(SystemError) {
-            // By the part file's own name a start recognises a file whose record does not tell of it yet.
+            // By these names a start recognises files whose records do not tell of them yet.
             try incomplete.synchronize()
         } catch {
             let failure = FileError("flush", incompletePath, error)
@@ -274,18 +327,32 @@ final class LocalFileDepot: FileDepot {
             PublishedFile(
                 path: path, length: publication.file.length, sha256: publication.file.sha256, identity: identity)
         }
-        var open: Place
+        let open: Place
         if let place { open = place } else { open = try make(folder) }
         place = open
-        let part = Self.part(publication.id)
-        let status = try describing("examine", path(part)) { () throws(SystemError) in try incomplete.status(of: part) }
-        if status?.identity != identity || status?.links != 1 {
-            // Already published by a run that ended before its record said so.
-            if try identify(publication.path) == identity { return published(publication.path) }
-            guard status?.identity == identity else {
-                throw FileError(.missing, "\(path(part)) is not the file that was written")
-            }
+        let found = try part(of: publication.id, being: identity)
+        // Already published by a run that ended before its record said so.
+        if found?.1.links != 1, try identify(publication.path) == identity { return published(publication.path) }
+        guard let (part, _) = found else {
+            throw FileError(.missing, "the part file of \(publication.id) is not the file that was written")
         }
+        return published(try name(publication, part, identity, in: folder, open, &place))
+    }
+
+    /// The name of the part file that is this file.
+    private func part(of id: DownloadID, being identity: FileIdentity) throws(FileError) -> (PartName, FileStatus)? {
+        for name in try names(of: id) {
+            if let status = try status(of: name), status.identity == identity { return (name, status) }
+        }
+        return nil
+    }
+
+    /// Gives a part file the first free name from the promised one on.
+    private func name(
+        _ publication: Publication, _ part: PartName, _ identity: FileIdentity, in folder: String, _ opened: Place,
+        _ place: inout Place?
+    ) throws(FileError) -> FilePath {
+        var open = opened
         var name = publication.path.name
         var number = 1
         var limit = FileNaming.longestName
@@ -294,7 +361,7 @@ final class LocalFileDepot: FileDepot {
             let tried = number == 1 ? name : FileNaming.numbered(name, number, limit: limit)
             let path = FilePath(tried, in: open.folder)
             do throws(FileError) {
-                if try give(path, to: publication, identity, in: open.chain.last ?? files) { return published(path) }
+                if try give(path, to: publication, part, identity, in: open.chain.last ?? files) { return path }
                 number += 1
             } catch {
                 if error.kind == .nameTooLong, let shorter = FileNaming.limit(below: tried.utf8.count) {
@@ -325,18 +392,14 @@ final class LocalFileDepot: FileDepot {
 
     /// Returns whether the name was free.
     private func give(
-        _ path: FilePath, to publication: Publication, _ identity: FileIdentity, in directory: Directory
+        _ path: FilePath, to publication: Publication, _ part: PartName, _ identity: FileIdentity, in directory: Directory
     ) throws(FileError) -> Bool {
-        let part = Self.part(publication.id)
         do throws(SystemError) {
             do throws(SystemError) {
-                try link(incomplete, part, directory, path.name)
+                try naming.link(incomplete, part.text, directory, path.name)
             } catch {
                 guard error.meansNoLinks else { throw error }
-                let note = PublicationNote(path: path, identity: identity, sha256: publication.file.sha256)
-                notes.withLock { _ = $0.insert(publication.id) }
-                try note.write(Self.note(publication.id), in: incomplete)
-                try incomplete.renameExclusively(part, to: directory, as: path.name)
+                return try move(part, to: path, publication.file.sha256, identity, directory)
             }
             return true
         } catch {
@@ -345,30 +408,125 @@ final class LocalFileDepot: FileDepot {
         }
     }
 
-    /// Has the bytes of a part file last, and writes down that they are all there and verified: they wait to be published elsewhere.
-    func noteWhole(_ publication: Publication) throws(FileError) {
-        let (id, file) = (publication.id, publication.file)
-        try file.part.cut(to: file.length)
-        try file.part.synchronizeBytes()
-        let note = PublicationNote(path: publication.path, identity: try file.part.identity(), sha256: file.sha256)
-        notes.withLock { _ = $0.insert(id) }
-        // Without it, the next run goes on from what its record counts on.
-        try? note.write(Self.note(id), in: incomplete)
+    /// Renames a part file to its final name, beside a note. Returns whether the name was free.
+    private func move(
+        _ part: PartName, to path: FilePath, _ sha256: [UInt8], _ identity: FileIdentity, _ directory: Directory
+    ) throws(SystemError) -> Bool {
+        // Before the note is written: what it names may be an empty file of this download's, which the next start removes.
+        if try directory.status(of: path.name) != nil { return false }
+        let note = PublicationNote(path: path, identity: identity, sha256: sha256, generation: part.generation)
+        notes.withLock { _ = $0.insert(part.id) }
+        try note.write(Self.note(part.id), in: incomplete)
+        do throws(SystemError) {
+            try naming.rename(incomplete, part.text, directory, path.name)
+        } catch {
+            guard error.isUnsupported else { throw error }
+            try moveOverReservation(part, path.name, directory)
+        }
+        parts.withLock { $0.remove(part) }
+        return true
     }
 
-    /// What ``noteWhole(_:)`` has written of a part file, if that has not changed since.
-    func wholePart(_ id: DownloadID) -> PublicationNote? {
-        guard let note = PublicationNote(reading: Self.note(id), in: incomplete),
-            let status = try? incomplete.status(of: Self.part(id)), status.kind == .regular, status.identity == note.identity
-        else { return nil }
-        return note
+    /// Makes an empty file under a name that must be free, and renames a part file over it.
+    private func moveOverReservation(_ part: PartName, _ name: String, _ directory: Directory) throws(SystemError) {
+        let reservation = try directory.open(name, .creating)
+        let reserved = try reservation.status().identity
+        func isReserved() throws(SystemError) -> Bool {
+            guard let status = try directory.status(of: name), status.kind == .regular, status.links <= 1 else { return false }
+            return (status.identity.device, status.identity.inode, status.identity.size) == (reserved.device, reserved.inode, 0)
+        }
+        do throws(SystemError) {
+            // Another program has put its own file there meanwhile.
+            guard try isReserved() else { throw SystemError.alreadyExists }
+            try incomplete.rename(part.text, to: directory, as: name)
+        } catch {
+            if (try? isReserved()) == true { _ = try? directory.remove(name) }
+            throw error
+        }
+    }
+
+    /// Removes the empty file that a run has left which reserved a name and ended before it renamed the part file over it.
+    private func removeReservation(of note: PublicationNote) {
+        guard note.identity.size > 0, let directory = try? find(note.path.folder),
+            let status = try? directory.status(of: note.path.name), status.kind == .regular, status.identity.size == 0
+        else { return }
+        _ = try? directory.remove(note.path.name)
+    }
+
+    /// Tries the way that a file is published, with a file that is removed again.
+    /// - Parameter isHidden: whether the file gets no name among the finished ones: that they can be written to is only looked up then.
+    /// - Throws: why nothing can be published, or no part file be made.
+    func tryPublishing(isHidden: Bool) throws(FileError) {
+        let name = ".trial"
+        let target = isHidden ? incomplete : files
+        let targetPath = isHidden ? incompletePath : filesPath
+        let newName = ".pawl-trial"
+        func clear() throws(FileError) {
+            try describing("write to", incompletePath) { () throws(SystemError) in _ = try incomplete.remove(name) }
+            try describing("write to", targetPath) { () throws(SystemError) in _ = try target.remove(newName) }
+        }
+        try describing("write to", filesPath) { () throws(SystemError) in try files.checkWritable() }
+        try clear()
+        let file = try describing("write to", incompletePath) { () throws(SystemError) in
+            let file = try incomplete.open(name, .creating)
+            try unsafe file.write(([1] as [UInt8]).span.bytes, at: 0)
+            return file
+        }
+        if let mode = permissions.file {
+            try describing("set the mode (--file-mode) of files in", incompletePath) { () throws(SystemError) in
+                try file.setPermissions(mode)
+            }
+        }
+        try describing("publish in", targetPath) { () throws(SystemError) in
+            do throws(SystemError) {
+                try naming.link(incomplete, name, target, newName)
+            } catch {
+                guard error.meansNoLinks else { throw error }
+                do throws(SystemError) {
+                    try naming.rename(incomplete, name, target, newName)
+                } catch {
+                    guard error.isUnsupported else { throw error }
+                    try incomplete.rename(name, to: target, as: newName)
+                }
+            }
+        }
+        try clear()
+    }
+
+    /// Gives a part file whose bytes are verified and on the disk the name of a whole one. The new name lasts once the directory is
+    /// flushed.
+    private func markWhole(_ publication: Publication) throws(FileError) {
+        let identity = try publication.file.part.identity()
+        guard let (name, _) = try part(of: publication.id, being: identity), name.sha256 == nil else { return }
+        var whole = name
+        whole.sha256 = publication.file.sha256
+        try describing("rename", path(name.text)) { () throws(SystemError) in
+            try incomplete.rename(name.text, to: whole.text)
+        }
+        parts.withLock { parts in
+            parts.remove(name)
+            parts.add(whole)
+        }
+    }
+
+    /// Has a verified part file last as a whole one while it waits to be published elsewhere.
+    func keepWhole(_ publication: Publication) throws(FileError) {
+        let file = publication.file
+        try file.part.cut(to: file.length)
+        try file.part.synchronizeBytes()
+        try markWhole(publication)
+        // Without it, the next run goes on from what its record counts on.
+        try? incomplete.synchronize()
     }
 
     func finishPublishing(_ id: DownloadID) throws(FileError) {
-        let hasNote = notes.withLock { $0.remove(id) != nil }
-        for name in hasNote ? [Self.part(id), Self.note(id)] : [Self.part(id)] {
-            do throws(SystemError) { try incomplete.remove(name) } catch { throw FileError("remove", path(name), error) }
+        for name in try names(of: id) {
+            try describing("remove", path(name.text)) { () throws(SystemError) in _ = try incomplete.remove(name.text) }
+            parts.withLock { $0.remove(name) }
         }
+        guard notes.withLock({ $0.remove(id) != nil }) else { return }
+        let note = Self.note(id)
+        try describing("remove", path(note)) { () throws(SystemError) in _ = try incomplete.remove(note) }
     }
 
     // MARK: - Folders
@@ -546,20 +704,27 @@ final class LocalFileDepot: FileDepot {
 
     // MARK: - The start
 
-    func recover(_ id: DownloadID, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
-        let part = path(Self.part(id))
-        guard let status = try describing("examine", part, { () throws(SystemError) in try incomplete.status(of: Self.part(id)) })
-        else {
+    func recover(_ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
+        let names = try names(of: id)
+        for name in names {
+            guard let sha256 = name.sha256, let status = try status(of: name), status.kind == .regular, status.links > 1,
+                let path = try path(of: status.identity, likely: likelyPath)
+            else { continue }
+            return .published(path: path, identity: status.identity, sha256: sha256, generation: name.generation)
+        }
+        guard let name = names.first(where: { $0.generation == generation }), let status = try status(of: name) else {
             guard let note = PublicationNote(reading: Self.note(id), in: incomplete), let found = try identify(note.path),
                 found == note.identity || found.size == note.identity.size
             else { return .missing }
-            return .published(path: note.path, identity: found, sha256: note.sha256)
+            return .published(path: note.path, identity: found, sha256: note.sha256, generation: note.generation)
         }
         guard status.kind == .regular else { return .missing }
-        if status.links > 1, let path = try self.path(of: status.identity, likely: likelyPath) {
-            return .published(path: path, identity: status.identity, sha256: nil)
-        }
+        if let sha256 = name.sha256 { return .whole(size: status.identity.size, sha256: sha256) }
         return .part(size: status.identity.size)
+    }
+
+    private func status(of name: PartName) throws(FileError) -> FileStatus? {
+        try describing("examine", path(name.text)) { () throws(SystemError) in try incomplete.status(of: name.text) }
     }
 
     /// The path of a finished file. The record may be behind: another name may have been free when the file was published.
@@ -610,20 +775,37 @@ final class LocalFileDepot: FileDepot {
         PartFile(try open(path, as: identity), in: files, path: file(path))
     }
 
-    func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) {
-        _ = try remove(orphans(keeping: isKept))
+    func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) {
+        for name in try entries(of: incomplete, incompletePath) {
+            if let (_, note) = readNote(name) { removeReservation(of: note) }
+        }
+        for name in try orphans(keeping: isKept) {
+            _ = try remove([name])
+            if let part = PartName(name) { parts.withLock { $0.remove(part) } }
+        }
     }
 
-    /// The names of part files, replacements and notes that are not of a download whose own are kept.
-    func orphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) -> [String] {
+    /// The names of all files beside the part files and notes that are kept.
+    func orphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) -> [String] {
         let names = try entries(of: incomplete, incompletePath)
         return names.filter { name in
-            guard let suffix = [".part", ".publishing"].first(where: name.hasSuffix),
-                let id = DownloadID(String(name.dropLast(suffix.count))), isKept(id)
-            else { return true }
-            if suffix == ".publishing" { notes.withLock { _ = $0.insert(id) } }
+            if let part = PartName(name) {
+                if isKept(part.id, part.generation) { return false }
+                return true
+            }
+            guard let (id, note) = readNote(name), isKept(id, note.generation) else { return true }
+            notes.withLock { _ = $0.insert(id) }
             return false
         }
+    }
+
+    /// The note of that name, and the download that it is of; `nil` if it is none.
+    private func readNote(_ name: String) -> (DownloadID, PublicationNote)? {
+        let suffix = ".publishing"
+        guard name.hasSuffix(suffix), let id = DownloadID(String(name.dropLast(suffix.count))),
+            let note = PublicationNote(reading: name, in: incomplete)
+        else { return nil }
+        return (id, note)
     }
 
     private func entries(of directory: Directory, _ path: String) throws(FileError) -> [String] {

@@ -66,17 +66,21 @@ final class ObjectDepot: FileDepot {
 
     // MARK: - Part files
 
-    func openPart(_ id: DownloadID, holding length: Int64) throws(FileError) -> PartFile {
-        try local.openPart(id, holding: length)
+    func openPart(_ id: DownloadID, _ generation: UInt64?, holding length: Int64) throws(FileError) -> PartFile {
+        try local.openPart(id, generation, holding: length)
     }
 
-    func createPart(_ id: DownloadID, replacement: Bool) throws(FileError) -> PartFile {
-        try local.createPart(id, replacement: replacement)
+    func createPart(_ id: DownloadID, keepsOthers: Bool) throws(FileError) -> PartFile {
+        try local.createPart(id, keepsOthers: keepsOthers)
     }
 
-    func promoteReplacement(_ id: DownloadID) async throws(FileError) { try await local.promoteReplacement(id) }
+    func removePart(_ id: DownloadID, _ generation: UInt64?) throws(FileError) -> RemovedFiles {
+        try local.removePart(id, generation)
+    }
 
-    func removeReplacement(_ id: DownloadID) throws(FileError) -> RemovedFiles { try local.removeReplacement(id) }
+    func removeOtherParts(_ id: DownloadID, than generation: UInt64?) throws(FileError) -> RemovedFiles {
+        try local.removeOtherParts(id, than: generation)
+    }
 
     func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles { try local.removeParts(id) }
 
@@ -197,7 +201,7 @@ final class ObjectDepot: FileDepot {
     private func secure(_ publication: Publication) async -> FileError? {
         await BlockingExecutor.disk.run { [local] in
             do throws(FileError) {
-                try local.noteWhole(publication)
+                try local.keepWhole(publication)
                 return nil
             } catch {
                 return error
@@ -270,18 +274,20 @@ final class ObjectDepot: FileDepot {
 
     // MARK: - The start
 
-    func recover(_ id: DownloadID, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
-        if let note = local.wholePart(id) {
-            return .published(path: note.path, identity: note.identity, sha256: note.sha256)
-        }
-        return try local.recover(id, likelyPath: likelyPath)
+    func recover(_ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
+        try local.recover(id, generation, likelyPath: likelyPath)
     }
 
     func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile {
         try local.openPublished(path, as: identity)
     }
 
-    func removeOrphans(keeping isKept: (DownloadID) -> Bool) throws(FileError) {
+    func forgetParts() { local.forgetParts() }
+
+    /// Finished files are not kept here.
+    func tryPublishing(isHidden: Bool) throws(FileError) { try local.tryPublishing(isHidden: true) }
+
+    func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) {
         try local.removeOrphans(keeping: isKept)
     }
 }

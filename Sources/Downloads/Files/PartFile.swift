@@ -5,6 +5,8 @@ internal import System
 final class PartFile: Sendable {
     /// Where it was opened, for messages: it may have been renamed since.
     let path: String
+    /// The generation of the part file; `nil` if its name tells none, or it has been published.
+    let generation: UInt64?
     private let file: FileDescriptor
     private let directory: Directory
     /// Whether the entry by which it is found is on the disk.
@@ -13,8 +15,9 @@ final class PartFile: Sendable {
     private let isAllocated = Atomic(false)
 
     /// A file that was opened in that directory.
-    init(_ file: FileDescriptor, in directory: Directory, path: String) {
+    init(_ file: FileDescriptor, in directory: Directory, path: String, generation: UInt64? = nil) {
         self.file = file
+        self.generation = generation
         self.directory = directory
         self.path = path
     }

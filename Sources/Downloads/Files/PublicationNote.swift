@@ -1,31 +1,36 @@
 internal import System
 
-/// What is written beside a part file before it is renamed to its final name, where a file system has no hard links: after a crash
-/// nothing else would tell that the file under that name is this download's.
+/// A note that is written beside a part file before it is renamed to its final name, where a file system has no hard links. After a
+/// crash nothing else tells that the file under that name is this download's.
 struct PublicationNote: Equatable {
     let path: FilePath
     let identity: FileIdentity
     let sha256: [UInt8]
+    /// The generation of the part file.
+    let generation: UInt64?
 
     /// The most bytes a note has; a path has nine names at most, of 255 each.
     private static let mostBytes = 4096
 
-    /// Three lines: identity, digest, path.
-    var text: String { "\(identity)\n\(Hexadecimal.encode(sha256))\n\(path)" }
+    /// Four lines: identity, digest, generation, path.
+    var text: String {
+        "\(identity)\n\(Hexadecimal.encode(sha256))\n\(generation.map(PartName.text) ?? "")\n\(path)"
+    }
 
-    init(path: FilePath, identity: FileIdentity, sha256: [UInt8]) {
+    init(path: FilePath, identity: FileIdentity, sha256: [UInt8], generation: UInt64?) {
         self.path = path
         self.identity = identity
         self.sha256 = sha256
+        self.generation = generation
     }
 
     /// Reads what ``text`` writes; `nil` for anything else, as a crash may leave it.
     init?(_ text: String) {
-        let lines = text.split(separator: "\n", maxSplits: 2, omittingEmptySubsequences: false)
-        guard lines.count == 3, let identity = FileIdentity(String(lines[0])), let sha256 = Hexadecimal.decode(lines[1].utf8),
-            sha256.count == 32, let path = FilePath(String(lines[2]))
+        let lines = text.split(separator: "\n", maxSplits: 3, omittingEmptySubsequences: false)
+        guard lines.count == 4, let identity = FileIdentity(String(lines[0])), let sha256 = Hexadecimal.decode(lines[1].utf8),
+            sha256.count == 32, let path = FilePath(String(lines[3]))
         else { return nil }
-        self.init(path: path, identity: identity, sha256: sha256)
+        self.init(path: path, identity: identity, sha256: sha256, generation: UInt64(lines[2], radix: 16))
     }
 
     /// Reads a note; `nil` if there is none that can be read.

@@ -40,17 +40,16 @@ extension DownloadMachine {
         let number: Operation
         /// Whether a response was accepted, so that there is a part file which bytes are placed in.
         var isPlacing = false
-        /// Set while the bytes of a new version wait to take the place of those that the store counts on.
+        /// Set while the store may still count on the bytes of an earlier generation.
         var replacement: Replacement?
         /// The bytes that it brings are none of the record's.
         var isDisowned = false
     }
 
-    /// A new version's bytes lie beside the part file until the store knows that the old ones are given up.
+    /// The part file of an earlier generation stays until the store knows that its bytes are given up.
     struct Replacement: Sendable, Equatable {
-        /// The commit, or then the renaming, that is waited for.
-        var step: Operation
-        var isRecorded = false
+        /// The commit that tells the store.
+        let commit: Operation
         /// The end of the transfer, if it came meanwhile.
         var ending: TransferReport.Ending?
     }
@@ -68,8 +67,8 @@ extension DownloadMachine {
     struct PublishedName: Sendable, Equatable {
         let path: FilePath
         let identity: FileIdentity
-        /// What it hashes to, if that is known.
-        let sha256: [UInt8]?
+        /// The SHA-256 that it had when it was published.
+        let sha256: [UInt8]
     }
 
     /// The removal of a record.
@@ -126,8 +125,6 @@ extension DownloadMachine {
         case checkpointDue(Coverage)
         /// These bytes are on the disk, or nobody knows whether they are.
         case flushed(Operation, Coverage, FileError?)
-        /// The replacement has, or has not, taken the part file's place.
-        case promoted(Operation, FileError?)
         case committed(Operation, StoreError?)
         /// To make room in the queue it arrives as this one.
         case reseated(DownloadID)
@@ -136,6 +133,10 @@ extension DownloadMachine {
         /// The publication was called off in time.
         case withdrawn(Operation)
         case timer(Timer)
+        /// The directory of part files is away: what goes on in it is given up, and waits.
+        case directoryAway
+        /// The directory of part files is back, with these bytes of the download.
+        case directoryBack(RecoveredPart)
         /// The service is stopping.
         case shutdown
     }
@@ -179,8 +180,10 @@ extension DownloadMachine {
         case forgetBytes
         /// Make these bytes of the part file durable; `trims`: and give back the room of others.
         case flush(Operation, Coverage, trims: Bool)
-        case promoteReplacement(Operation)
-        case discardReplacement
+        /// Remove the part file of this generation, which nothing counts on.
+        case discardNewPart(UInt64?)
+        /// Remove the part files of all generations but this one.
+        case discardOldParts(keeping: UInt64?)
         /// Hash, compare and flush so many bytes.
         case verify(Operation, length: Int64, expected: [Checksum])
         case abandonVerification
@@ -204,7 +207,7 @@ extension DownloadMachine {
         /// Show readers the download like this.
         case show(Download)
         case showRemoval
-        /// Remove the part file, and its replacement.
+        /// Remove the part files of all generations.
         case discardPart
         /// Remove the finished file, if it is this one.
         case removeFile(FilePath, FileIdentity)

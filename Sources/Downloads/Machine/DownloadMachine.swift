@@ -81,11 +81,16 @@ struct DownloadMachine: Sendable {
 
     /// The machine of a record.
     /// - Parameters:
-    ///   - record: as the store has it.
+    ///   - record: the record, with the entity and the generation of the bytes that there are.
     ///   - url: its URL.
     ///   - written: the bytes of the part file that can be trusted.
     ///   - publishedName: the name under `files` that the part file has already.
-    init(_ record: DownloadRecord, url: HTTPURL, written: Coverage = Coverage(), publishedName: PublishedName? = nil) {
+    ///   - isEntitySaved: whether the store knows that entity and that generation.
+    init(
+        _ record: DownloadRecord, url: HTTPURL, written: Coverage = Coverage(), publishedName: PublishedName? = nil,
+        isEntitySaved: Bool = true
+    ) {
+        entity = isEntitySaved ? .saved : .unsaved
         self.record = record
         self.url = url
         self.written = written
@@ -223,10 +228,8 @@ extension DownloadMachine {
 
     /// What the whole file has to match: what the client said, and those who sent it.
     var expectedDigests: [Checksum] {
-        let asked = [record.download.checksum].compactMap(\.self)
-        // What has been published has been checked, and the record may be behind: of a version before.
-        if let publishedName { return asked + [publishedName.sha256.flatMap { Checksum(.sha256, bytes: $0) }].compactMap(\.self) }
-        return asked + [record.entity?.digest].compactMap(\.self) + mirrorDigests
+        let published = publishedName.flatMap { Checksum(.sha256, bytes: $0.sha256) }
+        return [record.download.checksum, published, record.entity?.digest].compactMap(\.self) + mirrorDigests
     }
 }
 
@@ -247,7 +250,6 @@ extension DownloadMachine {
         case .ended(let operation, let ending): ended(operation, ending, &context)
         case .checkpointDue(let written): checkpoint(written, &context)
         case .flushed(let operation, let written, let error): flushed(operation, written, error, &context)
-        case .promoted(let operation, let error): promoted(operation, error, &context)
         case .committed(let operation, let error): committed(operation, error, &context)
         case .reseated(let arrival): reseated(arrival, &context)
         case .verified(let operation, let outcome):
@@ -257,6 +259,8 @@ extension DownloadMachine {
         case .withdrawn(let operation):
             if case .publishing(operation, _) = phase { withdrawn(&context) }
         case .timer(let timer): timerFired(timer, &context)
+        case .directoryAway: directoryAway(&context)
+        case .directoryBack(let found): directoryBack(found, &context)
         case .shutdown: shutDown(&context)
         }
     }
@@ -353,6 +357,7 @@ extension DownloadMachine {
         loseBytes(&context)
         publishedName = nil
         record.entity = nil
+        record.partGeneration = nil
         giveUpDurableBytes()
         record.download.bytesReceived = 0
         record.download.bytesTotal = nil
@@ -491,13 +496,15 @@ extension DownloadMachine {
             if accepted.isReplacement {
                 // The bytes of another version would make those go that the commands are about.
                 transfer.isDisowned = true
-                context.actions.append(.discardReplacement)
+                context.actions.append(.discardNewPart(accepted.partGeneration))
             } else {
                 accept(accepted, &transfer, &context)
             }
             phase = .stopping(transfer, because: reason)
         default:
-            if accepted.isReplacement, lingering.contains(operation) { context.actions.append(.discardReplacement) }
+            if accepted.isReplacement, lingering.contains(operation) {
+                context.actions.append(.discardNewPart(accepted.partGeneration))
+            }
         }
     }
 
@@ -513,6 +520,9 @@ extension DownloadMachine {
         if record.entity != accepted.body.entity { entity = .unsaved }
         record.entity = accepted.body.entity
         if isNew {
+            // Together with the coverage, which is of one generation only.
+            if record.partGeneration != accepted.partGeneration { entity = .unsaved }
+            record.partGeneration = accepted.partGeneration
             if accepted.isReplacement || written.byteCount > 0 { bytesSince = lastOperation + 1 }
             giveUpDurableBytes()
         }
@@ -525,7 +535,7 @@ extension DownloadMachine {
         }
         if waits { return }
         let commit = save(&context)
-        if accepted.isReplacement { transfer.replacement = Replacement(step: commit) }
+        if accepted.isReplacement { transfer.replacement = Replacement(commit: commit) }
     }
 
     /// Chooses the file's name if there is none yet, and the extension of one that was chosen without.
@@ -553,18 +563,8 @@ extension DownloadMachine {
             isCountedOn = true
             return resumeAfterReplacement(transfer, reason, DownloadFailure(error), &context)
         }
-        var transfer = transfer
-        let operation = nextOperation()
-        transfer.replacement?.step = operation
-        transfer.replacement?.isRecorded = true
-        phase = reason.map { .stopping(transfer, because: $0) } ?? .transferring(transfer)
-        context.actions.append(.promoteReplacement(operation))
-    }
-
-    private mutating func promoted(_ operation: Operation, _ error: FileError?, _ context: inout Context) {
-        if stopsLingering(operation, &context) { return }
-        guard let (transfer, reason) = current, transfer.replacement?.step == operation else { return }
-        resumeAfterReplacement(transfer, reason, error.map { DownloadFailure($0) }, &context)
+        context.actions.append(.discardOldParts(keeping: record.partGeneration))
+        resumeAfterReplacement(transfer, reason, nil, &context)
     }
 
     /// The transfer that runs or is being stopped, and why.
@@ -576,7 +576,8 @@ extension DownloadMachine {
         }
     }
 
-    /// The new bytes are in place, or will not be; what had to wait for that goes on.
+    /// Goes on with what had to wait until the store knew that the old bytes are given up.
+    /// - Parameter failure: why the store does not know.
     private mutating func resumeAfterReplacement(
         _ transfer: Transfer, _ reason: StopReason?, _ failure: DownloadFailure?, _ context: inout Context
     ) {
@@ -585,10 +586,10 @@ extension DownloadMachine {
         let ending = transfer.replacement?.ending
         transfer.replacement = nil
         if let failure {
-            // The old bytes are still in place: nothing that is known of the new ones is true of them.
+            // Without its old bytes the download would have none: the new ones go.
             transfer.isDisowned = true
             loseBytes(&context)
-            context.actions.append(.discardReplacement)
+            context.actions.append(.discardNewPart(record.partGeneration))
             if reason == nil {
                 reason = .failure(failure)
                 if ending == nil { context.actions.append(.stop) }
@@ -737,7 +738,10 @@ extension DownloadMachine {
         case .cancelled:
             // Nobody asked for it: as if the connection had broken.
             fail(DownloadFailure(.transferBroken, "the transfer was interrupted"), retryAfter: nil, &context)
-        case .failed(let failure, let retryAfter): fail(failure, retryAfter: retryAfter, &context)
+        case .failed(let failure, let retryAfter):
+            // Nothing has taken the place of the bytes that the store counts on: asking for the whole file brought a page.
+            if failure.code == .mediaTypeMismatch, written.byteCount == 0, record.syncedBytes > 0 { trustOnlyDurable(&context) }
+            fail(failure, retryAfter: retryAfter, &context)
         }
     }
 
@@ -955,7 +959,6 @@ extension DownloadMachine {
         switch phase {
         case .stopping(let transfer, _):
             if transfer.replacement?.ending == nil { lingering.append(transfer.number) }
-            if let replacement = transfer.replacement, replacement.isRecorded { lingering.append(replacement.step) }
             context.actions.append(.leaveQueue)
             trustOnlyDurable(&context)
             interrupted(&context)
@@ -967,6 +970,38 @@ extension DownloadMachine {
             for command in waiting { context.actions.append(.answer(command.waiter, .failure(.unconfirmed))) }
         case .resting, .waiting, .delayed, .opening, .transferring, .verifying, .removed: break
         }
+    }
+
+    /// Gives up what needs the directory of part files. It goes on from the queue.
+    private mutating func directoryAway(_ context: inout Context) {
+        switch phase {
+        case .opening, .transferring, .verifying, .publishing(_, isWithdrawn: false):
+            stop(&context)
+            if case .resting = phase { interrupted(&context) }
+        case .resting, .waiting, .delayed, .clearing, .stopping, .flushing, .publishing, .completing, .removing, .removed: break
+        }
+    }
+
+    /// Takes what the directory has of the download, as a start does.
+    private mutating func directoryBack(_ found: RecoveredPart, _ context: inout Context) {
+        switch phase {
+        case .resting, .waiting, .delayed: break
+        default: return
+        }
+        switch state {
+        case .completed, .cancelled: return
+        case .queued, .downloading, .paused, .retrying, .failed: break
+        }
+        let before = (state, record.entity, record.partGeneration)
+        loseBytes(&context)
+        let (coverage, published) = record.restore(finding: found, now: context.now)
+        // Its phase goes on.
+        record.download.state = before.0
+        if before.1 != record.entity || before.2 != record.partGeneration { entity = .unsaved }
+        written = coverage
+        publishedName = published
+        if let path = published?.path { context.names.restore(path.name, in: path.folder, for: id) }
+        change(&context) { _ in }
     }
 
     private mutating func shutDown(_ context: inout Context) {
@@ -1430,9 +1465,7 @@ extension DownloadMachine {
             return drain(&context)
         default: conclude(commit, error, &context)
         }
-        if let (transfer, reason) = current, let replacement = transfer.replacement, replacement.step == operation,
-            !replacement.isRecorded
-        {
+        if let (transfer, reason) = current, let replacement = transfer.replacement, replacement.commit == operation {
             replacementRecorded(error, transfer, reason, &context)
         }
     }

@@ -13,6 +13,8 @@ public enum WaitingReason: String, Sendable, CaseIterable {
     case quota
     /// The object storage, which does not take its file.
     case storage
+    /// The downloads directory, which is away.
+    case volume = "downloads-directory"
 }
 
 /// What downloads wait for, for readers on any thread: the service writes it down whenever it has given turns.

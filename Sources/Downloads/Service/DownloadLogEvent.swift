@@ -20,6 +20,8 @@ public enum DownloadLogEvent: Sendable {
     case storage(StoreCondition)
     /// Finished files cannot be stored at the moment, for this reason, and wait; or, without one, they can again.
     case objectStorage(String?)
+    /// The downloads directory is away, for this reason; or back, if there is none.
+    case volume(String?)
     /// Nothing new starts any more, for this reason; or, without one, it does again.
     case gate(WaitingReason?)
     /// Records were removed that had been kept for long enough, and the finished files with them if that was asked for.

@@ -33,6 +33,7 @@ extension DownloadService {
                     }
                 })
         }
+        if volume.isApart { tasks.append(watchVolume()) }
         if let interval = configuration.retention.interval {
             tasks.append(
                 Task { [weak self] in
@@ -99,6 +100,7 @@ extension DownloadService {
         for query in configuration.retention.expired(now: trustedTime()) {
             do throws(DownloadError) {
                 let withFiles = configuration.retention.deletesFiles
+                if withFiles, volume.isAway { return }
                 let count = try await removeAll(query, deletingFiles: withFiles)
                 if count > 0 { log(.expired(count: count, withFiles: withFiles)) }
             } catch {

@@ -351,9 +351,10 @@ extension DownloadService {
             if fleet != nil { return reseat(others) }
             for other in others { backlog.append((other.id, .reseated(other.arrival))) }
         case .openPart(let operation, let length, let published):
+            let generation = entry.machine.record.partGeneration
             blocking(.disk) { [depot] () throws(FileError) in
                 if let published { return try depot.openPublished(published.path, as: published.identity) }
-                return try depot.openPart(id, holding: length)
+                return try depot.openPart(id, generation, holding: length)
             } then: {
                 .partOpened(id, operation, $0)
             }
@@ -368,13 +369,6 @@ extension DownloadService {
             entry.work?.hasher = nil
             entry.work?.verified = nil
         case .flush(let operation, let written, let trims): flush(operation, written, trims: trims, entry)
-        case .promoteReplacement(let operation):
-            let (depot, inbox) = (depot, inbox)
-            Task {
-                var failure: FileError?
-                do throws(FileError) { try await depot.promoteReplacement(id) } catch { failure = error }
-                inbox.yield(.event(id, .promoted(operation, failure)))
-            }
         case .verify(let operation, let length, let expected): verify(operation, length, expected, entry)
         case .abandonVerification: entry.work?.verification?.abandon()
         case .publish(let operation, let path): publish(operation, path, entry)
@@ -412,8 +406,14 @@ extension DownloadService {
         case .cancelTimer(let timer): timers.remove(.machine(id, timer))
         case .answer(let waiter, let result): answer(waiter, result)
         case .log(let event): log(event)
-        case .discardReplacement:
-            return remove("remove the new version of", of: id) { depot throws(FileError) in try depot.removeReplacement(id) }
+        case .discardNewPart(let generation):
+            return remove("remove the new version of", of: id) { depot throws(FileError) in
+                try depot.removePart(id, generation)
+            }
+        case .discardOldParts(let generation):
+            return remove("remove the earlier version of", of: id) { depot throws(FileError) in
+                try depot.removeOtherParts(id, than: generation)
+            }
         case .discardPart:
             return remove("remove the partial bytes of", of: id) { depot throws(FileError) in try depot.removeParts(id) }
         case .removeFile(let path, let identity):
@@ -681,7 +681,9 @@ extension DownloadService {
     /// Determines whether anything new may start.
     private func updateGate() {
         let before = gate
-        if isDiskLow {
+        if volume.isAway {
+            gate = .volume
+        } else if isDiskLow {
             gate = .disk
         } else if quota.isFull {
             gate = .quota

@@ -8,7 +8,7 @@ extension DownloadService {
     func restore(_ records: [DownloadRecord], keepingPartsOf refused: Set<DownloadID>) {
         publisher.reserveCapacity(records.count)
         context.names.restore(FinishedNames(records.lazy.map(\.download)))
-        var kept = refused
+        var kept: [DownloadID: UInt64?] = [:]
         for var record in records {
             let id = record.id
             record.download.expiresAt = configuration.retention.expiry(of: record.download)
@@ -18,20 +18,24 @@ extension DownloadService {
                 continue
             }
             let found = record.mayHavePart ? recover(record) : .missing
+            let known = (record.entity, record.partGeneration)
             let (written, name) = record.restore(finding: found, now: context.now)
             let wasInTransfer = suspect(&record)
             if record.download.state != .cancelled {
                 context.names.restore(record.download.filename, in: record.download.folder, for: id)
             }
-            if !written.ranges.isEmpty { kept.insert(id) }
+            if !written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
             publisher.restore(record.download)
             guard record.download.state.isLive else { continue }
             if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
-            let entry = Entry(DownloadMachine(record, url: url, written: written, publishedName: name))
+            let entry = Entry(
+                DownloadMachine(
+                    record, url: url, written: written, publishedName: name,
+                    isEntitySaved: known == (record.entity, record.partGeneration)))
             entry.wasInTransfer = wasInTransfer
             entries[id] = entry
         }
-        tidyParts(keeping: kept)
+        tidyParts(keeping: kept, andAllOf: refused)
     }
 
     /// Counts the last run's end against a download that was in transfer then, and pauses it after too many.
@@ -49,9 +53,14 @@ extension DownloadService {
         return record.transferCrashes != before
     }
 
-    private func tidyParts(keeping kept: Set<DownloadID>) {
+    /// Removes part files that no record counts on.
+    /// - Parameters:
+    ///   - kept: the generations that are kept.
+    ///   - refused: downloads of which all part files are kept.
+    private func tidyParts(keeping kept: [DownloadID: UInt64?], andAllOf refused: Set<DownloadID>) {
+        if volume.isAway { return }
         do throws(FileError) {
-            try depot.removeOrphans { kept.contains($0) }
+            try depot.removeOrphans { refused.contains($0) || kept[$0] == .some($1) }
         } catch {
             log(.warning("cannot tidy the part files: \(error.message)"))
         }
@@ -62,7 +71,7 @@ extension DownloadService {
         _ records: [DownloadRecord], _ found: FleetContents, keepingPartsOf refused: Set<DownloadID>
     ) throws(DownloadsStartError) {
         guard let fleet else { return }
-        var kept = refused
+        var kept: [DownloadID: UInt64?] = [:]
         var shown: [Download] = []
         shown.reserveCapacity(records.count)
         var changes: [StoreChange] = []
@@ -79,16 +88,11 @@ extension DownloadService {
             shown.append(told[record.id] ?? record.download)
             if found.owned.contains(record.id), record.download.state != .completed, let url = HTTPURL(record.download.url) {
                 let part = record.mayHavePart ? recover(record) : .missing
-                // Of a small file the record may not have told anything yet.
-                if case .published(_, let identity, _) = part, record.entity == nil {
-                    record.download.bytesTotal = identity.size
-                    record.entity = SavedEntity(total: identity.size)
-                }
                 let (written, _) = record.restore(finding: part, now: context.now)
                 _ = suspect(&record)
                 let isPaused = record.download.state == .paused
                 if isPaused, turns.contains(record.id) { changes.append(.leaveQueue(record.id)) }
-                if !written.ranges.isEmpty { kept.insert(record.id) }
+                if !written.ranges.isEmpty { kept[record.id] = .some(record.partGeneration) }
                 record.download.revision = max(record.download.revision, told[record.id]?.revision ?? 0) + 1
                 changes += [.save(record), .show(record.download)]
                 let entry = Entry(DownloadMachine(record, url: url, written: written))
@@ -97,7 +101,7 @@ extension DownloadService {
             }
         }
         publisher.restore(shown, found, fleet.transfers)
-        tidyParts(keeping: kept)
+        tidyParts(keeping: kept, andAllOf: refused)
         let (publisher, transfers, retention, inbox) = (publisher, fleet.transfers, configuration.retention, inbox)
         do throws(StoreError) {
             try fleet.start(
@@ -122,8 +126,18 @@ extension DownloadService {
     }
 
     private func recover(_ record: DownloadRecord) -> RecoveredPart {
+        // Once the directory is there, it is looked at.
+        if volume.isAway { return .part(size: .max) }
+        return recover(record, isRolledBack: isVolumeRolledBack)
+    }
+
+    /// Finds the bytes of a download.
+    /// - Parameter isRolledBack: whether the directory was put back to an earlier state: then only a whole part file proves itself.
+    nonisolated func recover(_ record: DownloadRecord, isRolledBack: Bool) -> RecoveredPart {
         do throws(FileError) {
-            return try depot.recover(record.id, likelyPath: record.download.path)
+            let found = try depot.recover(record.id, record.partGeneration, likelyPath: record.download.path)
+            if isRolledBack, case .part = found { return .missing }
+            return found
         } catch {
             log(.warning(error.message))
             return .missing
@@ -133,7 +147,7 @@ extension DownloadService {
 
 extension DownloadRecord {
     /// Whether a run that has ended may have left a part file of it.
-    fileprivate var mayHavePart: Bool { download.state != .cancelled }
+    var mayHavePart: Bool { download.state != .cancelled }
 
     /// Makes of the record what it is when the service starts anew: what was under way waits, and of the part file only what was
     /// recorded as durable is trusted. What lies behind it is cut when the transfer goes on.
@@ -152,13 +166,17 @@ extension DownloadRecord {
         switch found {
         case .missing: break
         case .part(let size): written = Coverage(segments).clipped(to: size)
-        // Somebody else has given a part of it a name.
-        case .published(_, let identity, _) where download.bytesTotal.map { $0 != identity.size } ?? false:
-            written = Coverage(segments).clipped(to: identity.size)
-        case .published(let path, let identity, let sha256):
+        case .whole(let size, let sha256):
+            written = Coverage(prefix: size)
+            noteWhole(size, sha256)
+        case .published(let path, let identity, let sha256, let generation):
             // Published, but the crash came before the record said so: only whole, flushed, verified files are published.
             written = Coverage(prefix: identity.size)
             published = DownloadMachine.PublishedName(path: path, identity: identity, sha256: sha256)
+            // The record may be of a beginning before, and tell of another version.
+            if partGeneration != generation { entity = nil }
+            partGeneration = generation
+            noteWhole(identity.size, sha256)
             download.filename = path.name
             download.folder = path.folder
         }
@@ -166,5 +184,14 @@ extension DownloadRecord {
         download.bytesReceived = written.byteCount
         download.receivedRanges = written.outline(atMost: Download.rangeLimit)
         return (written, published)
+    }
+
+    /// Notes that all bytes are there, and were verified: of a small file the record may not have told anything before.
+    private mutating func noteWhole(_ size: Int64, _ sha256: [UInt8]) {
+        var entity = entity ?? SavedEntity()
+        entity.total = size
+        if entity.digest == nil { entity.digest = Checksum(.sha256, bytes: sha256) }
+        self.entity = entity
+        download.bytesTotal = size
     }
 }

@@ -26,6 +26,11 @@ public actor DownloadService {
     let reservations = DiskReservations()
     let quota: QuotaReservations
     let probe: StoreProbe
+    /// The downloads directory, which may be away.
+    let volume: DownloadsVolume
+    /// Whether the start has found it in an earlier state than records count on.
+    let isVolumeRolledBack: Bool
+    let trial: PublishingTrial
     /// Holds the speed limit over all downloads; each has its own besides.
     let speedLimiter: SpeedLimiter
     /// Calls webhooks; `nil`: nobody does.
@@ -190,11 +195,13 @@ public actor DownloadService {
         do throws(StoreError) {
             let directory = try DataDirectory(
                 path: configuration.dataDirectory, downloads: configuration.downloadsDirectory,
-                permissions: configuration.filePermissions)
+                permissions: configuration.filePermissions, opensDownloads: false)
             dataPath = directory.path
             store = try openStore(directory)
             fleet = store.fleet
             contents = try store.load()
+            volume = DownloadsVolume(directory, known: Self.knownVolumes(contents, configuration))
+            isVolumeRolledBack = try volume.open()
             depot = openDepot?(directory) ?? Self.makeDepot(directory, configuration, client, fleet, contents.fleet, log: log)
         } catch {
             throw DownloadsStartError(error.description)
@@ -225,6 +232,9 @@ public actor DownloadService {
         isKeepingTrustedTime = !isFleet && (isOnProbation || contents.settings[StoredContents.trustedTimeName] != nil)
         for record in contents.idempotencyRecords {
             changes += idempotency.remember(record, now: trustedTime).map(StoreChange.forget)
+        }
+        if volume.isApart, contents.fleet == nil {
+            changes.append(.set(name: KnownVolumes.settingName, value: volume.known.text))
         }
         let epoch = contents.events.nextEpoch(now: clock.now)
         if let error = await store.submit(changes + [.beginEpoch(epoch)]).failure(within: Self.answerLimit) {
@@ -270,6 +280,11 @@ public actor DownloadService {
                     .first { !DiskReservations.hasRoom(at: $0) }
             },
             changed: { log(.storage($0)) })
+        trial = PublishingTrial(depot) { failure in
+            log(.warning(failure.map { "files cannot be published: \($0.message)" } ?? "files can be published again"))
+        }
+        if let reason = volume.reason { log(.volume(reason)) } else { await trial.begin() }
+        if isVolumeRolledBack { log(.warning(Self.rollback)) }
         speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now))
         do throws(SystemError) {
             journal = try TransferJournal(path: dataPath + "/in-transfer")
@@ -303,6 +318,7 @@ public actor DownloadService {
             log(.warning("cannot record what was in transfer at the crash: \(error)"))
         }
         journal?.clear()
+        if fleet != nil { keepVolumes() }
         if configuration.quota > 0 { noteFinished((try? depot.finishedBytes()) ?? 0) }
         // Ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
@@ -330,6 +346,8 @@ public actor DownloadService {
         for task in housekeeping { task.cancel() }
         for id in Array(entries.keys) { send(.shutdown, to: id) }
         if busyCount > 0 { await waitUntilQuiet() }
+        // What has been recorded by now is in the directory as it is now.
+        await noteVolume()
         alarm?.cancel()
         await webhooks?.stop()
         journal?.clear()
@@ -359,6 +377,14 @@ public actor DownloadService {
     public nonisolated func storeCondition() async -> StoreCondition {
         var condition = await probe.condition()
         if depot.objects?.isStorageAway == true { condition.degraded.append(.objectsAway) }
+        if volume.isAway {
+            condition.degraded.append(.volumeAway)
+            condition.reason = condition.reason ?? volume.reason
+        } else if let failure = await trial.failure() {
+            let degradation: StoreCondition.Degradation = failure.kind == .full ? .diskFull : .notWritable
+            if !condition.degraded.contains(degradation) { condition.degraded.append(degradation) }
+            condition.reason = condition.reason ?? failure.message
+        }
         return condition
     }
 
@@ -1079,7 +1105,11 @@ extension DownloadService {
         if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) {
         let deadline = ContinuousClock.now + Self.answerLimit
-        if deletesFile { try await recogniseFile(of: id, by: deadline) }
+        if deletesFile {
+            // Its name would be forgotten, and the file stay.
+            if volume.isAway, index.download(id)?.state == .completed { throw .overloaded }
+            try await recogniseFile(of: id, by: deadline)
+        }
         _ = try await ask(.remove(deletingFile: deletesFile), of: id, if: isExpected, by: deadline)
     }
 
@@ -1271,7 +1301,8 @@ extension DownloadService {
     private func hasFile(_ download: Download) -> Bool {
         guard let file = download.published, !download.fileMissing, !context.names.isClaimed(file.path, byOtherThan: download.id)
         else { return false }
-        return depot.has(file)
+        // One that cannot be looked at is not missing.
+        return volume.isAway || depot.has(file)
     }
 
     /// Has the record say which file the finished one is by now, before it is removed with it: a backup that was copied back is the same.

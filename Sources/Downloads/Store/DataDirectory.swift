@@ -21,14 +21,24 @@ final class DataDirectory: Sendable {
     /// Finished files, and nothing else ever.
     var filesPath: String { downloadsPath + "/files" }
 
-    /// The directory of part files.
-    let incomplete: Directory
-    /// The directory of finished files.
-    let files: Directory
+    /// The directory of part files. While the downloads directory is away, nothing can be done in it.
+    var incomplete: Directory { downloads.withLock { $0.incomplete } }
+    /// The directory of finished files. The same holds for it.
+    var files: Directory { downloads.withLock { $0.files } }
+
+    /// The directories of files, as far as they are open.
+    private struct Downloads {
+        var incomplete = Directory.closed
+        var files = Directory.closed
+        /// The downloads directory, locked, if it is another than the data directory.
+        var top: FileDescriptor?
+    }
+
+    /// The file in a downloads directory that tells it from a bare mount point.
+    static let markerName = ".pawl"
 
     private let descriptor: FileDescriptor
-    /// That of the directory of files, if it is another.
-    private let downloadsDescriptor: FileDescriptor?
+    private let downloads = Locked(Downloads())
 
     /// Makes the directory and those inside it where they are missing, readable by the owner only, and takes its lock.
     ///
@@ -37,9 +47,11 @@ final class DataDirectory: Sendable {
     ///   - downloadsPath: where part files and finished files are kept instead, such as on another volume. It is locked as well: no
     ///     second service gets it, whatever its records are.
     ///   - permissions: what finished files and their directories are to be readable for.
+    ///   - opensDownloads: whether the directories of files are opened as well. If not, ``openDownloads()`` does it.
     /// - Throws: `StoreError.inUse`, `.unavailable`.
     init(
-        path: String, downloads downloadsPath: String? = nil, permissions: FilePermissions = FilePermissions()
+        path: String, downloads downloadsPath: String? = nil, permissions: FilePermissions = FilePermissions(),
+        opensDownloads: Bool = true
     ) throws(StoreError) {
         self.permissions = permissions
         self.path = try Self.trimmed(path)
@@ -47,17 +59,68 @@ final class DataDirectory: Sendable {
         // Whoever may read the files has to get to them.
         try Self.makeDirectories(self.path, downloadsPath == nil ? permissions.directory : nil)
         descriptor = try Self.locked(self.path)
-        if downloadsPath == nil {
-            downloadsDescriptor = nil
-        } else {
-            try Self.makeDirectories(self.downloadsPath, permissions.directory)
-            downloadsDescriptor = try Self.locked(self.downloadsPath, besides: descriptor)
+        if opensDownloads { try openDownloads() }
+        try Self.flush(descriptor, self.path)
+    }
+
+    /// Makes the directories of files where they are missing, opens them, and takes the lock of the directory that they are in.
+    /// - Throws: `StoreError.inUse`, `.unavailable`.
+    func openDownloads() throws(StoreError) {
+        var opened = Downloads()
+        if downloadsPath != path {
+            try Self.makeDirectories(downloadsPath, permissions.directory)
+            opened.top = try Self.locked(downloadsPath, besides: descriptor)
         }
         // The directory may be somebody else's idea (a mounted volume): its mode is not ours to change, but these are ours.
-        incomplete = try Self.directory(self.downloadsPath + "/incomplete", nil)
-        files = try Self.directory(self.downloadsPath + "/files", permissions.directory)
-        for (held, path) in [(descriptor, self.path), (downloadsDescriptor ?? descriptor, self.downloadsPath)] {
-            guard fsync(held.number) == 0 else { throw Self.unavailable(path) }
+        opened.incomplete = try Self.directory(incompletePath, nil)
+        opened.files = try Self.directory(filesPath, permissions.directory)
+        if let top = opened.top { try Self.flush(top, downloadsPath) }
+        downloads.withLock { [opened] in $0 = opened }
+    }
+
+    /// Lets go of the directories of files, and of the lock of the directory that they are in.
+    func closeDownloads() {
+        downloads.withLock { $0 = Downloads() }
+    }
+
+    /// Whether the path still leads to the downloads directory that is open, and that has a marker of this identity.
+    func isOpen(_ id: String) -> Bool {
+        guard let held = try? downloads.withLock({ $0.top })?.status().identity,
+            let found = try? Directory(opening: downloadsPath).status().identity, case .marker(let marker) = findMarker()
+        else { return false }
+        return (held.device, held.inode) == (found.device, found.inode) && marker.id == id
+    }
+
+    /// Reads the marker of the downloads directory.
+    func findMarker() -> KnownVolumes.Found {
+        guard let top = try? Directory(opening: downloadsPath), let file = try? top.open(Self.markerName, .reading),
+            (try? file.status().kind) == .regular
+        else { return .nothing }
+        var buffer = [UInt8](repeating: 0, count: 256)
+        guard let count = try? file.read(into: &buffer, count: buffer.count, at: 0) else { return .nothing }
+        if count == 0 { return .approval }
+        return VolumeMarker(String(decoding: buffer.prefix(count), as: UTF8.self)).map { .marker($0) } ?? .nothing
+    }
+
+    /// Writes the marker of the downloads directory; it is on the disk when this returns.
+    func write(_ marker: VolumeMarker) throws(FileError) {
+        try describing("write", "\(downloadsPath)/\(Self.markerName)") { () throws(SystemError) in
+            let top = try Directory(opening: downloadsPath)
+            // All markers are equally long, so one is written over another.
+            let isThere = try top.status(of: Self.markerName) != nil
+            let file = try top.open(Self.markerName, isThere ? .writing : .creating)
+            unsafe try file.write(Array(marker.text.utf8).span.bytes, at: 0)
+            try file.synchronizeData()
+            if !isThere { try top.synchronize() }
+        }
+    }
+
+    /// Flushes a directory. File systems that cannot have nothing more to offer.
+    private static func flush(_ directory: FileDescriptor, _ path: String) throws(StoreError) {
+        do throws(SystemError) {
+            try directory.synchronize()
+        } catch {
+            if !error.isUnsupported { throw unavailable(path, error.number) }
         }
     }
 
@@ -94,7 +157,7 @@ final class DataDirectory: Sendable {
     /// Lets another instance have the directory although this value still lives.
     func release() {
         _ = pawl_unlock(descriptor.number)
-        if let downloadsDescriptor { _ = pawl_unlock(downloadsDescriptor.number) }
+        if let top = downloads.withLock({ $0.top }) { _ = pawl_unlock(top.number) }
     }
 
     /// Creates the record file readable by the owner only, since it holds request headers with secrets: left to itself,
@@ -103,7 +166,8 @@ final class DataDirectory: Sendable {
         let file = unsafe pawl_open(databasePath, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw Self.unavailable(databasePath) }
         defer { close(file) }
-        guard fchmod(file, 0o600) == 0, fsync(descriptor.number) == 0 else { throw Self.unavailable(databasePath) }
+        guard fchmod(file, 0o600) == 0 else { throw Self.unavailable(databasePath) }
+        try Self.flush(descriptor, databasePath)
         // Room that an earlier run has left behind the file's end is for the companion files now: see `RecordReserve`.
         var status = stat()
         if unsafe fstat(file, &status) == 0, Int64(status.st_blocks) * 512 > Int64(status.st_size) {
@@ -172,7 +236,7 @@ extension DataDirectory {
         do throws(SystemError) {
             try Directory(opening: path).setPermissions(permissions)
         } catch {
-            throw unavailable(path, error.number)
+            throw .unavailable(path: path, reason: "\(error): --directory-mode asks for another mode than it has")
         }
     }
 

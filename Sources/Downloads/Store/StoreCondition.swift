@@ -8,6 +8,8 @@ public struct StoreCondition: Sendable, Equatable {
         case notWritable = "not-writable"
         /// Finished files of a fleet wait, since object storage takes none.
         case objectsAway = "objects-away"
+        /// The downloads directory is not there: transfers wait, and finished files cannot be read.
+        case volumeAway = "downloads-directory-away"
     }
 
     /// Why records cannot be read; `nil` if they can.

@@ -75,6 +75,7 @@ extension TransferAttempt {
             .accepted(
                 TransferReport.Acceptance(
                     body: ResumeDecision.Body(offset: written.prefix, end: total, entity: entity, isResumable: true),
-                    written: written, startedOver: false, isReplacement: false, mediaType: nil, contentDisposition: nil), part))
+                    written: written, startedOver: false, isReplacement: false, partGeneration: part.generation, mediaType: nil,
+                    contentDisposition: nil), part))
     }
 }

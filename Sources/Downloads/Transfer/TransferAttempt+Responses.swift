@@ -91,7 +91,7 @@ extension TransferAttempt {
         let written = state.plan.written
         let isReplacement = written.byteCount == 0 && (order.hasRecordedBytes || startedOver)
         do throws(FileError) {
-            let part = try openPart(continuing: written.byteCount > 0, isReplacement: isReplacement)
+            let part = try openPart(continuing: written.byteCount > 0, keepsOthers: isReplacement)
             state.hasher.bind(to: part, holding: written.prefix)
             if let total = body.entity.total {
                 try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
@@ -107,6 +107,7 @@ extension TransferAttempt {
                 .accepted(
                     TransferReport.Acceptance(
                         body: body, written: written, startedOver: startedOver, isReplacement: isReplacement,
+                        partGeneration: part.generation,
                         mediaType: mediaType, contentDisposition: head.fields[.contentDisposition], finalURL: head.url), part))
             if written.byteCount > 0, state.plan.isWhole {
                 state.decided = .whole
@@ -119,9 +120,9 @@ extension TransferAttempt {
         }
     }
 
-    /// Opens the file that the bytes go to. Bytes that somebody may count on are not overwritten: those of a new version go elsewhere.
-    func openPart(continuing: Bool, isReplacement: Bool = false) throws(FileError) -> PartFile {
-        guard continuing else { return try order.depot.createPart(order.id, replacement: isReplacement) }
+    /// Opens the part file that the bytes go to: the one that is continued, or a new one.
+    func openPart(continuing: Bool, keepsOthers: Bool = false) throws(FileError) -> PartFile {
+        guard continuing else { return try order.depot.createPart(order.id, keepsOthers: keepsOthers) }
         guard let part = order.part else { throw FileError(.transient, "the part file of \(order.id) is not open") }
         return part
     }

@@ -7,7 +7,7 @@ internal import System
 ///
 /// The first connection's response tells what the file is (`+Responses`); if it is large and comes in ranges, others are opened besides,
 /// as `SegmentPlan` says. An attempt accepts one entity at most. If that is another one than the kept bytes are of, the new bytes go to a
-/// replacement beside the part file, and the service swaps the two only after the store has recorded that the old bytes are given up. Until
+/// part file of another generation. The service removes the old part file only after the store has recorded the new generation. Until
 /// then a crash finds the old bytes untouched under the old validators; at no moment do records of one version point at bytes of another.
 final class TransferAttempt: Sendable {
     /// What does not change while the attempt runs.

@@ -25,8 +25,10 @@ struct TransferReport: Sendable {
         let written: Coverage
         /// Whether earlier bytes were given up for these.
         let startedOver: Bool
-        /// Whether the bytes go to the replacement of a part file whose bytes the store still counts on.
+        /// Whether the store may still count on bytes of an earlier part file.
         let isReplacement: Bool
+        /// The generation of the part file that the bytes go to.
+        let partGeneration: UInt64?
         let mediaType: String?
         let contentDisposition: String?
         /// The URL of the response, after redirects; `nil`: the acceptance is of an earlier attempt's response.

@@ -155,7 +155,7 @@ struct DirectoryCheckTests {
         let record = paused(1, synced: 100)
         let scene = try await directory([record], files: ["incomplete/\(record.id).part": [1]])
         #expect(try check(scene).faults.map(\.kind) == [.missingBytes])
-        try FileManager.default.linkItem(atPath: "\(scene.path)/incomplete/\(record.id).part", toPath: scene.path + "/files/a")
+        try makeWhole(record.id, [1], in: scene.path, linkedAs: "a")
         #expect(try check(scene).faults.isEmpty)
     }
 

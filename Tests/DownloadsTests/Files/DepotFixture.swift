@@ -19,7 +19,19 @@ final class DepotFixture: Sendable {
 
     /// The same directory on a file system without hard links.
     var withoutLinks: LocalFileDepot {
-        LocalFileDepot(directory) { (_, _, _, _) throws(SystemError) in throw SystemError(EPERM) }
+        LocalFileDepot(directory, naming: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(EPERM) }))
+    }
+
+    /// The same directory on a share without hard links, and without renaming that replaces nothing.
+    /// - Parameters:
+    ///   - link: the number of the error that hard links end with.
+    ///   - rename: that of exclusive renaming.
+    func onShare(link: Int32 = EOPNOTSUPP, rename: Int32 = EINVAL) -> LocalFileDepot {
+        LocalFileDepot(
+            directory,
+            naming: .init(
+                link: { (_, _, _, _) throws(SystemError) in throw SystemError(link) },
+                rename: { (_, _, _, _) throws(SystemError) in throw SystemError(rename) }))
     }
 
     static func id(_ number: Int) -> DownloadID {
@@ -27,7 +39,17 @@ final class DepotFixture: Sendable {
     }
 
     func path(_ name: String) -> String { "\(temporary.path)/\(name)" }
-    var part: String { path("incomplete/\(Self.id(1)).part") }
+    /// The path of the first download's only part file.
+    var part: String { path("incomplete/\(partName())") }
+
+    /// The name of a download's only part file.
+    func partName(_ number: Int = 1) -> String {
+        let found = (try? names(in: "incomplete"))?.filter { PartName($0)?.id == Self.id(number) } ?? []
+        return found.count == 1 ? found[0] : "\(Self.id(number)).part"
+    }
+
+    /// The generation of a download's only part file.
+    func generation(_ number: Int = 1) -> UInt64? { PartName(partName(number))?.generation }
 
     func write(_ bytes: [UInt8], to name: String) throws {
         try Data(bytes).write(to: URL(filePath: path(name)))
@@ -44,12 +66,13 @@ final class DepotFixture: Sendable {
     /// Another file in the part file's place.
     func replacePart(with bytes: [UInt8]) throws {
         try write(bytes, to: "incomplete/new")
-        try directory.incomplete.rename("new", to: "\(Self.id(1)).part")
+        try directory.incomplete.rename("new", to: partName())
     }
 
     /// A part file with these bytes, and room for more.
-    func makePart(_ bytes: [UInt8], _ number: Int = 1) throws -> PartFile {
-        let part = try depot.createPart(Self.id(number), replacement: false)
+    /// - Parameter other: the depot that makes it, if it is not the fixture's own.
+    func makePart(_ bytes: [UInt8], _ number: Int = 1, by other: LocalFileDepot? = nil) throws -> PartFile {
+        let part = try (other ?? depot).createPart(Self.id(number), keepsOthers: false)
         _ = try part.preallocate(10_000)
         try unsafe part.write(bytes.span.bytes, at: 0)
         return part

@@ -142,7 +142,8 @@ struct FinishedNamesTests {
 
 struct PublicationNoteTests {
     private static let note = PublicationNote(
-        path: "a (2).txt", identity: FileIdentity(device: 1, inode: 2, size: 3, modified: 4), sha256: Array(0..<32))
+        path: "a (2).txt", identity: FileIdentity(device: 1, inode: 2, size: 3, modified: 4), sha256: Array(0..<32),
+        generation: 255)
 
     @Test("a note is read as it was written")
     func noteIsReadAsWritten() {

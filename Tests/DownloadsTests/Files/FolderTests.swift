@@ -157,8 +157,9 @@ struct FolderTests {
         // Also if the record, which may be behind, tells of another folder.
         for likely: FilePath? in ["music/live/a", "a", nil] {
             #expect(
-                try depot.recover(DepotFixture.id(1), likelyPath: likely)
-                    == .published(path: published.path, identity: identity, sha256: hasLinks ? nil : published.sha256))
+                try depot.recover(DepotFixture.id(1), file.part.generation, likelyPath: likely)
+                    == .published(
+                        path: published.path, identity: identity, sha256: published.sha256, generation: file.part.generation))
         }
         let again = try await fixture.verify(try depot.openPublished(published.path, as: identity), length: bytes.count)
         #expect(try await depot.publish(Publication(id: DepotFixture.id(1), file: again, path: published.path)) == published)
@@ -171,14 +172,16 @@ struct FolderTests {
     func vanishedFolderIsMadeAgain() async throws {
         let isFirst = Locked(true)
         let path = fixture.path("files/a")
-        let depot = LocalFileDepot(fixture.directory) { (from, name, to, newName) throws(SystemError) in
-            if isFirst.withLock({ first in
-                defer { first = false }; return first
-            }) {
-                try? FileManager.default.removeItem(atPath: path)
-            }
-            try from.link(name, to: to, as: newName)
-        }
+        let depot = LocalFileDepot(
+            fixture.directory,
+            naming: .init(link: { (from, name, to, newName) throws(SystemError) in
+                if isFirst.withLock({ first in
+                    defer { first = false }; return first
+                }) {
+                    try? FileManager.default.removeItem(atPath: path)
+                }
+                try from.link(name, to: to, as: newName)
+            }))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "a/b/c"))
         #expect(published.path == "a/b/c")
@@ -194,7 +197,6 @@ struct FolderTests {
         func mode(_ name: String) throws -> Int? {
             try FileManager.default.attributesOfItem(atPath: fixture.path(name))[.posixPermissions] as? Int
         }
-        let depot = hasLinks ? fixture.depot : fixture.withoutLinks
         try FileManager.default.createDirectory(atPath: fixture.path("files/mine"), withIntermediateDirectories: false)
         let before = try mode("files/mine")
         for (number, path) in ["a", "mine/a", "b/c/a"].enumerated() {
@@ -203,6 +205,7 @@ struct FolderTests {
             if number == 2 { try part.setPermissions(0o600) }
             let file = try await fixture.verify(part, length: bytes.count)
             let path = try #require(FilePath(path))
+            let depot = hasLinks ? fixture.depot : fixture.withoutLinks
             _ = try await depot.publish(Publication(id: DepotFixture.id(number), file: file, path: path))
             #expect(try mode("files/\(path)") == 0o666)
         }
@@ -215,7 +218,9 @@ struct FolderTests {
 
     @Test("a publication that fails leaves no empty folder")
     func failedPublicationLeavesNoFolder() async throws {
-        let depot = LocalFileDepot(fixture.directory) { (_, _, _, _) throws(SystemError) in throw SystemError(ENOSPC) }
+        let depot = LocalFileDepot(
+            fixture.directory,
+            naming: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(ENOSPC) }))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         await #expect(throws: FinishingFailure.self) {
             try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: "a/b/c"))

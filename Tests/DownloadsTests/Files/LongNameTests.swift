@@ -12,7 +12,7 @@ struct LongNameTests {
     init() throws { fixture = try DepotFixture() }
 
     private func publish(_ path: FilePath, by depot: LocalFileDepot) async throws -> PublishedFile {
-        let part = try fixture.makePart(bytes)
+        let part = try fixture.makePart(bytes, by: depot)
         let file = try await fixture.verify(part, length: bytes.count)
         let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: path))
         try depot.finishPublishing(DepotFixture.id(1))
@@ -21,10 +21,12 @@ struct LongNameTests {
 
     /// A file system that takes names of so many bytes, with hard links.
     private func depot(taking limit: Int) -> LocalFileDepot {
-        LocalFileDepot(fixture.directory) { (from, name, to, newName) throws(SystemError) in
-            if newName.utf8.count > limit { throw SystemError(ENAMETOOLONG) }
-            try from.link(name, to: to, as: newName)
-        }
+        LocalFileDepot(
+            fixture.directory,
+            naming: .init(link: { (from, name, to, newName) throws(SystemError) in
+                if newName.utf8.count > limit { throw SystemError(ENAMETOOLONG) }
+                try from.link(name, to: to, as: newName)
+            }))
     }
 
     @Test(
@@ -64,8 +66,8 @@ struct LongNameTests {
         #expect(published.path == path)
         let identity = try #require(published.identity)
         #expect(
-            try fixture.depot.recover(DepotFixture.id(1), likelyPath: wanted)
-                == .published(path: path, identity: identity, sha256: nil))
+            try fixture.depot.recover(DepotFixture.id(1), part.generation, likelyPath: wanted)
+                == .published(path: path, identity: identity, sha256: published.sha256, generation: part.generation))
         #expect(try fixture.depot.identify(path) == identity && fixture.depot.identify(wanted) == nil)
     }
 

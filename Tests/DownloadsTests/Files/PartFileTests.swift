@@ -46,7 +46,7 @@ struct PartFileTests {
     func partFileIsOpenedIfSound(found: Found, kind: FileError.Kind?) throws {
         try make(found)
         do throws(FileError) {
-            let part = try depot.openPart(id, holding: 3)
+            let part = try depot.openPart(id, nil, holding: 3)
             #expect(kind == nil)
             #expect(try part.size() >= 3)
         } catch {
@@ -56,65 +56,84 @@ struct PartFileTests {
         #expect(try fixture.names(in: "incomplete").count == (found == .nothing ? 0 : 1))
     }
 
-    @Test("a new part file takes the place of what bears its name, and writes through nothing", arguments: Found.allCases)
-    func newPartFileReplacesName(found: Found) throws {
+    @Test("a new part file is another one than those that were there, and writes through nothing", arguments: Found.allCases)
+    func newPartFileIsAnother(found: Found) throws {
         try make(found)
-        guard found != .directory else {
-            let error = #expect(throws: FileError.self) { try depot.createPart(id, replacement: false) }
-            #expect(error?.kind == .other)
-            return
-        }
-        let part = try depot.createPart(id, replacement: false)
+        let part = try depot.createPart(id, keepsOthers: false)
         #expect(try part.size() == 0)
         try unsafe part.write(([9] as [UInt8]).span.bytes, at: 0)
-        #expect(try fixture.read("incomplete/\(id).part") == [9])
-        #expect(try depot.directoryStatus(fixture) == .regular)
+        // A directory is in nobody's way.
+        #expect(try fixture.names(in: "incomplete").count == (found == .directory ? 2 : 1))
+        let name = PartName(id, part.generation).text
+        #expect(try fixture.read("incomplete/" + name) == [9])
+        #expect(try fixture.directory.incomplete.status(of: name)?.kind == .regular)
         if found == .link { #expect(try fixture.read("elsewhere") == [7, 7, 7]) }
         if found == .dangling { #expect(!FileManager.default.fileExists(atPath: fixture.path("elsewhere"))) }
     }
 
-    @Test("a replacement leaves the part file alone until it takes its place")
-    func replacementLeavesPartFileAlone() async throws {
-        _ = try fixture.makePart([1])
-        let replacement = try depot.createPart(id, replacement: true)
-        try unsafe replacement.write(([2] as [UInt8]).span.bytes, at: 0)
-        #expect(try fixture.read("incomplete/\(id).part").first == 1)
-        try await depot.promoteReplacement(id)
-        #expect(try fixture.read("incomplete/\(id).part") == [2])
-        #expect(try fixture.names(in: "incomplete").count == 1)
-        #expect(try replacement.identity() == depot.openPart(id, holding: 1).identity())
+    @Test("each beginning has a part file of its own, which is found by its generation alone")
+    func eachBeginningHasItsOwn() throws {
+        let first = try fixture.makePart([1])
+        let second = try depot.createPart(id, keepsOthers: true)
+        try unsafe second.write(([2] as [UInt8]).span.bytes, at: 0)
+        #expect(first.generation != second.generation)
+        for part in [first, second] {
+            #expect(try depot.openPart(id, part.generation, holding: 1).identity() == part.identity())
+            #expect(try depot.recover(id, part.generation, likelyPath: nil) == .part(size: part.size()))
+        }
+        let unknown = #expect(throws: FileError.self) { try depot.openPart(id, nil, holding: 0) }
+        #expect(unknown?.kind == .missing)
+        #expect(try depot.recover(id, nil, likelyPath: nil) == .missing)
+        _ = try depot.removeOtherParts(id, than: second.generation)
+        #expect(try fixture.names(in: "incomplete") == [PartName(id, second.generation).text])
+        _ = try depot.removePart(id, second.generation)
+        #expect(try fixture.names(in: "incomplete") == [])
     }
 
-    @Test("a replacement that is not there takes no place")
-    func missingReplacementTakesNoPlace() async throws {
-        _ = try fixture.makePart([1])
-        await #expect(throws: FileError.self) { try await depot.promoteReplacement(id) }
-        #expect(try fixture.read("incomplete/\(id).part").first == 1)
+    @Test("a part file that comes back from a volume of before is of another beginning")
+    func returnedPartIsAnother() throws {
+        let old = try fixture.makePart([1, 2, 3])
+        let name = PartName(id, old.generation).text
+        let bytes = try fixture.read("incomplete/" + name)
+        let new = try depot.createPart(id, keepsOthers: false)
+        try fixture.write(bytes, to: "incomplete/" + name)
+        // As the next start does.
+        let next = LocalFileDepot(fixture.directory)
+        #expect(try next.recover(id, new.generation, likelyPath: nil) == .part(size: 0))
+        try next.removeOrphans { $0 == id && $1 == new.generation }
+        #expect(try fixture.names(in: "incomplete") == [PartName(id, new.generation).text])
     }
 
     @Test("all that belongs to an unfinished download is removed, and nothing else")
     func allOfUnfinishedDownloadIsRemoved() throws {
         _ = try fixture.makePart([1])
-        _ = try depot.createPart(id, replacement: true)
+        _ = try depot.createPart(id, keepsOthers: true)
         try fixture.write([1], to: "incomplete/\(id).publishing")
-        _ = try fixture.makePart([1], 2)
+        let other = try fixture.makePart([1], 2)
         _ = try depot.removeParts(id)
-        #expect(try fixture.names(in: "incomplete") == ["\(DepotFixture.id(2)).part"])
+        #expect(try fixture.names(in: "incomplete") == [PartName(DepotFixture.id(2), other.generation).text])
         _ = try depot.removeParts(id)
     }
 
     @Test("what no record counts on is removed from among the part files")
     func unrecordedPartFilesAreRemoved() throws {
-        for number in 1...3 { _ = try fixture.makePart([1], number) }
+        let parts = try (1...3).map { try fixture.makePart([1], $0) }
+        let note = PublicationNote(
+            path: "a", identity: try parts[0].identity(), sha256: [UInt8](repeating: 0, count: 32),
+            generation: parts[0].generation)
+        try note.write("\(DepotFixture.id(1)).publishing", in: fixture.directory.incomplete)
         for name in [
-            "\(DepotFixture.id(1)).publishing", "\(DepotFixture.id(1)).part.next", "\(DepotFixture.id(2)).publishing", "x",
-            ".part",
+            "\(DepotFixture.id(1)).part", PartName(DepotFixture.id(1), 7).text, "\(DepotFixture.id(2)).publishing", "x", ".part",
         ] {
             try fixture.write([1], to: "incomplete/" + name)
         }
-        try depot.removeOrphans { $0 != DepotFixture.id(2) }
-        let kept = ["\(DepotFixture.id(1)).part", "\(DepotFixture.id(1)).publishing", "\(DepotFixture.id(3)).part"]
-        #expect(try fixture.names(in: "incomplete") == kept)
+        let kept = [DepotFixture.id(1): parts[0].generation, DepotFixture.id(3): parts[2].generation]
+        try depot.removeOrphans { kept[$0] == .some($1) }
+        let names = [
+            PartName(DepotFixture.id(1), parts[0].generation).text, "\(DepotFixture.id(1)).publishing",
+            PartName(DepotFixture.id(3), parts[2].generation).text,
+        ]
+        #expect(try Set(fixture.names(in: "incomplete")) == Set(names))
     }
 
     @Test("a file is cut to its length, and never extended")
@@ -129,7 +148,7 @@ struct PartFileTests {
 
     @Test("bytes that somebody has cut off are missed, also once the file has grown again")
     func cutAndGrown() throws {
-        let part = try depot.createPart(id, replacement: false)
+        let part = try depot.createPart(id, keepsOthers: false)
         #expect(try part.preallocate(4 << 20))
         let piece = [UInt8](repeating: 7, count: 1 << 20)
         try unsafe part.write(piece.span.bytes, at: 0)
@@ -145,7 +164,7 @@ struct PartFileTests {
 
     @Test("room for bytes that have not come is given back, and the others stay")
     func unusedRoomIsGivenBack() throws {
-        let part = try depot.createPart(id, replacement: false)
+        let part = try depot.createPart(id, keepsOthers: false)
         _ = try part.preallocate(8 << 20)
         let piece = [UInt8](repeating: 7, count: 1 << 20)
         var written = Coverage()
@@ -156,14 +175,8 @@ struct PartFileTests {
         part.release(allBut: written)
         #expect(try part.size() == 4 << 20)
         #expect(try part.space().allocated < 3 << 20)
-        let content = try fixture.read("incomplete/\(id).part")
+        let content = try fixture.read("incomplete/" + fixture.partName())
         #expect(Array(content[..<piece.count]) == piece)
         #expect(Array(content[(3 << 20)...]) == piece)
-    }
-}
-
-extension LocalFileDepot {
-    fileprivate func directoryStatus(_ fixture: DepotFixture) throws -> FileStatus.Kind? {
-        try fixture.directory.incomplete.status(of: "\(DepotFixture.id(1)).part")?.kind
     }
 }

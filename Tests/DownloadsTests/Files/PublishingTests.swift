@@ -42,7 +42,7 @@ struct PublishingTests {
 
     @Test("giving up a verification is answered at once, however much there is to read")
     func verificationGivesUpAtOnce() async throws {
-        let part = try depot.createPart(id, replacement: false)
+        let part = try depot.createPart(id, keepsOthers: false)
         // Hashing a hole of a tebibyte takes longer than this test may.
         let length: Int64 = 1 << 40
         try FileDescriptor(opening: part.path, .writing).truncate(to: length)
@@ -76,10 +76,82 @@ struct PublishingTests {
     }
 
     enum Links: CaseIterable {
-        case hard, none
+        case hard, none, neither
     }
 
-    private func depot(_ links: Links) -> LocalFileDepot { links == .hard ? fixture.depot : fixture.withoutLinks }
+    private func depot(_ links: Links) -> LocalFileDepot {
+        switch links {
+        case .hard: fixture.depot
+        case .none: fixture.withoutLinks
+        case .neither: fixture.onShare()
+        }
+    }
+
+    @Test(
+        "a share publishes files whatever its errors are called",
+        arguments: [EPERM, EOPNOTSUPP, ENOSYS, EINVAL, EACCES], [EINVAL, ENOSYS, EOPNOTSUPP])
+    func shareErrors(link: Int32, rename: Int32) async throws {
+        let depot = fixture.onShare(link: link, rename: rename)
+        try depot.tryPublishing(isHidden: false)
+        try depot.tryPublishing(isHidden: true)
+        let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+        let published = try await depot.publish(Publication(id: id, file: file, path: "a"))
+        #expect(published.path == "a")
+        try depot.finishPublishing(id)
+        #expect(try fixture.read("files/a") == bytes)
+        #expect(try fixture.names(in: "files") == ["a"] && fixture.names(in: "incomplete") == [])
+    }
+
+    @Test("on a share nobody's file is replaced, whenever it appears", arguments: [[], [1]] as [[UInt8]])
+    func shareReplacesNothing(foreign: [UInt8]) async throws {
+        let path = fixture.path("files/a")
+        let depot = LocalFileDepot(
+            fixture.directory,
+            naming: .init(
+                link: { (_, _, _, _) throws(SystemError) in throw SystemError(EOPNOTSUPP) },
+                rename: { (_, _, _, name) throws(SystemError) in
+                    // Between the look whether the name is free and its reservation.
+                    if name == "a" { try? Data(foreign).write(to: URL(filePath: path)) }
+                    throw SystemError(EINVAL)
+                }))
+        let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+        let published = try await depot.publish(Publication(id: id, file: file, path: "a"))
+        #expect(published.path == "a (2)")
+        #expect(try fixture.read("files/a") == foreign)
+        #expect(try fixture.read("files/a (2)") == bytes)
+    }
+
+    @Test("a crash on a share between reservation and renaming leaves no empty file, and the bytes")
+    func crashAfterReservation() async throws {
+        let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+        try file.part.cut(to: Int64(bytes.count))
+        let generation = file.part.generation
+        let note = PublicationNote(path: "a", identity: try file.part.identity(), sha256: file.sha256, generation: generation)
+        try note.write("\(id).publishing", in: fixture.directory.incomplete)
+        try fixture.write([], to: "files/a")
+        try fixture.write([], to: "files/mine")
+        let next = fixture.onShare()
+        #expect(try next.recover(id, generation, likelyPath: "a") == .part(size: Int64(bytes.count)))
+        try next.removeOrphans { $0 == id && $1 == generation }
+        #expect(try fixture.names(in: "files") == ["mine"])
+        let part = try next.openPart(id, generation, holding: Int64(bytes.count))
+        let again = try await fixture.verify(part, length: bytes.count)
+        #expect(try await next.publish(Publication(id: id, file: again, path: "a")).path == "a")
+        #expect(try fixture.names(in: "files") == ["a", "mine"])
+    }
+
+    @Test("the trial says what cannot be written, and leaves nothing", arguments: ["files", "incomplete"])
+    func trialFindsWhatIsNotWritable(name: String) throws {
+        try depot.tryPublishing(isHidden: false)
+        #expect(try fixture.names(in: "files") == [] && fixture.names(in: "incomplete") == [])
+        // Root may write to everything, but not where there is no directory any more.
+        try FileManager.default.removeItem(atPath: fixture.path(name))
+        if name == "incomplete" {
+            #expect(throws: FileError.self) { try depot.tryPublishing(isHidden: true) }
+        } else {
+            #expect(throws: FileError.self) { try depot.tryPublishing(isHidden: false) }
+        }
+    }
 
     @Test("a file that somebody put there is never written over", arguments: Links.allCases)
     func foreignFileIsNeverOverwritten(links: Links) async throws {
@@ -111,12 +183,18 @@ struct PublishingTests {
         try fixture.write([1], to: "files/a")
         let published = try await depot(links).publish(Publication(id: id, file: file, path: "a"))
 
-        let recovered = try depot.recover(id, likelyPath: "a")
+        let next = LocalFileDepot(fixture.directory)
         let identity = try #require(published.identity)
-        #expect(recovered == .published(path: "a (2)", identity: identity, sha256: links == .hard ? nil : published.sha256))
+        // The record may not tell of the generation yet.
+        for known in [file.part.generation, nil] {
+            #expect(
+                try next.recover(id, known, likelyPath: "a")
+                    == .published(
+                        path: "a (2)", identity: identity, sha256: published.sha256, generation: file.part.generation))
+        }
         // The next run verifies it, and publishes it again.
-        let again = try await fixture.verify(try depot.openPublished("a (2)", as: identity), length: bytes.count)
-        #expect(try await depot(links).publish(Publication(id: id, file: again, path: "a (2)")) == published)
+        let again = try await fixture.verify(try next.openPublished("a (2)", as: identity), length: bytes.count)
+        #expect(try await next.publish(Publication(id: id, file: again, path: "a (2)")) == published)
         #expect(try fixture.names(in: "files") == ["a", "a (2)"])
     }
 
@@ -124,22 +202,50 @@ struct PublishingTests {
     func crashBeforeRename() async throws {
         let part = try fixture.makePart(bytes)
         try part.cut(to: Int64(bytes.count))
-        let note = PublicationNote(path: "a", identity: try part.identity(), sha256: SHA256.digest(of: bytes))
+        let note = PublicationNote(
+            path: "a", identity: try part.identity(), sha256: SHA256.digest(of: bytes), generation: part.generation)
         try note.write("\(id).publishing", in: fixture.directory.incomplete)
-        #expect(try depot.recover(id, likelyPath: "a") == .part(size: Int64(bytes.count)))
+        #expect(try depot.recover(id, part.generation, likelyPath: "a") == .part(size: Int64(bytes.count)))
         // Somebody else's file by now, of another length: not ours.
         _ = try depot.removeParts(id)
         try note.write("\(id).publishing", in: fixture.directory.incomplete)
-        #expect(try depot.recover(id, likelyPath: "a") == .missing)
+        #expect(try depot.recover(id, part.generation, likelyPath: "a") == .missing)
         try fixture.write([1], to: "files/a")
-        #expect(try depot.recover(id, likelyPath: "a") == .missing)
+        #expect(try depot.recover(id, part.generation, likelyPath: "a") == .missing)
     }
 
-    @Test("a second name that the user gave a part file is no publication")
-    func secondNameIsNoPublication() throws {
-        _ = try fixture.makePart(bytes)
-        try FileManager.default.linkItem(atPath: fixture.part, toPath: fixture.path("mine"))
-        #expect(try depot.recover(id, likelyPath: "a") == .part(size: 10_000))
+    @Test("a second name that the user gave a part file is no publication", arguments: ["mine", "files/mine", "files/a"])
+    func secondNameIsNoPublication(name: String) throws {
+        let part = try fixture.makePart(bytes)
+        try FileManager.default.linkItem(atPath: fixture.part, toPath: fixture.path(name))
+        let next = LocalFileDepot(fixture.directory)
+        #expect(try next.recover(id, part.generation, likelyPath: "a") == .part(size: 10_000))
+        #expect(try next.recover(id, nil, likelyPath: "a") == .missing)
+    }
+
+    @Test("a file whose publication was not begun is whole after a crash, and published with its digest")
+    func crashBeforeNameIsGiven() async throws {
+        let refuses = LocalFileDepot(
+            fixture.directory,
+            naming: .init(link: { (_, _, _, _) throws(SystemError) in throw SystemError(EIO) }))
+        let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+        await #expect(throws: FinishingFailure.self) {
+            try await refuses.publish(Publication(id: id, file: file, path: "a"))
+        }
+        let next = LocalFileDepot(fixture.directory)
+        let generation = file.part.generation
+        #expect(
+            try next.recover(id, generation, likelyPath: "a")
+                == .whole(size: Int64(bytes.count), sha256: SHA256.digest(of: bytes)))
+        // Of another beginning it is no part.
+        #expect(try next.recover(id, nil, likelyPath: "a") == .missing)
+        let part = try next.openPart(id, generation, holding: Int64(bytes.count))
+        let again = try await fixture.verify(part, length: bytes.count)
+        let published = try await next.publish(Publication(id: id, file: again, path: "a"))
+        #expect(published.path == "a")
+        try next.finishPublishing(id)
+        #expect(try fixture.names(in: "incomplete") == [])
+        #expect(try fixture.read("files/a") == bytes)
     }
 
     @Test("a part file that was removed or replaced while it was verified is not published")
@@ -186,11 +292,13 @@ struct PublishingTests {
         let reached = Gate()
         let goesOn = Monitor(false)
         // Holds the moment at which the name is given.
-        let held = LocalFileDepot(fixture.directory) { (from, name, to, newName) throws(SystemError) in
-            reached.open()
-            goesOn.wait { $0 ? .done(()) : .wait(nil) }
-            try from.link(name, to: to, as: newName)
-        }
+        let held = LocalFileDepot(
+            fixture.directory,
+            naming: .init(link: { (from, name, to, newName) throws(SystemError) in
+                reached.open()
+                goesOn.wait { $0 ? .done(()) : .wait(nil) }
+                try from.link(name, to: to, as: newName)
+            }))
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let publication = Publication(id: id, file: file, path: "a")
         async let outcome = held.publish(publication)
@@ -201,8 +309,8 @@ struct PublishingTests {
             return ((), wake: true)
         }
         let published = try await outcome
-        _ = try depot.remove(published.path, as: try #require(published.identity))
-        _ = try depot.removeParts(id)
+        _ = try held.remove(published.path, as: try #require(published.identity))
+        _ = try held.removeParts(id)
         #expect(try fixture.names(in: "files") == [] && fixture.names(in: "incomplete") == [])
     }
 }

@@ -50,7 +50,7 @@ struct StreamingHasherTests {
     }
 
     private func part(_ bytes: [UInt8]) throws -> PartFile {
-        let part = try depot.depot.createPart(DepotFixture.id(1), replacement: false)
+        let part = try depot.depot.createPart(DepotFixture.id(1), keepsOthers: false)
         try unsafe part.write(bytes.span.bytes, at: 0)
         return part
     }
@@ -120,11 +120,11 @@ struct StreamingHasherTests {
             try fixture.replacePart(with: [1, 2, 3])
         },
         Break(testDescription: "it was written to", keepsHash: false) { fixture in
-            let part = try fixture.depot.openPart(DepotFixture.id(1), holding: 0)
+            let part = try fixture.depot.openPart(DepotFixture.id(1), fixture.generation(), holding: 0)
             try unsafe part.write(([9] as [UInt8]).span.bytes, at: 1)
         },
         Break(testDescription: "it was cut and filled up", keepsHash: false) { fixture in
-            let part = try fixture.depot.openPart(DepotFixture.id(1), holding: 0)
+            let part = try fixture.depot.openPart(DepotFixture.id(1), fixture.generation(), holding: 0)
             try part.cut(to: 1)
             try unsafe part.write(([0, 0] as [UInt8]).span.bytes, at: 1)
         },
@@ -137,7 +137,7 @@ struct StreamingHasherTests {
         unsafe hasher.take(([1, 2, 3] as [UInt8]).span.bytes, at: 0)
         hasher.rest()
         try rule.happens(depot)
-        let part = try depot.depot.openPart(DepotFixture.id(1), holding: 3)
+        let part = try depot.depot.openPart(DepotFixture.id(1), depot.generation(), holding: 3)
         hasher.bind(to: part, holding: rule.trusted)
         #expect(hasher.length == (rule.keepsHash ? 3 : 0))
         let content = try [UInt8](Data(contentsOf: URL(filePath: part.path)))

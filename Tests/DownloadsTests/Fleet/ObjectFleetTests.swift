@@ -125,13 +125,16 @@ struct ObjectFleetTests {
         let id = try await replica.service.add(try scene.fleet.new("size=50000&seed=5")).download.id
         let (data, copy) = (replica.directory.path + "/data", try TemporaryDirectory())
         let files = FileManager.default
-        while !files.fileExists(atPath: "\(data)/incomplete/\(id).publishing") { await Task.yield() }
+        func whole() -> String? {
+            try? files.contentsOfDirectory(atPath: data + "/incomplete").first { PartName($0)?.sha256 != nil }
+        }
+        try await until { whole() != nil }
         // What a crash leaves: the same files, for another process.
         try files.createDirectory(atPath: copy.path + "/data/incomplete", withIntermediateDirectories: true)
         for name in try files.contentsOfDirectory(atPath: data) where !["incomplete", "files"].contains(name) {
             try files.copyItem(atPath: "\(data)/\(name)", toPath: "\(copy.path)/data/\(name)")
         }
-        for name in ["\(id).part", "\(id).publishing"] {
+        for name in [try #require(whole())] {
             try files.linkItem(atPath: "\(data)/incomplete/\(name)", toPath: "\(copy.path)/data/incomplete/\(name)")
         }
         let again = try await scene.replica(in: copy)

@@ -39,25 +39,25 @@ struct MachineModel {
     private var transfer: (operation: Operation, isStopped: Bool, isPlacing: Bool, written: Coverage)?
     private var stragglers: Set<Operation> = []
     private var openings: [Operation] = []
-    private var flushes: [(operation: Operation, written: Coverage, file: Int)] = []
+    private var flushes: [(operation: Operation, written: Coverage, generation: UInt64?)] = []
     private var commits: [Pending] = []
-    private var promotions: [Operation] = []
     private var verification: Operation?
     private var publication: (operation: Operation, isLinked: Bool)?
     private var timers: Set<DownloadMachine.Timer> = []
     private var hasTurn = false
     private var isQueued = false
 
-    // What is on the disk: which file the part is, and which of its bytes are durable.
+    /// A part file: the version that its bytes are of, and which of them are durable.
+    private struct Part {
+        let entity: FieldValue?
+        var synced = Coverage()
+    }
+
+    // The store, and the part files on the disk by generation.
     private var stored: DownloadRecord
     private var isStored = true
-    private var file = 0
-    private var synced = Coverage()
-    private var hasReplacement = false
-
-    /// What the bytes of the part file are of; nil: there are none.
-    private var fileEntity: FieldValue?
-    private var replacementEntity: FieldValue?
+    private var parts: [UInt64: Part] = [:]
+    private var lastGeneration: UInt64 = 0
 
     /// Something on its way to the store.
     private struct Pending {
@@ -114,7 +114,7 @@ struct MachineModel {
         try check(machine.holdsTurn == hasTurn, "a turn is held just while there is something to transfer")
         if let transfer, !transfer.isStopped { try check(machine.transfer == transfer.operation, "a transfer is its machine's") }
         try check(
-            isRemoved || isSubset(Coverage(machine.record.segments), synced),
+            isRemoved || isSubset(Coverage(machine.record.segments), part?.synced ?? Coverage()),
             "the bytes that the record counts on have been flushed under this entity")
         try checkCrash()
         let shown = machine.record.download
@@ -135,6 +135,9 @@ struct MachineModel {
         let isReserved = !hasEnded && (download.filename != nil || !download.folder.isEmpty)
         try check(context.names.reservationCount == (isReserved ? 2 : 1), "a download has one reservation at most")
     }
+
+    /// The part file that the machine counts on.
+    private var part: Part? { machine.record.partGeneration.flatMap { parts[$0] } }
 
     private func isSubset(_ part: Coverage, _ whole: Coverage) -> Bool {
         part.ranges.allSatisfy { range in
@@ -174,12 +177,12 @@ struct MachineModel {
         case .forgetTransfer, .rearrange, .reseat, .setSpeedLimit, .claimName, .log, .abandonVerification: break
         case .saveProgress(let progress): commits.append(Pending(progress: progress))
         case .forgetBytes: break
-        case .flush(let operation, let written, _): flushes.append((operation, written, file))
-        case .promoteReplacement(let operation): promotions.append(operation)
-        case .discardReplacement: hasReplacement = false
-        case .discardPart:
-            hasReplacement = false
-            newFile()
+        case .flush(let operation, let written, _): flushes.append((operation, written, machine.record.partGeneration))
+        case .discardNewPart(let generation): if let generation { parts[generation] = nil }
+        case .discardOldParts(let kept):
+            try check(stored.partGeneration == kept, "old bytes stay until the store has given them up")
+            parts = parts.filter { $0.key == kept }
+        case .discardPart: parts = [:]
         case .verify(let operation, _, _):
             verification = operation
         case .publish(let operation, _): publication = (operation, false)
@@ -191,7 +194,7 @@ struct MachineModel {
             try check(
                 isRemoved || stored.download.state == .completed,
                 "a finished file keeps the name that it is found by until the store has it as completed")
-            newFile()
+            parts = [:]
         case .removeFile: break
         case .save(let operation, let record, let deliveries), .saveCompletion(let operation, let record, let deliveries):
             try submit(Pending(operation: operation, record: record, deliveries: deliveries))
@@ -229,12 +232,6 @@ struct MachineModel {
             try check(!deliveredMessages.contains(delivery.id), "a delivered message is not written again")
         }
         commits.append(pending)
-    }
-
-    private mutating func newFile() {
-        file += 1
-        synced = Coverage()
-        fileEntity = nil
     }
 
     // MARK: - What comes next
@@ -348,20 +345,21 @@ struct MachineModel {
         transfer?.written = start
         var entity = machine.record.entity ?? SavedEntity(etag: FieldValue("\"\(random.next())\""), total: Self.total)
         if !continues { entity = SavedEntity(etag: FieldValue("\"\(random.next())\""), total: Self.total) }
-        if isReplacement {
-            hasReplacement = true
-            replacementEntity = entity.etag
-        } else if !continues {
-            newFile()
-            fileEntity = entity.etag
+        var generation = machine.record.partGeneration
+        if !continues {
+            lastGeneration += 1
+            generation = lastGeneration
+            if !isReplacement { parts = [:] }
+            parts[lastGeneration] = Part(entity: entity.etag)
         }
         try send(
             .accepted(
                 running.operation,
                 TransferReport.Acceptance(
                     body: ResumeDecision.Body(offset: start.prefix, end: Self.total, entity: entity, isResumable: true),
-                    written: start, startedOver: !continues, isReplacement: isReplacement, mediaType: "audio/mp4",
-                    contentDisposition: nil, finalURL: MachineTests.url)))
+                    written: start, startedOver: !continues, isReplacement: isReplacement,
+                    partGeneration: generation, mediaType: "audio/mp4", contentDisposition: nil,
+                    finalURL: MachineTests.url)))
     }
 
     private mutating func endTransfer() throws {
@@ -401,10 +399,10 @@ struct MachineModel {
         if random.number(below: 10) == 0 {
             try send(.flushed(operation, written, FileError(.other, "sync part", losesBytes: true)))
         } else if random.number(below: 20) == 0 {
-            if flushed == file { synced = Coverage() }
+            if let flushed { parts[flushed]?.synced = Coverage() }
             try send(.flushed(operation, written, FileError(.short, "part was cut")))
         } else {
-            if flushed == file { for range in written.ranges { synced.insert(range) } }
+            if let flushed { for range in written.ranges { parts[flushed]?.synced.insert(range) } }
             try send(.flushed(operation, written, nil))
         }
     }
@@ -432,29 +430,22 @@ struct MachineModel {
         try send(.committed(operation, nil))
     }
 
-    /// What a crash would leave now: the store never counts on bytes that are another version's.
+    /// Checks what a crash would leave now: the store never counts on bytes of another version, or on bytes that are not on the disk.
     private func checkCrash() throws {
-        guard isStored, !stored.segments.isEmpty, let fileEntity else { return }
-        try check(stored.entity?.etag == fileEntity, "the store counts on bytes of the version that it knows only")
+        guard isStored, !stored.segments.isEmpty, let part = stored.partGeneration.flatMap({ parts[$0] }) else { return }
+        try check(stored.entity?.etag == part.entity, "the store counts on bytes of the version that it knows only")
     }
 
     private mutating func finishFile(failing: Bool = true) throws {
-        if let operation = promotions.popLast() {
-            let fails = failing && random.number(below: 6) == 0
-            if !fails {
-                hasReplacement = false
-                newFile()
-                fileEntity = replacementEntity
-            }
-            try send(.promoted(operation, fails ? FileError(.other, "rename part") : nil))
-        }
         if let operation = verification {
             verification = nil
             switch failing ? random.number(below: 10) : 9 {
             case 0: try send(.verified(operation, .differs(expected: "a", actual: "b")))
             case 1: try send(.verified(operation, .failed(FileError(.short, "read part"))))
             default:
-                if machine.phase == .verifying(operation, matches: false) { synced = machine.start.written }
+                if machine.phase == .verifying(operation, matches: false) {
+                    if let generation = machine.record.partGeneration { parts[generation]?.synced = machine.start.written }
+                }
                 try send(.verified(operation, .matches))
             }
         } else if let found = publication {
@@ -463,7 +454,7 @@ struct MachineModel {
             } else {
                 publication = nil
                 let fails = failing && random.number(below: 8) == 0
-                let identity = FileIdentity(device: 1, inode: UInt64(file), size: Self.total, modified: 1)
+                let identity = FileIdentity(device: 1, inode: lastGeneration, size: Self.total, modified: 1)
                 try send(
                     .published(
                         found.operation,

@@ -169,7 +169,6 @@ struct MachineWalk {
             case .openPart(let operation, _, _): operations["open"] = operation
             case .start(let operation, _): operations["transfer"] = operation
             case .flush(let operation, _, _): operations["flush"] = operation
-            case .promoteReplacement(let operation): operations["promote"] = operation
             case .verify(let operation, _, _): operations["verify"] = operation
             case .publish(let operation, _): operations["publish"] = operation
             case .save(let operation, _, _), .saveCompletion(let operation, _, _), .saveRemoval(let operation, _):
@@ -198,8 +197,8 @@ struct MachineWalk {
         let entity = replacing ? SavedEntity(etag: "\"v2\"", total: total) : entity
         return TransferReport.Acceptance(
             body: ResumeDecision.Body(offset: written.prefix, end: total, entity: entity, isResumable: true), written: written,
-            startedOver: replacing, isReplacement: replacing, mediaType: "audio/mp4", contentDisposition: nil,
-            finalURL: MachineTests.url)
+            startedOver: replacing, isReplacement: replacing, partGeneration: replacing ? 2 : 1, mediaType: "audio/mp4",
+            contentDisposition: nil, finalURL: MachineTests.url)
     }
 
     static func ending(
@@ -284,10 +283,8 @@ struct MachineWalk {
         Place("transferring") { transferring() },
         Place("transferring, placing") { placing() },
         Place("transferring, recording a replacement") { replacing() },
-        Place("transferring, promoting") { replacing().going({ .committed($0.number("commit"), nil) }) },
-        Place("transferring, promoting, ended") {
-            replacing().going(
-                { .committed($0.number("commit"), nil) }, { .ended($0.number("transfer"), ending(.whole, whole)) })
+        Place("transferring, recording a replacement, ended") {
+            replacing().going({ .ended($0.number("transfer"), ending(.whole, whole)) })
         },
         Place("stopping to pause") { placing().going({ _ in command(.pause) }) },
         Place("stopping to cancel") { placing().going({ _ in command(.cancel) }) },
@@ -338,11 +335,10 @@ struct MachineWalk {
             .accepted(transfer, acceptance(replacing: true)),
             .ended(transfer, ending(.whole, whole)), .ended(transfer, ending(.cancelled)),
             .ended(transfer, ending(.askAgain(ResumeDecision.Ask()))), .ended(transfer, ending(.failed(broken, retryAfter: nil))),
-            .ended(transfer, ending(.failed(broken, retryAfter: .seconds(30)))),
+            .ended(transfer, ending(.failed(broken, retryAfter: .seconds(30)))), .directoryAway, .directoryBack(.missing),
             .ended(transfer, ending(.failed(gone, retryAfter: nil))), .checkpointDue(half),
             .flushed(walk.number("flush"), half, nil), .flushed(walk.number("flush"), half, lost),
             .flushed(walk.number("flush"), half, FileError(.short, "short")),
-            .promoted(walk.number("promote"), nil), .promoted(walk.number("promote"), FileError(.other, "rename")),
             .committed(walk.number("commit"), nil), .committed(walk.number("commit"), .full),
             .committed(walk.number("commit"), .inputOutput("broken")), .verified(walk.number("verify"), .matches),
             .verified(walk.number("verify"), .differs(expected: "a", actual: "b")),
@@ -357,7 +353,7 @@ struct MachineWalk {
     /// Events about operations that were never begun, or are long over.
     static let lateEvents: [DownloadMachine.Event] = [
         .partOpened(.max), .partUnusable(.max, nil), .accepted(.max, acceptance()), .ended(.max, ending(.whole, whole)),
-        .promoted(.max, nil), .committed(.max, nil), .committed(.max, .full), .verified(.max, .matches),
+        .committed(.max, nil), .committed(.max, .full), .verified(.max, .matches),
         .published(.max, .success(file)), .withdrawn(.max), .timer(.retry(.max)), .timer(.patience(.max)), .timer(.save),
     ]
 }

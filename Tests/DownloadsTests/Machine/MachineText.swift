@@ -23,7 +23,6 @@ extension DownloadMachine.Event {
             }
         case .checkpointDue: "checkpoint due"
         case .flushed(_, _, let error): error == nil ? "flushed" : error?.kind == .short ? "flushed, cut" : "flush failed"
-        case .promoted(_, let error): error == nil ? "promoted" : "promotion failed"
         case .committed(_, let error): error == nil ? "committed" : error == .full ? "commit failed, full" : "commit failed"
         case .reseated: "reseated"
         case .verified(_, .matches): "verified"
@@ -35,6 +34,8 @@ extension DownloadMachine.Event {
         case .timer(.retry): "retry due"
         case .timer(.patience): "patience over"
         case .timer(.save): "save due"
+        case .directoryAway: "directory away"
+        case .directoryBack: "directory back"
         case .shutdown: "shutdown"
         }
     }
@@ -68,8 +69,8 @@ extension DownloadMachine.Action {
         case .forgetTransfer: "forget transfer"
         case .forgetBytes: "forget bytes"
         case .flush(_, _, let trims): trims ? "flush and trim" : "flush"
-        case .promoteReplacement: "promote"
-        case .discardReplacement: "discard replacement"
+        case .discardOldParts: "discard old parts"
+        case .discardNewPart: "discard new part"
         case .verify: "verify"
         case .abandonVerification: "abandon verification"
         case .publish: "publish"
@@ -161,7 +162,7 @@ extension DownloadMachine.Transfer {
     fileprivate var words: String {
         var words = isPlacing ? ", placing" : ""
         if let replacement {
-            words += replacement.isRecorded ? ", promoting" : ", recording a replacement"
+            words += ", recording a replacement"
             if replacement.ending != nil { words += ", ended" }
         }
         return words + (isDisowned ? ", disowned" : "")

@@ -156,9 +156,7 @@ struct DigestFieldTests {
 
         let after = try await before.crash { data in
             // The next version has come, and was linked.
-            let part = "\(data)/incomplete/\(made.id).part"
-            try Data("abc".utf8).write(to: URL(filePath: part))
-            try FileManager.default.linkItem(atPath: part, toPath: "\(data)/files/abc.txt")
+            try makeWhole(made.id, Array("abc".utf8), in: data, generation: 7, linkedAs: "abc.txt")
         }
         _ = try await after.service.perform(.resume, on: made.id)
         let done = try await after.end(of: made.id)
@@ -166,6 +164,26 @@ struct DigestFieldTests {
         #expect(try after.names(in: "files") == ["abc.txt"])
         #expect(try after.names(in: "incomplete") == [])
         #expect(try after.file(done) == Array("abc".utf8))
+        await after.service.shutdown()
+        await before.service.shutdown()
+    }
+
+    @Test("the origin's digest holds for what has its name already, if it is of the same beginning")
+    func publishedWithAnotherDigest() async throws {
+        let digest = ("Repr-Digest", "sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:")
+        let head = "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\n\(digest.0): \(digest.1)\r\nContent-Length: 3\r\n\r\n"
+        let origin = try ScriptedOrigin { _ in [.send(Array(head.utf8)), .stall] }
+        let before = try await ServiceFixture()
+        let url = try #require(HTTPURL(origin.url("/abc.txt")))
+        let made = try await before.service.add(NewDownload(url: url)).download
+        _ = try await before.follow(made.id) { $0.bytesTotal == 3 }
+        _ = try await before.service.perform(.pause, on: made.id)
+        let after = try await before.crash { data in
+            try makeWhole(made.id, Array("abc".utf8), in: data, linkedAs: "abc.txt")
+        }
+        _ = try await after.service.perform(.resume, on: made.id)
+        let failed = try await after.follow(made.id) { $0.error != nil }
+        #expect(failed.error?.code == .checksumMismatch)
         await after.service.shutdown()
         await before.service.shutdown()
     }

@@ -192,7 +192,7 @@ struct FailingStoreTests {
             place = "files/" + (try #require(try await fixture.end(of: made.id).filename))
         } else {
             _ = try await fixture.follow(made.id) { $0.bytesReceived >= 400_000 }
-            place = "incomplete/\(made.id).part"
+            place = "incomplete/" + fixture.part(of: made.id).lastPathComponent
         }
         let path = fixture.directory.path + "/data/" + place
         fixture.store.refuse(as: .full) { change in change.removes && FileManager.default.fileExists(atPath: path) }

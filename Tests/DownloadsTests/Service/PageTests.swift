@@ -68,6 +68,32 @@ struct PageTests {
         await fixture.service.shutdown()
     }
 
+    @Test("a page in place of the new version that a part has announced costs none of the bytes", arguments: [206, 416])
+    func announced(status: Int) async throws {
+        let isBack = Locked(false)
+        let origin = try ScriptedOrigin { request in
+            if request.number == 0 { return Self.film(request).dropLast() + [.stall] }
+            if isBack.withLock({ $0 }) { return Self.film(request) }
+            guard request["Range"] != nil else { return [Self.page] }
+            let place = status == 416 ? "bytes */5" : "bytes \(Self.there)-\(Self.total - 1)/\(Self.total)"
+            return [.response(status, [("Content-Range", place), ("ETag", "\"other\"")], body: []), .close]
+        }
+        let fixture = try await ServiceFixture()
+        let made = try await fixture.service.add(NewDownload(url: url(origin))).download
+        _ = try await fixture.follow(made.id) { $0.bytesReceived == Int64(Self.there) }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let failed = try await fixture.end(of: made.id)
+        #expect(failed.error?.code == .mediaTypeMismatch && failed.bytesReceived == Int64(Self.there))
+        isBack.withLock { $0 = true }
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let done = try await fixture.end(of: made.id)
+        #expect(done.state == .completed, "\(String(describing: done.error))")
+        #expect(try fixture.file(done) == [UInt8](repeating: 0x61, count: Self.total))
+        #expect(origin.requests.last?["Range"] == "bytes=\(Self.there)-")
+        await fixture.service.shutdown()
+    }
+
     @Test("a first response behind a link of which the catalogue says that it is a song is no page")
     func catalogue() async throws {
         let origin = try ScriptedOrigin { _ in [Self.page] }

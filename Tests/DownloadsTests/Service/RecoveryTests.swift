@@ -40,7 +40,7 @@ struct RecoveryTests {
         let paused = try await before.service.perform(.pause, on: made.id)
 
         let after = try await before.crash { data in
-            let handle = try #require(FileHandle(forWritingAtPath: "\(data)/incomplete/\(made.id).part"))
+            let handle = try #require(FileHandle(forWritingAtPath: partPath(of: made.id, in: data)))
             try handle.seek(toOffset: UInt64(paused.bytesReceived))
             try handle.write(contentsOf: Data(repeating: 0x55, count: 100_000))
             try handle.close()
@@ -61,7 +61,7 @@ struct RecoveryTests {
         _ = try await before.service.perform(.pause, on: made.id)
 
         let after = try await before.crash { data in
-            let path = "\(data)/incomplete/\(made.id).part"
+            let path = partPath(of: made.id, in: data)
             if kept == 0 {
                 try FileManager.default.removeItem(atPath: path)
             } else {
@@ -136,10 +136,8 @@ struct RecoveryTests {
         let content = try #require(DemoUpstream.content(of: "/entity?" + Self.slow)?.bytes)
 
         let after = try await before.crash { data in
-            // As the finisher leaves it: whole, synced, and with its second name.
-            let part = "\(data)/incomplete/\(made.id).part"
-            try Data(content).write(to: URL(filePath: part))
-            try FileManager.default.linkItem(atPath: part, toPath: "\(data)/files/kept.bin")
+            // As publishing leaves it: whole, synced, and with its second name.
+            try makeWhole(made.id, content, in: data, linkedAs: "kept.bin")
         }
         let requests = after.requests().count
         _ = try await after.service.perform(.resume, on: made.id)

@@ -3,6 +3,7 @@ import Foundation
 import HTTPClient
 import HTTPCore
 import Synchronization
+import System
 import TestSupport
 
 @testable import Downloads
@@ -155,9 +156,9 @@ final class ServiceFixture: Sendable {
         try (1...2).first { try file(download, is: query, version: $0) }
     }
 
-    /// Where the partial bytes of a download are.
+    /// The path of a download's only part file.
     func part(of id: DownloadID) -> URL {
-        URL(filePath: "\(directory.path)/data/incomplete/\(id).part")
+        URL(filePath: partPath(of: id, in: "\(directory.path)/data"))
     }
 
     /// Names of what is in a directory of the data directory.
@@ -187,4 +188,25 @@ struct PlainWebhookSender: WebhookSender {
         request.fields = [("Pawl-Delivery", delivery.id.description)]
         return try await client.fetch(request, bodyLimit: 1024).head.status.code
     }
+}
+
+/// Puts a whole part file in the place of a download's part file, with a second name among the finished files, as publishing does.
+/// - Parameter generation: its generation; `nil`: that of the part file that was there.
+func makeWhole(
+    _ id: DownloadID, _ bytes: [UInt8], in directory: String, generation: UInt64? = nil, linkedAs name: String
+) throws {
+    let part = URL(filePath: partPath(of: id, in: directory))
+    var whole = PartName(id, generation ?? PartName(part.lastPathComponent)?.generation)
+    whole.sha256 = SHA256.digest(of: bytes)
+    try? FileManager.default.removeItem(at: part)
+    let path = "\(directory)/incomplete/\(whole.text)"
+    try Data(bytes).write(to: URL(filePath: path))
+    try FileManager.default.linkItem(atPath: path, toPath: "\(directory)/files/\(name)")
+}
+
+/// The path of a download's only part file in a data directory, or a path at which there is none.
+func partPath(of id: DownloadID, in directory: String) -> String {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/incomplete")) ?? []
+    let found = names.filter { PartName($0)?.id == id }
+    return "\(directory)/incomplete/" + (found.count == 1 ? found[0] : "\(id).part")
 }

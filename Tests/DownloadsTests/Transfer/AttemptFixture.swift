@@ -10,7 +10,13 @@ final class AttemptFixture {
     let temporary: TemporaryDirectory
     let depot: any FileDepot
     /// Where the part file is.
-    var part: String { "\(temporary.path)/incomplete/\(id).part" }
+    var part: String {
+        let directory = temporary.path + "/incomplete"
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+        return directory + "/" + (names.first { PartName($0)?.generation == partGeneration } ?? "none")
+    }
+    /// The generation of the part file that was accepted last.
+    private(set) var partGeneration: UInt64?
     let id: DownloadID
     let client: HTTPClient
     /// What the attempts have reported, in order.
@@ -38,7 +44,7 @@ final class AttemptFixture {
         self.entity = entity
         self.mediaType = mediaType
         guard let bytes else { return }
-        try Data(bytes).write(to: URL(filePath: part))
+        try Data(bytes).write(to: URL(filePath: "\(temporary.path)/incomplete/\(id).part"))
         let length = Int64(bytes.count)
         written.insert(0..<(gap?.lowerBound ?? length))
         if let gap { written.insert(gap.upperBound..<length) }
@@ -71,7 +77,7 @@ final class AttemptFixture {
                 requestedMediaType: nil, expectation: ContentExpectation(mediaType: mediaType), checksum: checksum,
                 reservations: DiskReservations(), connections: connections,
                 sources: sources, url: urls[0],
-                part: try part ?? (written.byteCount > 0 ? depot.openPart(id, holding: written.end) : nil),
+                part: try part ?? (written.byteCount > 0 ? depot.openPart(id, partGeneration, holding: written.end) : nil),
                 isLastAttempt: isLastAttempt)
             let attempt = TransferAttempt(
                 order, client: client, resume: resume, written: written, hasher: StreamingHasher()
@@ -86,7 +92,8 @@ final class AttemptFixture {
                 if case .accepted(let accepted, _) = report.event {
                     entity = accepted.body.entity
                     mediaType = accepted.mediaType ?? mediaType
-                    if accepted.isReplacement { try await depot.promoteReplacement(id) }
+                    partGeneration = accepted.partGeneration
+                    if accepted.isReplacement { _ = try depot.removeOtherParts(id, than: partGeneration) }
                 }
                 if case .ended(let ending, _) = report.event {
                     ended = ending

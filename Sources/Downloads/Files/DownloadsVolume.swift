@@ -1,0 +1,115 @@
+internal import System
+
+/// The downloads directory as the service sees it: whether it is the one that the records know, and what they know of it.
+///
+/// A directory of its own may be a mounted volume, which can be away at the start and later on. While it is, nothing is made at its
+/// path. In the data directory, files are never away without the records.
+final class DownloadsVolume: Sendable {
+    /// What a look at the directory has found.
+    enum Change: Sendable, Equatable {
+        case nothing
+        /// It has got its marker: what is known is to be kept.
+        case marked
+        /// It is away, for this reason.
+        case lost(String)
+        /// It is there, and open. `isRolledBack`: in an earlier state than records count on.
+        case found(isRolledBack: Bool)
+    }
+
+    private struct State {
+        var known: KnownVolumes
+        /// The marker of the directory that is open.
+        var marker: VolumeMarker?
+        /// Why it is away.
+        var reason: String?
+    }
+
+    private let directory: DataDirectory
+    private let state: Locked<State>
+    /// Whether the directory is apart from the data directory, so that it can be away.
+    let isApart: Bool
+
+    init(_ directory: DataDirectory, known: KnownVolumes) {
+        self.directory = directory
+        isApart = directory.downloadsPath != directory.path
+        state = Locked(State(known: known))
+    }
+
+    /// Whether the directory is away.
+    var isAway: Bool { state.withLock { $0.reason != nil } }
+    /// Why it is away; `nil` if it is there.
+    var reason: String? { state.withLock { $0.reason } }
+    /// What is to be kept of it.
+    var known: KnownVolumes { state.withLock { $0.known } }
+
+    /// Opens the directory, if it is the one that is meant. What is known of it is to be kept then.
+    /// - Returns: whether it is in an earlier state than records count on.
+    func open() throws(StoreError) -> Bool {
+        guard isApart else {
+            try directory.openDownloads()
+            return false
+        }
+        let verdict = state.withLock { $0.known }.verdict(directory.findMarker(), at: directory.downloadsPath)
+        switch verdict {
+        case .away(let reason):
+            state.withLock { $0.reason = reason }
+            return false
+        case .use(let marker, let isRolledBack):
+            try directory.openDownloads()
+            state.withLock { state in
+                state.marker = nil
+                state.reason = nil
+            }
+            mark(marker)
+            return isRolledBack
+        }
+    }
+
+    /// Writes the marker. What has no room for it is used all the same, and marked later.
+    /// - Returns: whether it is written, so that what is known is to be kept.
+    @discardableResult
+    private func mark(_ marker: VolumeMarker) -> Bool {
+        guard (try? directory.write(marker)) != nil else { return false }
+        state.withLock { state in
+            state.known.note(marker, at: directory.downloadsPath)
+            state.marker = marker
+        }
+        return true
+    }
+
+    /// Looks whether the directory is there. May wait for a disk.
+    func look() -> Change {
+        guard isApart else { return .nothing }
+        let (marker, isAway) = state.withLock { ($0.marker, $0.reason != nil) }
+        if !isAway {
+            guard let marker else { return markLater() }
+            if directory.isOpen(marker.id) { return .nothing }
+            let reason = "\(directory.downloadsPath) is not the directory any more that it was, or has lost its marker (.pawl)"
+            state.withLock { $0.reason = reason }
+            directory.closeDownloads()
+            return .lost(reason)
+        }
+        do throws(StoreError) {
+            let isRolledBack = try open()
+            return self.isAway ? .nothing : .found(isRolledBack: isRolledBack)
+        } catch {
+            return .nothing
+        }
+    }
+
+    /// Marks a directory that had no room for the marker before.
+    private func markLater() -> Change {
+        guard case .use(let marker, _) = known.verdict(directory.findMarker(), at: directory.downloadsPath) else {
+            return .nothing
+        }
+        return mark(marker) ? .marked : .nothing
+    }
+
+    /// Notes in the marker that the directory goes on. From then on, an earlier state of it shows.
+    /// - Returns: whether that is to be kept.
+    func advance() -> Bool {
+        guard isApart, var marker = state.withLock({ $0.reason == nil ? $0.marker : nil }) else { return false }
+        marker.epoch += 1
+        return mark(marker)
+    }
+}

@@ -1,0 +1,108 @@
+/// The marker in a downloads directory: tells the directory from a bare mount point, and its present state from an earlier one.
+struct VolumeMarker: Sendable, Equatable {
+    /// Random, made with the marker.
+    let id: String
+    /// Rises whenever the service notes that it goes on with the directory.
+    var epoch: UInt64
+
+    /// The marker as it stands in its file: one line of 61 bytes.
+    var text: String { "pawl \(id) \(PartName.text(epoch))\n" }
+
+    init(id: String, epoch: UInt64) {
+        self.id = id
+        self.epoch = epoch
+    }
+
+    /// A new marker.
+    init() {
+        let halves = (0..<2).map { _ in PartName.text(UInt64.random(in: .min ... .max)) }
+        self.init(id: halves.joined(), epoch: 0)
+    }
+
+    /// Reads what ``text`` writes; `nil` for anything else.
+    init?(_ text: String) {
+        let words = text.split(separator: "\n", maxSplits: 1)[...].first?.split(separator: " ").map(String.init) ?? []
+        guard words.count == 3, words[0] == "pawl", words[1].utf8.count == 32, let epoch = UInt64(words[2], radix: 16) else {
+            return nil
+        }
+        self.init(id: words[1], epoch: epoch)
+    }
+}
+
+/// The downloads directories that the records have been used with, and which state of each they know. Pure.
+///
+/// A directory that is at a known path and lacks its marker is away: its volume is not mounted, or another one is. A directory at
+/// another path is taken as it is: the operator has named it. An older epoch than the known one means that the directory was put
+/// back to an earlier state, so that part files may lack bytes which records count on.
+struct KnownVolumes: Sendable, Equatable {
+    /// One of them.
+    struct Volume: Sendable, Equatable {
+        let marker: VolumeMarker
+        let path: String
+    }
+
+    /// What is found at a path.
+    enum Found: Sendable, Equatable {
+        /// No directory, or one without a marker.
+        case nothing
+        /// An empty marker: the operator says that the directory is to be used.
+        case approval
+        case marker(VolumeMarker)
+    }
+
+    /// What a directory is to the records.
+    enum Verdict: Sendable, Equatable {
+        /// It is used from now on, and gets this marker.
+        case use(VolumeMarker, isRolledBack: Bool)
+        /// It is not the one that is meant, for this reason.
+        case away(String)
+    }
+
+    /// The last used one first.
+    private(set) var volumes: [Volume] = []
+
+    /// How many are remembered.
+    static let limit = 16
+    /// The name under which they are kept among the settings.
+    static let settingName = "downloadsDirectories"
+
+    init() {}
+
+    /// Reads what ``text`` writes. Lines that it does not write are passed over.
+    init(_ text: String) {
+        volumes = text.split(separator: "\n").compactMap { line in
+            let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
+            guard parts.count == 2, let marker = VolumeMarker(parts[0]) else { return nil }
+            return Volume(marker: marker, path: parts[1])
+        }
+    }
+
+    /// One line for each.
+    var text: String { volumes.map { "\($0.marker.text.dropLast())\t\($0.path)" }.joined(separator: "\n") }
+
+    /// Decides what to do with the directory at a path.
+    func verdict(_ found: Found, at path: String) -> Verdict {
+        let isPathKnown = volumes.contains { $0.path == path }
+        switch found {
+        case .marker(let marker):
+            if let known = volumes.first(where: { $0.marker.id == marker.id }) {
+                let epoch = max(known.marker.epoch, marker.epoch) + 1
+                return .use(
+                    VolumeMarker(id: marker.id, epoch: epoch), isRolledBack: marker.epoch < known.marker.epoch)
+            }
+            if isPathKnown { return .away("\(path) has the marker of another directory") }
+            return .use(VolumeMarker(id: marker.id, epoch: marker.epoch + 1), isRolledBack: false)
+        case .approval: return .use(VolumeMarker(), isRolledBack: false)
+        case .nothing:
+            if isPathKnown { return .away("\(path) is not there, or has no marker (.pawl): its volume is not mounted") }
+            return .use(VolumeMarker(), isRolledBack: false)
+        }
+    }
+
+    /// Notes that the directory at a path has this marker.
+    mutating func note(_ marker: VolumeMarker, at path: String) {
+        volumes.removeAll { $0.marker.id == marker.id || $0.path == path }
+        volumes.insert(Volume(marker: marker, path: path), at: 0)
+        if volumes.count > Self.limit { volumes.removeLast() }
+    }
+}

@@ -1,0 +1,133 @@
+import DemoUpstream
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Downloads
+
+/// The downloads directory goes away, comes back, and comes back as another.
+@Suite("A downloads directory of its own", .timeLimit(.minutes(2)))
+struct VolumeTests {
+    private let volume: TemporaryDirectory
+    private var path: String { volume.path + "/volume" }
+    private var away: String { volume.path + "/away" }
+    private static let slow = "size=4000000&seed=81&fault=stall@1500000;times=1"
+
+    init() throws {
+        volume = try TemporaryDirectory()
+    }
+
+    private func service(_ earlier: ServiceFixture? = nil, at path: String? = nil) async throws -> ServiceFixture {
+        try await ServiceFixture(continuing: earlier) { $0.downloadsDirectory = path ?? self.path }
+    }
+
+    private func unmount() throws {
+        try FileManager.default.moveItem(atPath: path, toPath: away)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    private func mount() throws {
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.moveItem(atPath: away, toPath: path)
+    }
+
+    private func names(_ path: String) throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+
+    private func file(_ done: Download, is query: String, at path: String? = nil) throws -> Bool {
+        let expected = try #require(DemoUpstream.content(of: "/entity?" + query)?.bytes)
+        return try Data(contentsOf: URL(filePath: "\(path ?? self.path)/files/\(done.filename ?? "")")) == Data(expected)
+    }
+
+    /// One download that is paused with bytes, and one that is completed.
+    private func begin() async throws -> (ServiceFixture, paused: Download, done: Download) {
+        let before = try await service()
+        let made = try await before.add(Self.slow)
+        _ = try await before.follow(made.id) { $0.bytesReceived > 200_000 }
+        let paused = try await before.service.perform(.pause, on: made.id)
+        let done = try await before.end(of: before.add("size=3000&seed=82").id)
+        return (before, paused, done)
+    }
+
+    @Test("a start without the volume makes nothing, marks nothing missing, and goes on once it is back")
+    func awayAtStart() async throws {
+        let (before, paused, done) = try await begin()
+        await before.service.shutdown()
+        try unmount()
+        let after = try await service(before)
+        #expect(await after.service.storeCondition().degraded == [.volumeAway])
+        #expect(after.service.index.download(paused.id)?.bytesReceived == paused.bytesReceived)
+        // Commands and additions are taken.
+        _ = try await after.service.perform(.resume, on: paused.id)
+        let new = try await after.add("size=5000&seed=83")
+        #expect(after.service.index.download(new.id)?.waitingFor == .volume)
+        #expect(after.service.index.download(paused.id)?.waitingFor == .volume)
+        await #expect(throws: FinishedFileError.self) { _ = try await after.service.openFile(of: done.id) }
+        #expect(after.service.index.download(done.id)?.fileMissing == false)
+        #expect(try await after.add("size=3000&seed=82").id == done.id)
+        #expect(try names(path).isEmpty)
+        try mount()
+        let ended = try await after.end(of: paused.id)
+        #expect(try file(ended, is: Self.slow))
+        #expect(after.requests().contains { $0.range == "bytes=\(paused.bytesReceived)-" })
+        #expect(try await after.end(of: new.id).state == .completed)
+        #expect(await after.service.storeCondition().degraded == [])
+        _ = try await after.service.openFile(of: done.id)
+        await after.service.shutdown()
+    }
+
+    @Test("a volume that goes away while bytes come has them wait, and go on")
+    func awayMeanwhile() async throws {
+        let fixture = try await service()
+        let made = try await fixture.add("size=4000000&seed=84&pace=1500000")
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 200_000 }
+        try unmount()
+        let waiting = try await fixture.follow(made.id) { $0.state == .queued }
+        #expect(waiting.error == nil)
+        #expect(try names(path).isEmpty)
+        try mount()
+        let done = try await fixture.end(of: made.id)
+        #expect(done.state == .completed)
+        #expect(try file(done, is: "size=4000000&seed=84"))
+        await fixture.service.shutdown()
+    }
+
+    @Test("from one directory to another and back, no bytes of two beginnings meet")
+    func thereAndBack() async throws {
+        let (before, paused, _) = try await begin()
+        await before.service.shutdown()
+        let other = try await service(before, at: volume.path + "/other")
+        #expect(await other.service.storeCondition().degraded == [])
+        _ = try await other.service.perform(.resume, on: paused.id)
+        _ = try await other.follow(paused.id) { $0.bytesReceived > 2_000_000 || $0.state == .completed }
+        if other.service.index.download(paused.id)?.state.isLive == true {
+            _ = try? await other.service.perform(.pause, on: paused.id)
+        }
+        await other.service.shutdown()
+        let back = try await service(other)
+        #expect(await back.service.storeCondition().degraded == [])
+        if back.service.index.download(paused.id)?.state == .paused {
+            _ = try await back.service.perform(.resume, on: paused.id)
+            let done = try await back.end(of: paused.id)
+            #expect(try file(done, is: Self.slow))
+        }
+        await back.service.shutdown()
+    }
+
+    @Test("a volume in an earlier state has its unfinished downloads start over")
+    func rolledBack() async throws {
+        let fixture = try await service()
+        let query = "size=4000000&seed=85&pace=1500000"
+        let made = try await fixture.add(query)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 200_000 }
+        try FileManager.default.copyItem(atPath: path, toPath: away)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 1_500_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        await fixture.service.shutdown()
+        try mount()
+        let after = try await service(fixture)
+        _ = try await after.service.perform(.resume, on: made.id)
+        let done = try await after.end(of: made.id)
+        #expect(try file(done, is: "size=4000000&seed=85"))
+        await after.service.shutdown()
+    }
+}
