@@ -149,8 +149,8 @@ enum RecoveredPart: Sendable, Equatable {
     case missing
     /// The part file that the record tells of, with so many bytes. The record tells which of them count.
     case part(size: Int64)
-    /// The part file that the record tells of, with all bytes, verified and flushed: this is their digest.
-    case whole(size: Int64, sha256: [UInt8])
+    /// The part file of this generation has all bytes, verified and flushed: this is their digest.
+    case whole(size: Int64, sha256: [UInt8], generation: UInt64?)
     /// The file has its name already, and the record does not tell. It is verified again, against this digest, too, and published
     /// under this path. The record may be behind: of an earlier generation.
     case published(path: FilePath, identity: FileIdentity, sha256: [UInt8], generation: UInt64?)

@@ -719,8 +719,17 @@ final class LocalFileDepot: FileDepot {
             return .published(path: note.path, identity: found, sha256: note.sha256, generation: note.generation)
         }
         guard status.kind == .regular else { return .missing }
-        if let sha256 = name.sha256 { return .whole(size: status.identity.size, sha256: sha256) }
+        if let sha256 = name.sha256 { return .whole(size: status.identity.size, sha256: sha256, generation: generation) }
         return .part(size: status.identity.size)
+    }
+
+    /// The whole part file of a download whose record tells no generation: that of a small file is not recorded before it is published.
+    func recoverWhole(_ id: DownloadID) throws(FileError) -> RecoveredPart {
+        for name in try names(of: id) {
+            guard let sha256 = name.sha256, let status = try status(of: name), status.kind == .regular else { continue }
+            return .whole(size: status.identity.size, sha256: sha256, generation: name.generation)
+        }
+        return .missing
     }
 
     private func status(of name: PartName) throws(FileError) -> FileStatus? {

@@ -275,7 +275,9 @@ final class ObjectDepot: FileDepot {
     // MARK: - The start
 
     func recover(_ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
-        try local.recover(id, generation, likelyPath: likelyPath)
+        let found = try local.recover(id, generation, likelyPath: likelyPath)
+        // The storage may be away for long: a small file that waits for it is not fetched again.
+        return found == .missing && generation == nil ? try local.recoverWhole(id) : found
     }
 
     func openPublished(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> PartFile {

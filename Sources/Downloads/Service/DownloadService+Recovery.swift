@@ -166,8 +166,9 @@ extension DownloadRecord {
         switch found {
         case .missing: break
         case .part(let size): written = Coverage(segments).clipped(to: size)
-        case .whole(let size, let sha256):
+        case .whole(let size, let sha256, let generation):
             written = Coverage(prefix: size)
+            partGeneration = generation
             noteWhole(size, sha256)
         case .published(let path, let identity, let sha256, let generation):
             // Published, but the crash came before the record said so: only whole, flushed, verified files are published.

@@ -236,7 +236,7 @@ struct PublishingTests {
         let generation = file.part.generation
         #expect(
             try next.recover(id, generation, likelyPath: "a")
-                == .whole(size: Int64(bytes.count), sha256: SHA256.digest(of: bytes)))
+                == .whole(size: Int64(bytes.count), sha256: SHA256.digest(of: bytes), generation: generation))
         // Of another beginning it is no part.
         #expect(try next.recover(id, nil, likelyPath: "a") == .missing)
         let part = try next.openPart(id, generation, holding: Int64(bytes.count))

@@ -52,7 +52,7 @@ final class FleetScene: Sendable {
             service = try await DownloadService(
                 configuration: configuration, client: client, webhooks: webhooks, log: write
             ) { directory throws(StoreError) in
-                store(try FleetStore(.init(database: database, node: try directory.node(), lease: lease)))
+                store(try FleetStore(.init(database: database, node: try directory.node(), lease: lease), in: directory))
             }
         } else {
             service = try await DownloadService(

@@ -183,7 +183,7 @@ struct FleetServiceTests {
         let database = try PostgresScene(scene.database)
         try await until { try database.texts("SELECT id FROM pawl.downloads WHERE slot IS NOT NULL") == [ids[0].description] }
         _ = try await again.follow(ids[0]) { $0.state == .downloading }
-        #expect(try database.number("SELECT count(*) FROM pawl.downloads WHERE waiting") == 3)
+        try await until { try database.number("SELECT count(*) FROM pawl.downloads WHERE waiting") == 3 }
         await again.service.shutdown()
         await replica.service.shutdown()
     }
