@@ -99,7 +99,8 @@ let package = Package(
 
         .target(name: "TestSupport", dependencies: ["CSystem"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
-            name: "FuzzProperties", dependencies: ["HTTPCore", "JSON"], path: "Tests/Fuzz/Properties", swiftSettings: strict),
+            name: "FuzzProperties", dependencies: ["HTTPClient", "HTTPCore", "JSON", "System"], path: "Tests/Fuzz/Properties",
+            swiftSettings: strict),
         tests("Fuzz", ["FuzzProperties"]),
         tests("System", ["System", "CSystem"]),
         tests("JSON", ["JSON"]),

@@ -4,7 +4,7 @@ import Synchronization
 /// An HTTP/1.1 client for many transfers at once, on a few threads.
 ///
 /// It carries requests out over libcurl's multi interface, follows redirects by its own rules, and lets a ``DestinationGuard`` check
-/// each address that is connected to. It keeps no cookies, reads no `.netrc` and uses no proxy but the configuration's.
+/// each address that is connected to. Cookies last for one transfer; it reads no `.netrc` and uses no proxy but the configuration's.
 public final class HTTPClient: Sendable {
     private let loops: [TransferLoop]
 

@@ -23,6 +23,8 @@ public enum Property: String, CaseIterable, Sendable {
     case forwarded
     /// What a client sends over a WebSocket.
     case websocket
+    /// Responses that the HTTP client reads from a connection.
+    case responses
 
     /// Throws if something doesn't hold of these bytes.
     public func check(_ bytes: [UInt8]) throws(Violation) {
@@ -37,6 +39,7 @@ public enum Property: String, CaseIterable, Sendable {
         case .json: try checkJSON(bytes)
         case .forwarded: try checkForwarded(bytes)
         case .websocket: try checkFrames(bytes)
+        case .responses: try checkResponses(bytes)
         }
     }
 }

@@ -1,0 +1,62 @@
+import Glibc
+import System
+
+/// An origin on loopback that sends any bytes as the answers to requests, and a right response to those of `/good`.
+///
+/// Each connection has a thread of its own, and is closed when no request comes for some milliseconds.
+final class MutatedOrigin: Sendable {
+    /// The port on 127.0.0.1.
+    let port: Int
+    /// What is sent to the requests to come, one after another; then the connection is closed.
+    let answers = Locked<[[UInt8]]>([])
+
+    /// The answer to `/good`.
+    static let good = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood".utf8)
+
+    init?() {
+        // Writing to a connection that the client has closed is an error, not a signal.
+        signal(SIGPIPE, SIG_IGN)
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe bind(listener, address, length) == 0 && listen(listener, 16) == 0
+                    && getsockname(listener, address, &length) == 0
+            }
+        }
+        guard isListening else { return nil }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        let answers = answers
+        _ = try? Thread.start(name: "origin") {
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { return }
+                _ = try? Thread.start(name: "connection") {
+                    Self.serve(client, answers)
+                    close(client)
+                }
+            }
+        }
+    }
+
+    private static func serve(_ client: Int32, _ answers: Locked<[[UInt8]]>) {
+        // A client that waits for more than there is learns soon that no more comes.
+        var limit = timeval(tv_sec: 0, tv_usec: 4_000)
+        unsafe setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var request: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = unsafe recv(client, &buffer, buffer.count, 0)
+            guard count > 0 else { return }
+            request += buffer[..<count]
+            guard request.count >= 4, request.suffix(4).elementsEqual("\r\n\r\n".utf8) else { continue }
+            let isGood = request.starts(with: "GET /good ".utf8)
+            let answer = isGood ? good : answers.withLock { $0.isEmpty ? [] : $0.removeFirst() }
+            request = []
+            guard !answer.isEmpty, unsafe send(client, answer, answer.count, 0) == answer.count else { return }
+        }
+    }
+}
