@@ -34,7 +34,7 @@ RUN for archive in debian/ debian-security/; do \
     && ./configure --quiet --prefix=/curl --disable-static --with-gnutls --with-ca-bundle=/etc/ssl/certs/ca-certificates.crt \
         --without-brotli --without-libgsasl --without-libidn2 --without-libpsl --without-librtmp --without-libssh2 \
         --without-nghttp2 --without-zstd \
-        --disable-alt-svc --disable-cookies --disable-dict --disable-doh --disable-file --disable-ftp --disable-gopher \
+        --disable-alt-svc --disable-dict --disable-doh --disable-file --disable-ftp --disable-gopher \
         --disable-hsts --disable-imap --disable-ldap --disable-manual --disable-mqtt --disable-ntlm --disable-pop3 \
         --disable-rtsp --disable-smb --disable-smtp --disable-telnet --disable-tftp --disable-unix-sockets \
     && make -s -C lib -j "$(nproc)" install

@@ -129,12 +129,12 @@ static int is_secure(const char *line) {
         if (!line) return 0;
         line++;
     }
-    return strncmp(line, "TRUE", 4) == 0;
+    return strncmp(line, "TRUE", 4) == 0 ? 1 : 0;
 }
 
-void pawl_easy_add_cookies(pawl_easy *easy, const pawl_list *cookies, int is_encrypted) {
+void pawl_easy_add_cookies(pawl_easy *easy, const pawl_list *cookies, int secure) {
     for (; cookies; cookies = cookies->next) {
-        if (is_encrypted || !is_secure(cookies->data)) curl_easy_setopt(easy, CURLOPT_COOKIELIST, cookies->data);
+        if (is_secure(cookies->data) == secure) curl_easy_setopt(easy, CURLOPT_COOKIELIST, cookies->data);
     }
 }
 

@@ -79,6 +79,18 @@ struct UnaskedResponseTests {
         #expect(origin.requests.map(\.connection) == [0, 1])
     }
 
+    @Test("A request that libcurl repeats on a new connection gets its own response, however long", arguments: ["GET", "POST"])
+    func repeatedRequestIsAnswered(method: String) async throws {
+        let origin = try ScriptedOrigin { request in
+            request.number == 1 ? [.close] : [.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")]
+        }
+        var request = try ClientRequest(origin)
+        request.method = method
+        if method == "POST" { request.body = .bytes(Array("content".utf8)) }
+        for _ in 0..<2 { #expect(try await client.fetch(request, bodyLimit: 10).body == Array("ok".utf8)) }
+        #expect(origin.requests.count == 3)
+    }
+
     @Test("Every idle connection is looked at")
     func everyIdleConnectionIsChecked() async throws {
         let isRead = Gate()

@@ -241,9 +241,9 @@ void pawl_list_destroy(pawl_list *list);
 
 // The cookies that a handle holds; null if there are none.
 pawl_list *pawl_easy_cookies(pawl_easy *easy);
-// Gives a handle cookies that another one held; without encryption only those that are not secure. libcurl itself sends secure ones to
+// Gives a handle those of the cookies that another one held that are secure, or those that are not. libcurl itself sends secure ones to
 // loopback addresses in the clear.
-void pawl_easy_add_cookies(pawl_easy *easy, const pawl_list *cookies, int is_encrypted);
+void pawl_easy_add_cookies(pawl_easy *easy, const pawl_list *cookies, int secure);
 
 // A share of TLS sessions without locks: its easy handles belong to one thread. Null without memory.
 pawl_share *pawl_share_create(void);

@@ -6,22 +6,30 @@ import HTTPCore
 /// libcurl reads, expires and selects them by RFC 6265. A cookie with a `Domain` could go to other hosts of that domain; here it goes
 /// back to the host that set it and to no other. The jar ends with its transfer.
 @safe final class CookieJar {
-    private var lists: [String: OpaquePointer] = unsafe [:]
+    /// By host: the cookies after its last hop, and after its last encrypted hop. A hop without encryption holds no secure ones.
+    private var last: [String: OpaquePointer] = unsafe [:]
+    private var lastEncrypted: [String: OpaquePointer] = unsafe [:]
 
     deinit {
-        unsafe lists.values.forEach { unsafe pawl_list_destroy($0) }
+        unsafe last.values.forEach { unsafe pawl_list_destroy($0) }
+        unsafe lastEncrypted.values.forEach { unsafe pawl_list_destroy($0) }
     }
 
-    /// Keeps all cookies that a handle holds after a hop to the host.
-    func keep(_ easy: EasyHandle, for host: String) {
-        let list = unsafe pawl_easy_cookies(easy.pointer)
+    /// Keeps all cookies that a handle holds after a hop.
+    func keep(_ easy: EasyHandle, for url: HTTPURL) {
+        unsafe replace(&last, url.host, pawl_easy_cookies(easy.pointer))
+        if url.scheme == "https" { unsafe replace(&lastEncrypted, url.host, pawl_easy_cookies(easy.pointer)) }
+    }
+
+    private func replace(_ lists: inout [String: OpaquePointer], _ host: String, _ list: OpaquePointer?) {
         if let former = unsafe lists.removeValue(forKey: host) { unsafe pawl_list_destroy(former) }
         if let list = unsafe list { unsafe lists[host] = list }
     }
 
     /// Gives a handle the cookies of the host that it is about to ask.
     func fill(_ easy: EasyHandle, for url: HTTPURL) {
-        guard let list = unsafe lists[url.host] else { return }
-        unsafe pawl_easy_add_cookies(easy.pointer, list, url.scheme == "https" ? 1 : 0)
+        if let list = unsafe last[url.host] { unsafe pawl_easy_add_cookies(easy.pointer, list, 0) }
+        guard url.scheme == "https", let list = unsafe lastEncrypted[url.host] else { return }
+        unsafe pawl_easy_add_cookies(easy.pointer, list, 1)
     }
 }

@@ -75,7 +75,7 @@ final class ActiveTransfer {
     /// Goes on to the next hop, or repeats the current one.
     func begin(_ next: Hop, with easy: EasyHandle, onNewConnection: Bool, now: ContinuousClock.Instant) {
         let jar = cookies ?? CookieJar()
-        jar.keep(self.easy, for: hop.url.host)
+        jar.keep(self.easy, for: hop.url)
         cookies = jar
         hop = next
         self.easy = easy
@@ -132,6 +132,8 @@ final class ActiveTransfer {
     /// The connection is ready; libcurl may have opened it for another request, under another guard.
     func connected(to address: IPAddress?, _ endpoints: ConnectionTable.Endpoints?) -> Bool {
         guard !transfer.isCancelled else { return false }
+        // libcurl repeats a request by itself on a new connection when the used one has ended without a response.
+        reused = nil
         guard admits(address) else {
             failure = .destinationForbidden(refusal ?? hop.url.host, status: hop.redirectStatus)
             return false
@@ -196,7 +198,7 @@ final class ActiveTransfer {
         timer.headArrived(now: .now)
         driver.noteDue(timer.due)
         // Without a tunnel the proxy answers in the origin's place.
-        if reader.status.code == 407, let proxy, hop.url.scheme == "http" {
+        if reader.status.code == 407, let proxy, proxy.scheme != .socks5h, hop.url.scheme == "http" {
             failure = .proxyRefused("\(proxy)")
             return false
         }
