@@ -491,6 +491,8 @@ final class LocalFileDepot: FileDepot {
             }
         }
         try clear()
+        // After a power loss nothing but finished files has a name among them.
+        try describing("write to", targetPath) { () throws(SystemError) in try target.synchronize() }
     }
 
     /// Gives a part file whose bytes are verified and on the disk the name of a whole one. The new name lasts once the directory is

@@ -60,7 +60,6 @@ final class DataDirectory: Sendable {
         try Self.makeDirectories(self.path, downloadsPath == nil ? permissions.directory : nil)
         descriptor = try Self.locked(self.path)
         if opensDownloads { try openDownloads() }
-        try Self.flush(descriptor, self.path)
     }
 
     /// Makes the directories of files where they are missing, opens them, and takes the lock of the directory that they are in.
@@ -74,7 +73,8 @@ final class DataDirectory: Sendable {
         // The directory may be somebody else's idea (a mounted volume): its mode is not ours to change, but these are ours.
         opened.incomplete = try Self.directory(incompletePath, nil)
         opened.files = try Self.directory(filesPath, permissions.directory)
-        if let top = opened.top { try Self.flush(top, downloadsPath) }
+        // Their names last once the directory that they are in is on the disk.
+        try Self.flush(opened.top ?? descriptor, downloadsPath)
         downloads.withLock { [opened] in $0 = opened }
     }
 
