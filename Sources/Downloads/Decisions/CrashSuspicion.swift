@@ -1,13 +1,13 @@
 /// Decides which downloads may have crashed the service, by what was in transfer when a run ended without a clean stop.
 ///
-/// A run that ends by SIGKILL, power loss or a full memory looks almost like a crash. So a run that left no mark of a crash counts only
-/// against a transfer that had waited in vain, and none counts against a transfer that had been running well.
+/// A run that left the mark of a crash counts against each transfer. A run that ends by SIGKILL, power loss or a full memory leaves none, and
+/// looks almost like a crash: it counts only against a transfer that had waited in vain.
 enum CrashSuspicion {
     /// How many crashes in a row pause a download.
     static let limit = 3
     /// How long a transfer has to wait for its first byte to be suspect without a mark.
     static let patience: Duration = .seconds(1)
-    /// How long a transfer that brings bytes has to run to be proven harmless.
+    /// How long a transfer that brings bytes has to run until the next suspect may begin.
     static let probation: Duration = .seconds(10)
     /// Sentence for users of a download that was paused for it.
     static let message =
@@ -40,9 +40,9 @@ enum CrashSuspicion {
     static func crashes(before: Int, stage: Stage?, isMarked: Bool) -> Int {
         switch stage {
         case nil: before
-        case .proven: 0
         case .waiting: min(before + 1, limit)
         case .begun: isMarked ? min(before + 1, limit) : before
+        case .proven: isMarked ? min(before + 1, limit) : 0
         }
     }
 }

@@ -41,14 +41,20 @@ struct RetryPolicy: Sendable, Equatable {
     func delay(
         afterAttemptsWithoutProgress count: Int, retryAfter: Duration?, using random: inout some RandomNumberGenerator
     ) -> Duration {
-        var most = min(firstDelay, longestDelay)
-        for _ in 1..<max(min(count, 64), 1) where most < longestDelay {
-            most = min(most * 2, longestDelay)
-        }
+        let most = longestDelay(afterAttemptsWithoutProgress: count)
         // 53 random bits as a fraction: one draw, whatever the generator gives.
         let jittered = most * (Double(random.next() >> 11) / Double(1 << 53))
         guard let retryAfter else { return jittered }
         return max(jittered, min(retryAfter, longestRetryAfter))
+    }
+
+    /// The most that the delay after so many attempts without progress can be, unless the origin asks for more.
+    func longestDelay(afterAttemptsWithoutProgress count: Int) -> Duration {
+        var most = min(firstDelay, longestDelay)
+        for _ in 1..<max(min(count, 64), 1) where most < longestDelay {
+            most = min(most * 2, longestDelay)
+        }
+        return most
     }
 }
 

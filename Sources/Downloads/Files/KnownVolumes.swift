@@ -5,6 +5,9 @@ struct VolumeMarker: Sendable, Equatable {
     /// Rises whenever the service notes that it goes on with the directory.
     var epoch: UInt64
 
+    /// The most that is read, so that many can follow it.
+    private static let largestEpoch: UInt64 = 1 << 62
+
     /// The marker as it stands in its file: one line of 61 bytes.
     var text: String { "pawl \(id) \(PartName.text(epoch))\n" }
 
@@ -22,9 +25,9 @@ struct VolumeMarker: Sendable, Equatable {
     /// Reads what ``text`` writes; `nil` for anything else.
     init?(_ text: String) {
         let words = text.split(separator: "\n", maxSplits: 1)[...].first?.split(separator: " ").map(String.init) ?? []
-        guard words.count == 3, words[0] == "pawl", words[1].utf8.count == 32, let epoch = UInt64(words[2], radix: 16) else {
-            return nil
-        }
+        guard words.count == 3, words[0] == "pawl", words[1].utf8.count == 32, let epoch = UInt64(words[2], radix: 16),
+            epoch <= Self.largestEpoch
+        else { return nil }
         self.init(id: words[1], epoch: epoch)
     }
 }

@@ -36,8 +36,8 @@ final class FleetStore: RecordStore {
         var ticked: @Sendable () -> Void = {}
         /// A letter has come, from that run.
         var received: @Sendable (FleetLetter, Int64) -> Void = { _, _ in }
-        /// Messages to webhooks have been taken over from a replica that is gone.
-        var adopted: @Sendable ([WebhookDelivery]) -> Void = { _ in }
+        /// Messages to webhooks have been taken over from a replica that is gone; the least of their identities.
+        var adopted: @Sendable (DownloadID) -> Void = { _ in }
         /// This replica has lost its lease.
         var fenced: @Sendable () -> Void
         /// Downloads were taken that nobody waited for any more.
@@ -79,7 +79,7 @@ final class FleetStore: RecordStore {
             if let last = changes.last { follower.followed.store(last.sequence, ordering: .relaxed) }
             follower.tell { $0.changed(changes) }
         }
-        writer.adopted = { deliveries in follower.tell { $0.adopted(deliveries) } }
+        writer.adopted = { first in follower.tell { $0.adopted(first) } }
         writer.fenced = { follower.tell { $0.fenced() } }
         listener = try PostgresListener(options.database, run: run, within: options.limit)
         store = try GroupCommitStore(writer, options: committer)

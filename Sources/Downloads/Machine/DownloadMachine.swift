@@ -207,9 +207,6 @@ extension DownloadMachine {
         if let ranges { record.download.receivedRanges = ranges }
     }
 
-    /// Notes that the transfer has run well for long enough: it is not what crashed the service.
-    mutating func clearSuspicion() { record.transferCrashes = 0 }
-
     /// Whether the service has crashed while the download was in transfer, and it has not been transferred since.
     var isSuspect: Bool { record.transferCrashes > 0 }
 

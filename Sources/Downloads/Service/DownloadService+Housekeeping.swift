@@ -79,14 +79,17 @@ extension DownloadService {
     ///
     /// While the clock on the wall is ahead of it, the store keeps it: a service that restarts with a wrong clock has saved times by that
     /// clock, and would believe it.
+    @discardableResult
     func trustedTime() -> Timestamp {
         let (time, isOnProbation) = clock.trusted
-        if fleet == nil, isOnProbation != isKeepingTrustedTime, !isShuttingDown {
+        guard fleet == nil, !isShuttingDown else { return time }
+        if isOnProbation { timeAhead = max(timeAhead, clock.now) }
+        if isOnProbation != isKeepingTrustedTime {
             isKeepingTrustedTime = isOnProbation
             if isOnProbation { log(.warning("the clock is ahead of the time known so far: nothing expires by it for now")) }
-            _ = store.submit([
-                isOnProbation ? Self.keep(trustedTime: time) : .set(name: StoredContents.trustedTimeName, value: nil)
-            ])
+            // After a clock that was set back, records have times that lie ahead.
+            let isReached = !isOnProbation && time >= timeAhead
+            _ = store.submit([isReached ? .set(name: StoredContents.trustedTimeName, value: nil) : Self.keep(trustedTime: time)])
         }
         return time
     }

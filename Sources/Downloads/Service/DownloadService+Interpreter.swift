@@ -477,6 +477,8 @@ extension DownloadService {
         guard let batch = group else { return }
         group = nil
         if batch.changes.isEmpty { return }
+        // No record has a time that is not trusted before the store tells of the trusted one.
+        trustedTime()
         let inbox = inbox
         store.submit(batch.changes).whenDone { inbox.yield(.committed(batch, $0)) }
     }
@@ -780,7 +782,6 @@ extension DownloadService {
         work.stage = stage
         journal?.note(stage, of: entry.machine.id)
         guard stage == .proven, entry.machine.isSuspect else { return }
-        entry.machine.clearSuspicion()
         leaveSuspects(entry.machine.id)
     }
 

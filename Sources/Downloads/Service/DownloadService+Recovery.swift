@@ -113,8 +113,8 @@ extension DownloadService {
                     },
                     ticked: { inbox.yield(.fleet(.tick)) },
                     received: { letter, sender in inbox.yield(.fleet(.letter(letter, from: sender))) },
-                    adopted: { [webhooks] deliveries in
-                        Task { await webhooks?.takeOver(deliveries) }
+                    adopted: { [webhooks] first in
+                        Task { await webhooks?.read(from: first) }
                     },
                     fenced: { inbox.yield(.fleet(.fenced)) },
                     leftOver: { inbox.yield(.fleet(.leftOver($0))) },

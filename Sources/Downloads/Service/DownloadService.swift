@@ -43,6 +43,8 @@ public actor DownloadService {
     var suspects = SuspectQueue()
     /// Whether the store has the time by which is deleted, as the clock on the wall is ahead of it.
     var isKeepingTrustedTime = false
+    /// The latest time by which records may have been saved while it was not trusted.
+    var timeAhead = Timestamp(millisecondsSinceEpoch: 0)
 
     /// Downloads that are live, or that something is under way for.
     var entries: [DownloadID: Entry] = [:]
@@ -111,8 +113,6 @@ public actor DownloadService {
         error == .unconfirmed || error == .overloaded ? .overloaded : nil
     }
 
-    /// Messages to webhooks that an earlier run has left.
-    private var leftDeliveries: [WebhookDelivery] = []
     var isStarted = false
     var isShuttingDown = false
 
@@ -295,7 +295,6 @@ public actor DownloadService {
         webhooks = webhookSender.map { [store, journal] in
             WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, journal: journal, log: log)
         }
-        leftDeliveries = contents.deliveries
         // In a fleet, whoever has a turn may start.
         queue = DownloadQueue(
             limits: DownloadQueue.Limits(
@@ -333,8 +332,7 @@ public actor DownloadService {
         limitSpeed()
         for id in entries.keys.sorted() { send(.admitted, to: id) }
         schedule()
-        Task { [webhooks, leftDeliveries] in await webhooks?.start(with: leftDeliveries) }
-        leftDeliveries = []
+        Task { [webhooks] in await webhooks?.start() }
         housekeeping = startHousekeeping()
     }
 
@@ -780,6 +778,7 @@ extension DownloadService {
         }
         // In a fleet, the index shows a download before this request goes on.
         if fleet == nil { for (record, _) in drafts.records { arriving.insert(record.id, record.download.rank) } }
+        trustedTime()
         let commit = store.submit(changes)
         // They may have turns as soon as they are there: in a fleet, by the same transaction.
         if fleet != nil, drafts.records.contains(where: { $0.record.download.state == .queued }) { seekTurns() }

@@ -20,6 +20,8 @@ enum DownloadRow {
         "REPLACE INTO downloads (\(columns.joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
 
     static let loadStatement = "SELECT \(columns.joined(separator: ", ")) FROM downloads ORDER BY id"
+    /// The ids of records whose track is no JSON text.
+    static let brokenTracksStatement = "SELECT id FROM downloads WHERE track IS NOT NULL AND NOT json_valid(track)"
     static let findStatement = "SELECT \(columns.joined(separator: ", ")) FROM downloads WHERE id = ?1"
 
     /// Puts a record into a row of `columns`.
@@ -37,7 +39,7 @@ enum DownloadRow {
         try row.put(download.resumable.map { $0 ? 1 : 0 })
         try row.put(download.fileMissing ? 1 : 0)
         try row.put(Int64(download.segments))
-        try row.put(Int64(download.attempts))
+        try row.put(min(Int64(download.attempts), Limits.count))
         try row.put(error?.code.rawValue)
         try row.put(error?.message)
         try row.put(error.map { $0.retryable ? 1 : 0 })
@@ -53,7 +55,7 @@ enum DownloadRow {
         try row.put(download.startedAt?.millisecondsSinceEpoch)
         try row.put(download.updatedAt.millisecondsSinceEpoch)
         try row.put(download.endedAt?.millisecondsSinceEpoch)
-        try row.put(Int64(bitPattern: download.revision))
+        try row.put(min(Int64(clamping: download.revision), Limits.changes))
         try row.put(record.requestedFilename.map { record.lacksExtension ? $0 + "." : $0 })
         try row.put(record.requestedMediaType)
         try row.put(record.requestedSegments.map(Int64.init))
@@ -163,9 +165,13 @@ extension DownloadRow {
                 download.speedLimit = limit
             }
             if let track = columns.text() {
-                // It is shown as it is. An object has braces; parsing all of them would take seconds at a start.
-                let isObject = track.utf8.first == UInt8(ascii: "{") && track.utf8.last == UInt8(ascii: "}")
-                if isObject { download.track = Array(track.utf8) } else if !mends { _ = try required(nil as String?, "track") }
+                // It is shown as it is. An object has braces; parsing all of them would take seconds at a start: see `brokenTracks`.
+                let hasBraces = track.utf8.first == UInt8(ascii: "{") && track.utf8.last == UInt8(ascii: "}")
+                if hasBraces, !mends || (try? JSONValue(parsing: track.utf8)) != nil {
+                    download.track = Array(track.utf8)
+                } else if !mends {
+                    _ = try required(nil as String?, "track")
+                }
             }
             if let name = columns.text() { download.trackName = name }
             download.createdAt = try time(columns.integer(), "created_at") ?? id.createdAt
@@ -178,8 +184,13 @@ extension DownloadRow {
             var record = DownloadRecord(download)
             if let name = columns.text() {
                 // A name does not end with a dot: such a dot stands for an extension that is not known yet.
-                record.lacksExtension = name.utf8.last == UInt8(ascii: ".")
-                record.requestedFilename = record.lacksExtension ? String(name.dropLast()) : name
+                let lacksExtension = name.utf8.last == UInt8(ascii: ".")
+                let stem = lacksExtension ? String(name.dropLast()) : name
+                if FileNaming.isSafe(stem) {
+                    (record.requestedFilename, record.lacksExtension) = (stem, lacksExtension)
+                } else if !mends {
+                    _ = try required(nil as String?, "requested_filename")
+                }
             }
             if let type = columns.text() { record.requestedMediaType = type }
             if let segments = try number(columns.integer(), in: 1...Limits.connections, "requested_connections") {
@@ -209,7 +220,7 @@ extension DownloadRow {
                 let identity = FileIdentity(file).flatMap { $0.size <= Limits.bytes ? $0 : nil }
                 record.download.file = try mends ? identity : required(identity, "file_identity")
             }
-            let epoch = try number(columns.integer(), in: 0...Limits.changes, "event_epoch")
+            let epoch = try number(columns.integer(), in: 0...EventHistoryRow.largestEpoch, "event_epoch")
             let sequence = try number(columns.integer(), in: 0...Limits.changes, "event_sequence")
             // An earlier release had none: its runs were named by the time at which they began.
             record.download.stamp =

@@ -152,16 +152,25 @@ final class StoreWriter {
         }
     }
 
+    private func brokenTracks() throws(SQLiteError) -> Set<String> {
+        var found: Set<String> = []
+        let rows = try connection.prepare(DownloadRow.brokenTracksStatement)
+        while try rows.step() { if let id = rows.text(0) { found.insert(id) } }
+        return found
+    }
+
     /// Reads everything, records in order of creation.
     func load() throws(StoreError) -> StoredContents {
         try StoreError.translating {
             var contents = StoredContents()
             let count = try connection.number("SELECT count(*) FROM downloads")
             contents.records.reserveCapacity(Int(clamping: count))
+            let broken = try brokenTracks()
             var reader = DownloadRow.Reader()
             let rows = try connection.prepare(DownloadRow.loadStatement)
             while try rows.step() {
                 try contents.reading(.downloads, rows.text(0)) { contents throws(StoreError) in
+                    if let id = rows.text(0), broken.contains(id) { throw .damaged("download \(id) has no valid track") }
                     let record = try reader.record(from: rows)
                     contents.events.newest = max(contents.events.newest, record.download.stamp)
                     contents.records.append(record)

@@ -11,12 +11,17 @@ struct StoredEventHistory: Sendable {
 
     /// What names the next run: more than any run before, also if the clock was set back.
     func nextEpoch(now: Timestamp) -> UInt64 {
-        max(newest.epoch.addingReportingOverflow(1).partialValue, UInt64(clamping: now.millisecondsSinceEpoch))
+        let now = UInt64(clamping: now.millisecondsSinceEpoch)
+        // A row by another hand: its epoch has no room for many runs after it.
+        return newest.epoch < EventHistoryRow.largestEpoch / 2 ? max(newest.epoch + 1, now) : now
     }
 }
 
 /// A run's beginning or a removal as a row of the table, and back.
 enum EventHistoryRow {
+    /// The most that is read, so that many runs can follow it.
+    static let largestEpoch: Int64 = 1 << 61
+
     static let insertStatement = "INSERT INTO event_history (epoch, sequence, removed_id) VALUES (?1, ?2, ?3)"
     /// As many as are kept in memory stay.
     static let trimStatement =
@@ -38,7 +43,7 @@ enum EventHistoryRow {
     static func read(_ row: some RowDecoder, into history: inout StoredEventHistory) throws(StoreError) {
         let identifier = row.text(2)
         let id = identifier.flatMap { DownloadID($0) }
-        guard (0...(1 << 62)).contains(row.integer(0)), (0...(1 << 62)).contains(row.integer(1)), identifier == nil || id != nil
+        guard (0...largestEpoch).contains(row.integer(0)), (0...(1 << 62)).contains(row.integer(1)), identifier == nil || id != nil
         else {
             // What it tells of is not known: neither are all removals before the next row.
             (history.knownSince, history.removals) = (nil, [])

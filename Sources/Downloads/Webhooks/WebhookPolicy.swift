@@ -19,6 +19,13 @@ struct WebhookPolicy: Sendable {
         attempts + (maximumAttempts + CrashSuspicion.limit - 1) / CrashSuspicion.limit
     }
 
+    /// The most that a message waits after so many attempts; nothing before the first.
+    func longestPause(after attempts: Int) -> Duration {
+        attempts == 0 ? .zero : retries.longestDelay(afterAttemptsWithoutProgress: attempts)
+    }
+
+    private var retries: RetryPolicy { RetryPolicy(firstDelay: firstDelay, longestDelay: longestDelay) }
+
     /// What to do.
     enum Verdict: Sendable, Equatable {
         /// Nothing: it has arrived.
@@ -52,7 +59,6 @@ struct WebhookPolicy: Sendable {
             reason = error.message
         }
         guard attempts < maximumAttempts else { return .giveUp("\(reason), \(attempts) times") }
-        let retries = RetryPolicy(firstDelay: firstDelay, longestDelay: longestDelay)
         return .retry(
             after: retries.delay(afterAttemptsWithoutProgress: attempts, retryAfter: nil, using: &random), because: reason)
     }

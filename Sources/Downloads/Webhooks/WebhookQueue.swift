@@ -87,6 +87,12 @@ struct WebhookQueue: Sendable {
     /// When the next message is due; `nil` if none waits.
     var nextDue: ContinuousClock.Instant? { waiting.first?.rank }
 
+    /// Whether a receiver that has not been tried yet waits for a free attempt.
+    var hasUntriedWaiting: Bool { !ready[Standing.untried.rawValue].isEmpty }
+
+    /// Whether a message's receiver has responded the last time.
+    func isResponding(_ id: DownloadID) -> Bool { held[id].flatMap { hosts[$0.host] }?.standing == .responding }
+
     /// The receiver of a URL.
     static func host(of url: String) -> String {
         guard let url = HTTPURL(url) else { return "" }

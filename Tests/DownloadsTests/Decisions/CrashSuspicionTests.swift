@@ -18,7 +18,7 @@ struct CrashSuspicionTests {
     static let counts: [(before: Int, stage: CrashSuspicion.Stage?, isMarked: Bool, after: Int)] = [
         (0, nil, true, 0), (2, nil, true, 2), (2, nil, false, 2), (0, .begun, false, 0), (2, .begun, false, 2),
         (0, .begun, true, 1), (2, .begun, true, 3), (3, .begun, true, 3), (0, .waiting, false, 1), (2, .waiting, false, 3),
-        (1, .waiting, true, 2), (2, .proven, true, 0), (2, .proven, false, 0),
+        (1, .waiting, true, 2), (2, .proven, true, 3), (2, .proven, false, 0),
     ]
 
     @Test("how often a download was in transfer at a crash", arguments: counts)

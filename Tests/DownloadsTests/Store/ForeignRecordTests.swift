@@ -51,7 +51,9 @@ struct ForeignRecordTests {
             ("synced_segments = '[[7,9,3]]'", "synced_segments"),
             ("synced_segments = '[[0,null,1001]]'", "synced_segments"), ("entity_total = -1", "entity_total"),
             ("arrival = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'", "arrival"),
-            ("track = '{\"a\":'", "track"), ("headers = '[[\"a\",\"b\\r\\nc: d\"]]'", "headers"),
+            ("track = '{\"a\":'", "track"), ("track = '{oops}'", "track"), ("requested_filename = '../x'", "requested_filename"),
+            ("event_epoch = 4611686018427387904", "event_epoch"),
+            ("headers = '[[\"a\",\"b\\r\\nc: d\"]]'", "headers"),
             ("file_identity = '1:1:9223372036854775807:1'", "file_identity"), ("filename = '../../etc/passwd'", "filename"),
             ("state = 'asleep'", "state"), ("url = 'no url'", "url"),
         ])

@@ -465,7 +465,10 @@ import Testing
         try giver.retire(leaving: true)
         let taker = try PostgresRecordWriter(scene.options("b", limit: .seconds(2)))
         let adopted = Locked<[DownloadID]>([])
-        taker.adopted = { deliveries in adopted.withLock { $0 += deliveries.map(\.id) } }
+        taker.adopted = { first in
+            let found = (try? taker.deliveries(from: first) { _ in true }) ?? DeliveryPage()
+            adopted.withLock { $0 += found.deliveries.map(\.id) }
+        }
         // The commit takes longer than is waited for.
         try scene.execute(
             """
@@ -673,7 +676,6 @@ import Testing
         record.download.track = Array("{\(text)}".utf8)
         record.download.trackName = text
         record.download.endedAt = record.download.updatedAt
-        record.requestedFilename = text
         record.requestedMediaType = text
         // A header holds no line break and no NUL; a record with one is refused.
         let field = String(decoding: text.utf8.map { [0, 10, 13].contains($0) ? 0x20 : $0 }, as: UTF8.self)

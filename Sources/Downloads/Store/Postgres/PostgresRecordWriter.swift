@@ -62,8 +62,8 @@ final class PostgresRecordWriter: RecordWriter {
     let heard = Locked(ContinuousClock.now)
     /// Whether a standby follows that may be promoted without the last commits: they have not been waited for.
     let mayLoseCommits: Bool
-    /// Gets messages to webhooks whose replica is gone.
-    var adopted: (([WebhookDelivery]) -> Void)?
+    /// Gets the least identity of the messages to webhooks that were taken over from a replica which is gone.
+    var adopted: ((DownloadID) -> Void)?
     /// Whether some may have been taken over without their arriving here.
     private var mayHaveAdopted = false
 
@@ -302,14 +302,14 @@ extension PostgresRecordWriter {
             try reap()
             if mayHaveAdopted {
                 _ = try settleDoubt()
-                adopted?(try deliveries(ask([PostgresCommand(Statements.deliveries(of: run), [])])))
+                adopted?(DownloadID(value: 0))
                 mayHaveAdopted = false
             }
             if try ask([PostgresCommand(Statements.orphans, [])]).first?.rows.isEmpty == false {
                 mayHaveAdopted = true
                 let orphans = try adoptDeliveries()
                 mayHaveAdopted = false
-                adopted?(orphans)
+                if let first = orphans.min() { adopted?(first) }
             }
             upkeeps += 1
             if upkeeps % 60 == 0 {
@@ -519,8 +519,10 @@ extension PostgresRecordWriter {
     }
 
     /// Takes over messages to webhooks whose replica is gone.
-    func adoptDeliveries() throws(StoreError) -> [WebhookDelivery] {
-        try deliveries(transact([PostgresCommand(Statements.adopt, [.integer(run)])]))
+    /// - Returns: their identities.
+    func adoptDeliveries() throws(StoreError) -> [DownloadID] {
+        guard let rows = try transact([PostgresCommand(Statements.adopt, [.integer(run)])]).first?.rows else { return [] }
+        return rows.compactMap { $0.text(0).flatMap(DownloadID.init) }
     }
 
     func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
@@ -529,11 +531,6 @@ extension PostgresRecordWriter {
         guard let rows = try ask([PostgresCommand(Statements.deliveries, values)]).first?.rows else { return page }
         for row in rows { DeliveryRow.read(PostgresRowDecoder(row: row), into: &page, if: isWanted) }
         return page
-    }
-
-    private func deliveries(_ results: [PostgresResult]) throws(StoreError) -> [WebhookDelivery] {
-        guard let rows = results.first?.rows else { return [] }
-        return try rows.map { row throws(StoreError) in try DeliveryRow.delivery(from: PostgresRowDecoder(row: row)) }
     }
 
     func settings() throws(StoreError) -> [String: String] {
@@ -733,7 +730,7 @@ extension PostgresRecordWriter {
             """
             UPDATE pawl.webhook_deliveries SET owner = $1::bigint
                 WHERE id IN (SELECT id FROM pawl.webhook_deliveries WHERE owner IS NULL ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)
-                RETURNING id, url, download, attempts, due_at
+                RETURNING id
             """)
         // Of several replicas, each takes others.
         static let noteGarbage = PostgresStatement(
