@@ -7,7 +7,7 @@ import Testing
 @testable import DemoUpstream
 
 /// What a body that is to break off waits for.
-@Suite("Delivery before a break", .timeLimit(.minutes(1))) @OffPool struct DeliveryTests {
+@Suite("Delivery before a break", .timeLimit(.minutes(3))) @OffPool struct DeliveryTests {
     @Test("the kernel tells of exactly one socket what it holds")
     func queues() async throws {
         try await withUpstream { _, base in

@@ -2,7 +2,7 @@ import Testing
 
 @testable import System
 
-@Suite(.timeLimit(.minutes(1))) struct BlockingExecutorTests {
+@Suite(.timeLimit(.minutes(3))) struct BlockingExecutorTests {
     @Test("work gives its value, or throws its error")
     func workGivesValueOrThrows() async throws {
         let executor = BlockingExecutor(name: "test")

@@ -3,7 +3,7 @@ import System
 import TestSupport
 import Testing
 
-@Suite("Programs as children", .timeLimit(.minutes(1)))
+@Suite("Programs as children", .timeLimit(.minutes(3)))
 struct ChildProcessTests {
     /// Runs a script to its end.
     private func run(

@@ -3,7 +3,7 @@ import System
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DirectoryTests {
+@Suite(.timeLimit(.minutes(3))) struct DirectoryTests {
     private let temporary: TemporaryDirectory
 
     init() throws {

@@ -1,7 +1,7 @@
 import System
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ThreadTests {
+@Suite(.timeLimit(.minutes(3))) struct ThreadTests {
     @Test("whoever joins a thread sees what it has done")
     func joiningSeesWhatThreadDid() throws {
         let done = Locked(false)

@@ -321,31 +321,55 @@ final class RPCExecutor: Sendable {
     /// Commands that are under way at once for one message.
     private static let commandsAtOnce = 256
 
-    /// Carries out the steps of a message in order; what is added together, and commands to different downloads, become durable together.
-    func results(of steps: [RPCStep], from peer: SocketAddress) async -> [Result<Answer, RPCError>] {
+    /// The calls of one message that have been carried out.
+    private struct Course {
+        /// Downloads that were told of.
         var told = 0
-        return await results(of: steps, from: peer, told: &told)
+        /// The first failure of a call that the records did not answer in time. Later calls that change something are not tried: each would
+        /// wait as long.
+        var unanswered: RPCError?
+
+        mutating func note(_ results: [Result<Answer, RPCError>]) {
+            for case .failure(let error) in results where error.meansUnanswered && unanswered == nil { unanswered = error }
+        }
     }
 
-    private func results(of steps: [RPCStep], from peer: SocketAddress, told: inout Int) async -> [Result<Answer, RPCError>] {
+    /// Carries out the steps of a message in order; what is added together, and commands to different downloads, become durable together.
+    func results(of steps: [RPCStep], from peer: SocketAddress) async -> [Result<Answer, RPCError>] {
+        var course = Course()
+        return await results(of: steps, from: peer, &course)
+    }
+
+    private func results(
+        of steps: [RPCStep], from peer: SocketAddress, _ course: inout Course
+    ) async -> [Result<Answer, RPCError>] {
         var results: [Result<Answer, RPCError>] = []
         results.reserveCapacity(steps.count)
         while results.count < steps.count {
             switch steps[results.count] {
             case .failed(let error): results.append(.failure(error))
             case .multicall(let inner):
-                results.append(.success(.results(await self.results(of: inner, from: peer, told: &told))))
+                results.append(.success(.results(await self.results(of: inner, from: peer, &course))))
             case .call(let call):
+                if let error = course.unanswered, !call.method.onlyReads {
+                    results.append(.failure(error))
+                    continue
+                }
                 let together = Self.together(steps[results.count...])
                 if call.method == .addUri {
-                    results += await add(together)
+                    let added = await add(together)
+                    course.note(added)
+                    results += added
                 } else if together.count > 1 {
-                    results += await performAtOnce(together, from: peer)
-                } else if told > Self.mostTold {
+                    let performed = await performAtOnce(together, from: peer)
+                    course.note(performed)
+                    results += performed
+                } else if course.told > Self.mostTold {
                     results.append(.failure(RPCError("The response would be too large.")))
                 } else {
                     let result = await result(of: call, from: peer)
-                    if case .success(.statuses(let downloads, _)) = result { told += downloads.count }
+                    course.note([result])
+                    if case .success(.statuses(let downloads, _)) = result { course.told += downloads.count }
                     results.append(result)
                 }
             }

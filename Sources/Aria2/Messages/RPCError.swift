@@ -8,16 +8,19 @@ struct RPCError: Error, Sendable, Equatable {
     let message: String
     /// Whether there is no such download here: in a fleet, another replica may have just added it.
     let meansUnknown: Bool
+    /// Whether the records did not answer in time.
+    let meansUnanswered: Bool
 
     /// What a method refuses.
     init(_ message: String) {
         self.init(code: 1, message)
     }
 
-    private init(code: Int, _ message: String, meansUnknown: Bool = false) {
+    private init(code: Int, _ message: String, meansUnknown: Bool = false, meansUnanswered: Bool = false) {
         self.code = code
         self.message = message
         self.meansUnknown = meansUnknown
+        self.meansUnanswered = meansUnanswered
     }
 
     /// Nothing has this gid.
@@ -41,7 +44,7 @@ struct RPCError: Error, Sendable, Equatable {
 extension RPCError {
     /// What the downloads refuse.
     init(_ error: DownloadError) {
-        self.init(error.description)
+        self.init(code: 1, error.description, meansUnanswered: error == .overloaded || error == .unconfirmed)
     }
 
     static func isMissing(_ parameter: Int) -> RPCError { RPCError("The parameter at \(parameter) is required but missing.") }

@@ -135,9 +135,9 @@ public actor DownloadService {
     var letters: [Int64: FleetLetter] = [:]
 
     /// The longest that a command waits for its answer.
-    static let answerLimit: Duration = .milliseconds(4_800)
+    static let answerLimit: Duration = .milliseconds(4_500)
     /// The longest that a stop waits for transfers and commits.
-    static let shutdownLimit: Duration = .seconds(8)
+    public static let shutdownLimit: Duration = .seconds(8)
     /// How many downloads a bulk command takes at a time.
     static let bulkPiece = 500
 
@@ -337,13 +337,14 @@ public actor DownloadService {
     }
 
     /// Checkpoints and ends all transfers, then closes the store. Live downloads go on at the next start.
-    public func shutdown() async {
+    /// - Parameter limit: the longest that it waits for transfers and commits.
+    public func shutdown(within limit: Duration = DownloadService.shutdownLimit) async {
         guard !isShuttingDown else { return }
         isShuttingDown = true
         pulse?.cancel()
         for task in housekeeping { task.cancel() }
         for id in Array(entries.keys) { send(.shutdown, to: id) }
-        if busyCount > 0 { await waitUntilQuiet() }
+        if busyCount > 0 { await waitUntilQuiet(for: limit) }
         // What has been recorded by now is in the directory as it is now.
         await noteVolume()
         alarm?.cancel()
@@ -356,13 +357,13 @@ public actor DownloadService {
         waiters = [:]
     }
 
-    private func waitUntilQuiet() async {
-        let limit = Task {
-            try await Task.sleep(for: Self.shutdownLimit)
+    private func waitUntilQuiet(for limit: Duration) async {
+        let alarm = Task {
+            try await Task.sleep(for: limit)
             self.stopWaiting()
         }
         await withCheckedContinuation { quietWaiter = $0 }
-        limit.cancel()
+        alarm.cancel()
     }
 
     func stopWaiting() {

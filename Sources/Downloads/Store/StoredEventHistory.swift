@@ -43,7 +43,8 @@ enum EventHistoryRow {
     static func read(_ row: some RowDecoder, into history: inout StoredEventHistory) throws(StoreError) {
         let identifier = row.text(2)
         let id = identifier.flatMap { DownloadID($0) }
-        guard (0...largestEpoch).contains(row.integer(0)), (0...(1 << 62)).contains(row.integer(1)), identifier == nil || id != nil
+        guard (0...largestEpoch).contains(row.integer(0)), (0...(1 << 62)).contains(row.integer(1)),
+            identifier == nil || id != nil
         else {
             // What it tells of is not known: neither are all removals before the next row.
             (history.knownSince, history.removals) = (nil, [])

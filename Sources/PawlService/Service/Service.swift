@@ -193,8 +193,10 @@ public final class Service: Sendable {
     public func stop(within limit: Duration = .seconds(6)) async {
         retire()
         storeWatch.cancel()
+        let begun = ContinuousClock.now
         await server.shutdown(within: limit)
-        await downloads.shutdown()
+        // Container engines kill after 10 s.
+        await downloads.shutdown(within: DownloadService.shutdownLimit - begun.duration(to: .now))
         client.shutdown()
         heapTrimmer.stop()
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct FinishedFileTests {
     private let fixture: DepotFixture
     private var depot: LocalFileDepot { fixture.depot }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(3)))
 struct PartFileTests {
     private let fixture: DepotFixture
     private var depot: LocalFileDepot { fixture.depot }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Room of removed files", .timeLimit(.minutes(1)))
+@Suite("Room of removed files", .timeLimit(.minutes(3)))
 struct RemovedFilesTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Letters between replicas", .timeLimit(.minutes(1)))
+@Suite("Letters between replicas", .timeLimit(.minutes(3)))
 struct FleetLetterTests {
     private static let id = DownloadID(value: 7)
 

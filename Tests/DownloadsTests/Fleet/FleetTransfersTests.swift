@@ -2,7 +2,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("Progress that replicas tell each other", .timeLimit(.minutes(1)))
+@Suite("Progress that replicas tell each other", .timeLimit(.minutes(3)))
 struct FleetTransfersTests {
     private func transferring(_ number: Int, received: Int64 = 0) -> Download {
         var download = sampleRecord(number, state: .downloading).download

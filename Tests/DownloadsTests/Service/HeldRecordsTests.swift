@@ -10,10 +10,10 @@ import Testing
 /// A service whose record file another program holds.
 @Suite("Records that another program holds", .timeLimit(.minutes(3)))
 struct HeldRecordsTests {
-    /// Runs a request, and returns its error; nil: it succeeded. It has to end within five seconds.
+    /// Runs a request, and returns its error; nil: it succeeded. It has to end within five seconds; on a busy machine the test itself is late.
     private static func refusal(_ body: @Sendable () async throws -> Void) async -> DownloadError? {
         let begun = ContinuousClock.now
-        defer { #expect(.now - begun < .seconds(5)) }
+        defer { #expect(.now - begun < .seconds(7)) }
         do {
             try await body()
             return nil
@@ -54,6 +54,7 @@ struct HeldRecordsTests {
             for request in requests { group.addTask { await Self.refusal(request) } }
             return await group.reduce(into: []) { $0.append($1) }
         }
+        #expect(DownloadService.answerLimit < .seconds(5))
         #expect(errors.allSatisfy { $0 == .unconfirmed || $0 == .overloaded }, "\(errors)")
         // The client repeats its request, and waits for the first one.
         await service.release(key, after: .unconfirmed)

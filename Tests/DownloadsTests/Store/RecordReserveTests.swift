@@ -5,7 +5,7 @@ import Testing
 
 @testable import Downloads
 
-@Suite("The room that is kept for records", .timeLimit(.minutes(1)))
+@Suite("The room that is kept for records", .timeLimit(.minutes(3)))
 struct RecordReserveTests {
     struct Case {
         /// KiB.

@@ -1,4 +1,3 @@
-import Downloads
 import Foundation
 import JSON
 import PawlConfiguration
@@ -6,6 +5,7 @@ import System
 import TestSupport
 import Testing
 
+@testable import Downloads
 @testable import PawlService
 
 extension RunningService {
@@ -218,6 +218,28 @@ struct Aria2RouteTests {
             #expect(try await running.send("POST", "/jsonrpc", body: Array("[]".utf8)).text == "[]")
             let many = "[" + Array(repeating: "0", count: 5_000).joined(separator: ",") + "]"
             #expect(try await running.send("POST", "/jsonrpc", body: Array(many.utf8)).status == 400)
+        }
+    }
+
+    @Test("a message whose calls wait for held records is answered in the time of one call")
+    func heldRecords() async throws {
+        try await RunningService.with { running in
+            let gid = try await running.addURI("/entity?size=10", #"{"pause":"true"}"#)
+            let held = try SQLiteConnection(path: running.directory.path + "/pawl.sqlite")
+            try held.execute("BEGIN EXCLUSIVE")
+            let calls = (1...3).flatMap { number in
+                [
+                    #"{"methodName":"aria2.addUri","params":[["\#(running.upstreamURL)/entity?size=\#(number)"]]}"#,
+                    #"{"methodName":"aria2.unpause","params":["\#(gid)"]}"#,
+                    #"{"methodName":"aria2.changeGlobalOption","params":[{"max-concurrent-downloads":"3"}]}"#,
+                    #"{"methodName":"aria2.tellStatus","params":["\#(gid)"]}"#,
+                ]
+            }
+            let begun = ContinuousClock.now
+            let results = try await running.result("system.multicall", "[\(calls.joined(separator: ","))]").array ?? []
+            #expect(.now - begun < .seconds(8))
+            try held.execute("ROLLBACK")
+            #expect(results.map { $0["code"] == nil } == (0..<12).map { $0 % 4 == 3 })
         }
     }
 
