@@ -251,7 +251,7 @@ extension DownloadError {
         case .destinationForbidden: "destination-forbidden"
         case .invalid: "invalid-request"
         case .insufficientStorage: "insufficient-storage"
-        case .overloaded, .unconfirmed, .shuttingDown: "unavailable"
+        case .overloaded, .directoryAway, .unconfirmed, .shuttingDown: "unavailable"
         // What only a command or a request of the service can meet is a fault of the engine here.
         default: "internal-error"
         }

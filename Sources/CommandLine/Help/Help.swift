@@ -84,7 +84,7 @@ public enum Help {
     static let aboutVariables =
         "Options of services are also environment variables, and so are --server, --token, --token-file, --ca-file and --limit of get"
         + " (PAWL_SPEED_LIMIT): --max-concurrent is PAWL_MAX_CONCURRENT. A flag wins. What is repeatable is separated by commas"
-        + " there."
+        + " there, but rules of PAWL_SPEED_SCHEDULE by semicolons."
 
     static let aboutSettings =
         "--max-concurrent, --max-per-host, --segments and --speed-limit can be changed at run time (PATCH /settings) and are kept"

@@ -51,6 +51,7 @@ public final class DirectoryCheck {
             // What a damaged file tells is no ground to change anything on.
             let repairs = repairing && report.faults.isEmpty
             var contents = try writer.load()
+            try checkVolume(contents)
             let refused = contents.refused
             for row in refused { note(DirectoryFault(.refusedRecord, row.id, "pawl.sqlite: \(row.reason)"), &report, told) }
             if repairs, !refused.isEmpty {
@@ -67,6 +68,14 @@ public final class DirectoryCheck {
             throw DownloadsStartError(error)
         }
         return report
+    }
+
+    /// Files that are away are not lost.
+    private func checkVolume(_ contents: StoredContents) throws {
+        guard directory.downloadsPath != directory.path else { return }
+        let known = KnownVolumes(contents.settings[KnownVolumes.settingName] ?? "")
+        let verdict = known.verdict(directory.findMarker(), at: directory.downloadsPath, hasParts: directory.hasParts())
+        if case .away(let reason) = verdict { throw DownloadsStartError(reason) }
     }
 
     private func checkRecordFile(_ report: inout DirectoryReport, _ told: (DirectoryFault) -> Void) throws(SQLiteError) {

@@ -29,8 +29,12 @@ final class DownloadsVolume: Sendable {
     /// Whether the directory is apart from the data directory, so that it can be away.
     let isApart: Bool
 
-    init(_ directory: DataDirectory, known: KnownVolumes) {
+    /// Whether another replica goes on with what is lost here, so that part files of a directory that is not known are of no use.
+    private let isShared: Bool
+
+    init(_ directory: DataDirectory, known: KnownVolumes, isShared: Bool) {
         self.directory = directory
+        self.isShared = isShared
         isApart = directory.downloadsPath != directory.path
         state = Locked(State(known: known))
     }
@@ -42,6 +46,10 @@ final class DownloadsVolume: Sendable {
     /// What is to be kept of it.
     var known: KnownVolumes { state.withLock { $0.known } }
 
+    private var verdict: KnownVolumes.Verdict {
+        known.verdict(directory.findMarker(), at: directory.downloadsPath, hasParts: !isShared && directory.hasParts())
+    }
+
     /// Opens the directory, if it is the one that is meant. What is known of it is to be kept then.
     /// - Returns: whether it is in an earlier state than records count on.
     func open() throws(StoreError) -> Bool {
@@ -49,7 +57,6 @@ final class DownloadsVolume: Sendable {
             try directory.openDownloads()
             return false
         }
-        let verdict = state.withLock { $0.known }.verdict(directory.findMarker(), at: directory.downloadsPath)
         switch verdict {
         case .away(let reason):
             state.withLock { $0.reason = reason }
@@ -99,9 +106,7 @@ final class DownloadsVolume: Sendable {
 
     /// Marks a directory that had no room for the marker before.
     private func markLater() -> Change {
-        guard case .use(let marker, _) = known.verdict(directory.findMarker(), at: directory.downloadsPath) else {
-            return .nothing
-        }
+        guard case .use(let marker, _) = verdict else { return .nothing }
         return mark(marker) ? .marked : .nothing
     }
 

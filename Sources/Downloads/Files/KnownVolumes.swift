@@ -35,7 +35,7 @@ struct VolumeMarker: Sendable, Equatable {
 /// The downloads directories that the records have been used with, and which state of each they know. Pure.
 ///
 /// A directory that is at a known path and lacks its marker is away: its volume is not mounted, or another one is. A directory at
-/// another path is taken as it is: the operator has named it. An older epoch than the known one means that the directory was put
+/// another path is taken as it is, since the operator has named it, unless it has part files of other records. An older epoch than the known one means that the directory was put
 /// back to an earlier state, so that part files may lack bytes which records count on.
 struct KnownVolumes: Sendable, Equatable {
     /// One of them.
@@ -84,7 +84,8 @@ struct KnownVolumes: Sendable, Equatable {
     var text: String { volumes.map { "\($0.marker.text.dropLast())\t\($0.path)" }.joined(separator: "\n") }
 
     /// Decides what to do with the directory at a path.
-    func verdict(_ found: Found, at path: String) -> Verdict {
+    /// - Parameter hasParts: whether it has part files.
+    func verdict(_ found: Found, at path: String, hasParts: @autoclosure () -> Bool) -> Verdict {
         let isPathKnown = volumes.contains { $0.path == path }
         switch found {
         case .marker(let marker):
@@ -94,6 +95,10 @@ struct KnownVolumes: Sendable, Equatable {
                     VolumeMarker(id: marker.id, epoch: epoch), isRolledBack: marker.epoch < known.marker.epoch)
             }
             if isPathKnown { return .away("\(path) has the marker of another directory") }
+            if hasParts() {
+                return .away(
+                    "\(path) has part files of other records, and their marker: empty the marker (.pawl) to give them up")
+            }
             return .use(VolumeMarker(id: marker.id, epoch: marker.epoch + 1), isRolledBack: false)
         case .approval: return .use(VolumeMarker(), isRolledBack: false)
         case .nothing:

@@ -166,6 +166,7 @@ extension FleetLetter {
         case .preconditionFailed: ["precondition-failed"]
         case .keyMismatch: ["key-mismatch"]
         case .overloaded, .shuttingDown: ["overloaded"]
+        case .directoryAway: ["directory-away"]
         case .unconfirmed: ["unconfirmed"]
         case .storeFailed(let reason): ["store-failed", reason]
         }
@@ -186,6 +187,7 @@ extension FleetLetter {
         case "precondition-failed": return .preconditionFailed
         case "key-mismatch": return .keyMismatch
         case "overloaded": return .overloaded
+        case "directory-away": return .directoryAway
         case "unconfirmed": return .unconfirmed
         case "store-failed": return .storeFailed(detail)
         default: return nil

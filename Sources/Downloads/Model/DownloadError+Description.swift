@@ -14,6 +14,7 @@ extension DownloadError: CustomStringConvertible {
             "the download has changed since: it is not the one that If-Match or If-None-Match means"
         case .keyMismatch: "the Idempotency-Key was used for a request with another body"
         case .overloaded: "the store does not keep up; nothing was done"
+        case .directoryAway: "the downloads directory is away, and with it the finished files; nothing was done"
         case .unconfirmed:
             "that takes too long: it may be done by now, or be done later; repeat an addition with its Idempotency-Key"
         case .shuttingDown: "the service is stopping"

@@ -22,6 +22,8 @@ public enum DownloadError: Error, Sendable, Equatable {
     case keyMismatch
     /// Records take longer to be written than a client should wait for; nothing was done.
     case overloaded
+    /// The downloads directory is away, and with it the finished files; nothing was done.
+    case directoryAway
     /// It took longer than a client should wait for: it may be done by now, or be done later.
     case unconfirmed
     /// The service is stopping.
@@ -58,7 +60,7 @@ extension Addition.Refusal {
         case .notComplete(let known): (code, state) = ("not-complete", known)
         case .preconditionFailed: code = "precondition-failed"
         case .keyMismatch: code = "idempotency-mismatch"
-        case .overloaded, .unconfirmed, .shuttingDown: code = "unavailable"
+        case .overloaded, .directoryAway, .unconfirmed, .shuttingDown: code = "unavailable"
         case .storeFailed: code = "internal-error"
         }
         self.init(code: code, detail: error.description, state: state, id: id)

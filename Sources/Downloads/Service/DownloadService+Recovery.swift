@@ -9,6 +9,7 @@ extension DownloadService {
         publisher.reserveCapacity(records.count)
         context.names.restore(FinishedNames(records.lazy.map(\.download)))
         var kept: [DownloadID: UInt64?] = [:]
+        var lost = 0
         for var record in records {
             let id = record.id
             record.download.expiresAt = configuration.retention.expiry(of: record.download)
@@ -19,7 +20,9 @@ extension DownloadService {
             }
             let found = record.mayHavePart ? recover(record) : .missing
             let known = (record.entity, record.partGeneration)
+            let hadBytes = !record.segments.isEmpty
             let (written, name) = record.restore(finding: found, now: context.now)
+            if hadBytes, found == .missing { lost += 1 }
             let wasInTransfer = suspect(&record)
             if record.download.state != .cancelled {
                 context.names.restore(record.download.filename, in: record.download.folder, for: id)
@@ -35,7 +38,16 @@ extension DownloadService {
             entry.wasInTransfer = wasInTransfer
             entries[id] = entry
         }
+        if lost > 0, !isVolumeRolledBack { log(.warning(bytesLost(of: lost))) }
         tidyParts(keeping: kept, andAllOf: refused)
+    }
+
+    /// Tells of downloads whose bytes are not where they are looked for.
+    private func bytesLost(of count: Int) -> String {
+        let path = configuration.downloadsDirectory ?? configuration.dataDirectory
+        let text = "\(path)/incomplete lacks the bytes of unfinished downloads (\(count)): they start over"
+        guard let known = volume.known.volumes.first(where: { $0.path != path }) else { return text }
+        return "\(text); an earlier run kept files in \(known.path) (--downloads-dir)"
     }
 
     /// Counts the last run's end against a download that was in transfer then, and pauses it after too many.

@@ -200,7 +200,7 @@ public actor DownloadService {
             store = try openStore(directory)
             fleet = store.fleet
             contents = try store.load()
-            volume = DownloadsVolume(directory, known: Self.knownVolumes(contents, configuration))
+            volume = DownloadsVolume(directory, known: Self.knownVolumes(contents, configuration), isShared: fleet != nil)
             isVolumeRolledBack = try volume.open()
             depot = openDepot?(directory) ?? Self.makeDepot(directory, configuration, client, fleet, contents.fleet, log: log)
         } catch {
@@ -942,10 +942,13 @@ extension DownloadService {
     ///   - selection: which; one that is another by the time it is reached is left as it is.
     ///   - deletesFiles: whether finished files go too.
     /// - Returns: how many have been removed.
-    /// - Throws: `storeFailed`, `insufficientStorage`, `overloaded`, `shuttingDown`; some may have been removed then.
+    /// - Throws: `directoryAway`, `storeFailed`, `insufficientStorage`, `overloaded`, `shuttingDown`; some may have been removed then.
     public func removeAll(_ selection: ListQuery, deletingFiles deletesFiles: Bool) async throws(DownloadError) -> Int {
         try await inPieces(selection) { piece throws(DownloadError) in
-            if deletesFiles { for download in piece { try await self.recogniseFile(of: download.id) } }
+            if deletesFiles {
+                try self.checkFilesAreThere(piece)
+                for download in piece { try await self.recogniseFile(of: download.id) }
+            }
             var (left, count) = (piece, 0)
             for _ in 0..<Self.mostLooks {
                 let removed = try await self.ask(.remove(deletingFile: deletesFiles), ofPiece: left, if: selection.includes).count
@@ -1099,15 +1102,14 @@ extension DownloadService {
     ///   - id: which download.
     ///   - deletesFile: whether the finished file goes too.
     ///   - isExpected: whether the download, as it stands, is the one that is meant to go.
-    /// - Throws: `notFound`, `preconditionFailed`, `storeFailed`, `overloaded`.
+    /// - Throws: `notFound`, `preconditionFailed`, `directoryAway`, `storeFailed`, `overloaded`.
     public func remove(
         _ id: DownloadID, deletingFile deletesFile: Bool,
         if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) {
         let deadline = ContinuousClock.now + Self.answerLimit
         if deletesFile {
-            // Its name would be forgotten, and the file stay.
-            if volume.isAway, index.download(id)?.state == .completed { throw .overloaded }
+            if let download = index.download(id) { try checkFilesAreThere([download]) }
             try await recogniseFile(of: id, by: deadline)
         }
         _ = try await ask(.remove(deletingFile: deletesFile), of: id, if: isExpected, by: deadline)
@@ -1285,6 +1287,7 @@ extension DownloadService {
     /// Opens the finished file of a download, if it is still the one that was published. The record says afterwards whether it is.
     /// - Returns: the file, unless it is in object storage, and which it is.
     public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor?, FileIdentity) {
+        if depot.objects == nil, volume.isAway { throw .unavailable("the downloads directory is away") }
         guard let identity = try await currentFile(of: id), let path = index.download(id)?.path else { throw .gone }
         if depot.objects != nil { return (nil, identity) }
         do throws(FileError) {
@@ -1303,6 +1306,12 @@ extension DownloadService {
         else { return false }
         // One that cannot be looked at is not missing.
         return volume.isAway || depot.has(file)
+    }
+
+    /// Refuses to delete finished files that are away: their names would be forgotten, and the files stay.
+    private func checkFilesAreThere(_ downloads: [Download]) throws(DownloadError) {
+        guard depot.objects == nil, volume.isAway else { return }
+        if downloads.contains(where: { $0.published != nil }) { throw .directoryAway }
     }
 
     /// Has the record say which file the finished one is by now, before it is removed with it: a backup that was copied back is the same.

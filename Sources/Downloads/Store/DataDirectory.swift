@@ -102,6 +102,12 @@ final class DataDirectory: Sendable {
         return VolumeMarker(String(decoding: buffer.prefix(count), as: UTF8.self)).map { .marker($0) } ?? .nothing
     }
 
+    /// Whether the downloads directory has part files.
+    func hasParts() -> Bool {
+        let names = try? Directory(opening: downloadsPath).openDirectory("incomplete").entries()
+        return names?.contains { PartName($0) != nil } ?? false
+    }
+
     /// Writes the marker of the downloads directory; it is on the disk when this returns.
     func write(_ marker: VolumeMarker) throws(FileError) {
         try describing("write", "\(downloadsPath)/\(Self.markerName)") { () throws(SystemError) in

@@ -93,9 +93,7 @@ extension TransferAttempt {
         do throws(FileError) {
             let part = try openPart(continuing: written.byteCount > 0, keepsOthers: isReplacement)
             state.hasher.bind(to: part, holding: written.prefix)
-            if let total = body.entity.total {
-                try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
-            }
+            if let total = body.entity.total { try reserve(total, in: part, isReplacement: isReplacement) }
             state.part = part
             state.entity = body.entity
             state.expectation.mediaType = mediaType ?? state.expectation.mediaType
@@ -117,6 +115,20 @@ extension TransferAttempt {
         } catch {
             state.fail(DownloadFailure(error))
             return (.stop, [])
+        }
+    }
+
+    /// Takes the room for a whole file. Where there is none for both, the bytes of an earlier version go before the record tells of the new one:
+    /// they are of no use, and what is replaced would never fit.
+    private func reserve(_ total: Int64, in part: PartFile, isReplacement: Bool) throws(FileError) {
+        do throws(FileError) {
+            try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
+        } catch {
+            guard error.kind == .full, isReplacement else { throw error }
+            _ = try order.depot.removeOtherParts(order.id, than: part.generation)
+            // It may be open here, and keep its room.
+            try order.part?.cut(to: 0)
+            try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
         }
     }
 

@@ -20,6 +20,7 @@ struct KnownVolumesTests {
         let path: String
         /// `nil`: away.
         let use: (id: String?, epoch: UInt64, isRolledBack: Bool)?
+        var hasParts = true
     }
 
     static let cases = [
@@ -36,12 +37,15 @@ struct KnownVolumesTests {
         Case(testDescription: "a new path", found: .nothing, path: "/new", use: (nil, 0, false)),
         Case(
             testDescription: "a new path with a marker", found: .marker(VolumeMarker(id: c, epoch: 1)), path: "/new",
-            use: (c, 2, false)),
+            use: (c, 2, false), hasParts: false),
+        Case(
+            testDescription: "a new path with a marker and part files", found: .marker(VolumeMarker(id: c, epoch: 1)),
+            path: "/new", use: nil),
     ]
 
     @Test("a directory is used or away", arguments: cases)
     func verdict(_ rule: Case) {
-        switch Self.known.verdict(rule.found, at: rule.path) {
+        switch Self.known.verdict(rule.found, at: rule.path, hasParts: rule.hasParts) {
         case .away(let reason):
             #expect(rule.use == nil)
             #expect(reason.contains(rule.path))
@@ -53,7 +57,7 @@ struct KnownVolumesTests {
 
     @Test("records that know no directory take the one that they are given")
     func first() {
-        guard case .use(let marker, isRolledBack: false) = KnownVolumes().verdict(.nothing, at: "/a") else {
+        guard case .use(let marker, isRolledBack: false) = KnownVolumes().verdict(.nothing, at: "/a", hasParts: true) else {
             Issue.record("not used")
             return
         }

@@ -6,7 +6,7 @@ import Testing
 @testable import Downloads
 
 /// The downloads directory goes away, comes back, and comes back as another.
-@Suite("A downloads directory of its own", .timeLimit(.minutes(2)))
+@Suite("A downloads directory of its own", .timeLimit(.minutes(3)))
 struct VolumeTests {
     private let volume: TemporaryDirectory
     private var path: String { volume.path + "/volume" }
@@ -64,6 +64,12 @@ struct VolumeTests {
         await #expect(throws: FinishedFileError.self) { _ = try await after.service.openFile(of: done.id) }
         #expect(after.service.index.download(done.id)?.fileMissing == false)
         #expect(try await after.add("size=3000&seed=82").id == done.id)
+        // A file that is away cannot be deleted.
+        await #expect(throws: DownloadError.directoryAway) { try await after.service.remove(done.id, deletingFile: true) }
+        await #expect(throws: DownloadError.directoryAway) {
+            _ = try await after.service.removeAll(ListQuery(states: [.completed]), deletingFiles: true)
+        }
+        #expect(after.service.index.download(done.id) != nil)
         #expect(try names(path).isEmpty)
         try mount()
         let ended = try await after.end(of: paused.id)
@@ -111,6 +117,34 @@ struct VolumeTests {
             #expect(try file(done, is: Self.slow))
         }
         await back.service.shutdown()
+    }
+
+    @Test("part files of another service are left alone until its marker is emptied; a check takes no file that is away for lost")
+    func others() async throws {
+        let (before, paused, done) = try await begin()
+        await before.service.shutdown()
+        let parts = try names(path + "/incomplete")
+        let stranger = try await service()
+        #expect(await stranger.service.storeCondition().degraded == [.volumeAway])
+        #expect(try names(path + "/incomplete") == parts)
+        await stranger.service.shutdown()
+        let data = before.directory.path + "/data"
+        try unmount()
+        for name in ["files", "incomplete"] {
+            try FileManager.default.createDirectory(atPath: "\(path)/\(name)", withIntermediateDirectories: false)
+        }
+        #expect(throws: DownloadsStartError.self) { try DirectoryCheck(path: data, downloads: path).run(repairing: true) }
+        try mount()
+        #expect(try DirectoryCheck(path: data, downloads: path).run(repairing: false).faults.isEmpty)
+        let after = try await service(before)
+        #expect(after.service.index.download(paused.id)?.bytesReceived == paused.bytesReceived)
+        #expect(after.service.index.download(done.id)?.fileMissing == false)
+        await after.service.shutdown()
+        try Data().write(to: URL(filePath: path + "/.pawl"))
+        let heir = try await service()
+        #expect(await heir.service.storeCondition().degraded == [])
+        #expect(try names(path + "/incomplete").isEmpty)
+        await heir.service.shutdown()
     }
 
     @Test("a volume in an earlier state has its unfinished downloads start over")
