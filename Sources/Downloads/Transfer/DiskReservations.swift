@@ -23,9 +23,8 @@ final class DiskReservations: Sendable {
         let space = try part.space()
         let failure = claims.withLock { claims -> FileError? in
             claims[id] = nil
-            let claimed = claims.values.reduce(Int64(0)) { $0 + max(0, $1.total - $1.counters.received) }
             let wanted = max(0, total - space.allocated)
-            let free = space.fileSystem.free - claimed
+            let free = space.fileSystem.free - Self.unwritten(claims)
             guard Self.suffices(free: free, wanted: wanted, size: space.fileSystem.size) else {
                 return FileError(.full, "\(part.path) needs \(wanted) bytes, and \(max(0, free)) are free")
             }
@@ -41,6 +40,19 @@ final class DiskReservations: Sendable {
             release(id)
             throw error
         }
+    }
+
+    /// Whether there would be room for a whole file if so many bytes were freed.
+    func fits(_ total: Int64, in part: PartFile, for id: DownloadID, freeing bytes: Int64) throws(FileError) -> Bool {
+        let space = try part.space()
+        let claimed = claims.withLock { Self.unwritten($0.filter { $0.key != id }) }
+        return Self.suffices(
+            free: space.fileSystem.free - claimed + bytes, wanted: max(0, total - space.allocated), size: space.fileSystem.size)
+    }
+
+    /// Bytes that downloads have claimed, and not written yet.
+    private static func unwritten(_ claims: [DownloadID: Claim]) -> Int64 {
+        claims.values.reduce(0) { $0 + max(0, $1.total - $1.counters.received) }
     }
 
     /// A download does not write any more.

@@ -118,13 +118,16 @@ extension TransferAttempt {
         }
     }
 
-    /// Takes the room for a whole file. Where there is none for both, the bytes of an earlier version go before the record tells of the new one:
-    /// they are of no use, and what is replaced would never fit.
+    /// Takes the room for a whole file. Where there is none for both, the bytes of an earlier version go before the record tells of the new one,
+    /// if that makes enough room.
     private func reserve(_ total: Int64, in part: PartFile, isReplacement: Bool) throws(FileError) {
         do throws(FileError) {
             try order.reservations.reserve(total, in: part, for: order.id, counters: counters)
         } catch {
             guard error.kind == .full, isReplacement else { throw error }
+            if let old = try order.part?.space().allocated {
+                guard try order.reservations.fits(total, in: part, for: order.id, freeing: old) else { throw error }
+            }
             _ = try order.depot.removeOtherParts(order.id, than: part.generation)
             // It may be open here, and keep its room.
             try order.part?.cut(to: 0)
