@@ -16,7 +16,8 @@ public final class Directory: Sendable {
     /// A directory that is not open: whatever is done in it fails.
     public static let closed = Directory(FileDescriptor(owning: -1))
 
-    private init(_ descriptor: FileDescriptor) {
+    /// The directory that a descriptor is of.
+    public init(_ descriptor: FileDescriptor) {
         self.descriptor = descriptor
     }
 

@@ -22,6 +22,10 @@ final class DownloadsVolume: Sendable {
         var marker: VolumeMarker?
         /// Why it is away.
         var reason: String?
+        /// The directory that was open last, while it has no marker by which to recognise it.
+        var unmarked: FileIdentity?
+        /// Why it has none.
+        var failure: FileError?
     }
 
     private let directory: DataDirectory
@@ -47,7 +51,11 @@ final class DownloadsVolume: Sendable {
     var known: KnownVolumes { state.withLock { $0.known } }
 
     private var verdict: KnownVolumes.Verdict {
-        known.verdict(directory.findMarker(), at: directory.downloadsPath, hasParts: !isShared && directory.hasParts())
+        let found = directory.downloadsIdentity()
+        if let last = state.withLock({ $0.unmarked }), (last.device, last.inode) != (found?.device, found?.inode) {
+            return .away("\(directory.downloadsPath) is not the directory any more that it was, which could not be marked")
+        }
+        return known.verdict(directory.findMarker(), at: directory.downloadsPath, hasParts: !isShared && directory.hasParts())
     }
 
     /// Opens the directory, if it is the one that is meant. What is known of it is to be kept then.
@@ -66,20 +74,31 @@ final class DownloadsVolume: Sendable {
             state.withLock { state in
                 state.marker = nil
                 state.reason = nil
+                state.unmarked = directory.downloadsIdentity()
             }
             mark(marker)
             return isRolledBack
         }
     }
 
+    /// Why the directory that is open has no marker; `nil` if it has one.
+    var markerFailure: FileError? { state.withLock { $0.failure } }
+
     /// Writes the marker. What has no room for it is used all the same, and marked later.
     /// - Returns: whether it is written, so that what is known is to be kept.
     @discardableResult
     private func mark(_ marker: VolumeMarker) -> Bool {
-        guard (try? directory.write(marker)) != nil else { return false }
+        do throws(FileError) {
+            try directory.write(marker)
+        } catch {
+            state.withLock { $0.failure = error }
+            return false
+        }
         state.withLock { state in
             state.known.note(marker, at: directory.downloadsPath)
             state.marker = marker
+            state.unmarked = nil
+            state.failure = nil
         }
         return true
     }
@@ -89,8 +108,7 @@ final class DownloadsVolume: Sendable {
         guard isApart else { return .nothing }
         let (marker, isAway) = state.withLock { ($0.marker, $0.reason != nil) }
         if !isAway {
-            guard let marker else { return markLater() }
-            if directory.isOpen(marker.id) { return .nothing }
+            if directory.isOpen(marker?.id) { return marker == nil ? markLater() : .nothing }
             let reason = "\(directory.downloadsPath) is not the directory any more that it was, or has lost its marker (.pawl)"
             state.withLock { $0.reason = reason }
             directory.closeDownloads()
@@ -113,7 +131,9 @@ final class DownloadsVolume: Sendable {
     /// Notes in the marker that the directory goes on. From then on, an earlier state of it shows.
     /// - Returns: whether that is to be kept.
     func advance() -> Bool {
-        guard isApart, var marker = state.withLock({ $0.reason == nil ? $0.marker : nil }) else { return false }
+        guard isApart, var marker = state.withLock({ $0.reason == nil ? $0.marker : nil }), directory.isOpen(marker.id) else {
+            return false
+        }
         marker.epoch += 1
         return mark(marker)
     }

@@ -390,7 +390,9 @@ extension DownloadService {
         case .abandonRemoval:
             if let stamp = entry.reservedStamp { publisher.abandon(stamp) }
             entry.reservedStamp = nil
-        case .saveProgress(let progress): store.note(progress)
+        case .saveProgress(let progress):
+            hasSavedRecords = true
+            store.note(progress)
         case .show(let download): show(download, entry)
         case .showRemoval:
             // Until they are looked for again. What was removed with its record has been taken off before.
@@ -479,6 +481,7 @@ extension DownloadService {
         if batch.changes.isEmpty { return }
         // No record has a time that is not trusted before the store tells of the trusted one.
         trustedTime()
+        hasSavedRecords = true
         let inbox = inbox
         store.submit(batch.changes).whenDone { inbox.yield(.committed(batch, $0)) }
     }

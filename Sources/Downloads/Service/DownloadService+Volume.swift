@@ -21,9 +21,10 @@ extension DownloadService {
         }
     }
 
-    /// Notes that the directory goes on, while bytes come that records will count on.
+    /// Notes that the directory goes on, once records have been saved: an earlier state of it lacks bytes that these may count on.
     private func advanceVolume() async {
-        if running.isEmpty || volume.isAway { return }
+        guard hasSavedRecords, !volume.isAway else { return }
+        hasSavedRecords = false
         await noteVolume()
     }
 

@@ -43,6 +43,8 @@ public actor DownloadService {
     var suspects = SuspectQueue()
     /// Whether the store has the time by which is deleted, as the clock on the wall is ahead of it.
     var isKeepingTrustedTime = false
+    /// Whether records have been saved since the downloads directory was last noted to go on.
+    var hasSavedRecords = false
     /// The latest time by which records may have been saved while it was not trusted.
     var timeAhead = Timestamp(millisecondsSinceEpoch: 0)
 
@@ -284,6 +286,9 @@ public actor DownloadService {
             log(.warning(failure.map { "files cannot be published: \($0.message)" } ?? "files can be published again"))
         }
         if let reason = volume.reason { log(.volume(reason)) } else { await trial.begin() }
+        if let failure = volume.markerFailure {
+            log(.warning("it will not be noticed that the volume of the downloads directory is away: \(failure.message)"))
+        }
         if isVolumeRolledBack { log(.warning(Self.rollback)) }
         speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now))
         do throws(SystemError) {

@@ -55,7 +55,7 @@ final class DataDirectory: Sendable {
     ) throws(StoreError) {
         self.permissions = permissions
         self.path = try Self.trimmed(path)
-        self.downloadsPath = try downloadsPath.map(Self.trimmed) ?? self.path
+        self.downloadsPath = try downloadsPath.map(Self.absolute) ?? self.path
         // Whoever may read the files has to get to them.
         try Self.makeDirectories(self.path, downloadsPath == nil ? permissions.directory : nil)
         descriptor = try Self.locked(self.path)
@@ -83,13 +83,19 @@ final class DataDirectory: Sendable {
         downloads.withLock { $0 = Downloads() }
     }
 
-    /// Whether the path still leads to the downloads directory that is open, and that has a marker of this identity.
-    func isOpen(_ id: String) -> Bool {
-        guard let held = try? downloads.withLock({ $0.top })?.status().identity,
-            let found = try? Directory(opening: downloadsPath).status().identity, case .marker(let marker) = findMarker()
+    /// Whether the path still leads to the downloads directory that is open.
+    /// - Parameter id: the identity of the marker that it must have; `nil`: it need have none.
+    func isOpen(_ id: String?) -> Bool {
+        guard let held = try? downloads.withLock({ $0.top })?.status().identity, let found = downloadsIdentity(),
+            (held.device, held.inode) == (found.device, found.inode)
         else { return false }
-        return (held.device, held.inode) == (found.device, found.inode) && marker.id == id
+        guard let id else { return true }
+        guard case .marker(let marker) = findMarker() else { return false }
+        return marker.id == id
     }
+
+    /// Which directory the path of the downloads directory leads to; `nil` if there is none.
+    func downloadsIdentity() -> FileIdentity? { try? Directory(opening: downloadsPath).status().identity }
 
     /// Reads the marker of the downloads directory.
     func findMarker() -> KnownVolumes.Found {
@@ -108,16 +114,31 @@ final class DataDirectory: Sendable {
         return names?.contains { PartName($0) != nil } ?? false
     }
 
-    /// Writes the marker of the downloads directory; it is on the disk when this returns.
+    /// Writes the marker of the downloads directory that is open, wherever its path leads by now; it is on the disk when this returns.
     func write(_ marker: VolumeMarker) throws(FileError) {
         try describing("write", "\(downloadsPath)/\(Self.markerName)") { () throws(SystemError) in
-            let top = try Directory(opening: downloadsPath)
+            guard let held = downloads.withLock({ $0.top }) else { throw SystemError(ENOENT) }
+            let top = Directory(held)
+            let bytes = Array(marker.text.utf8)
             // All markers are equally long, so one is written over another.
-            let isThere = try top.status(of: Self.markerName) != nil
-            let file = try top.open(Self.markerName, isThere ? .writing : .creating)
-            unsafe try file.write(Array(marker.text.utf8).span.bytes, at: 0)
-            try file.synchronizeData()
-            if !isThere { try top.synchronize() }
+            if let status = try top.status(of: Self.markerName), status.identity.size == bytes.count {
+                let file = try top.open(Self.markerName, .writing)
+                unsafe try file.write(bytes.span.bytes, at: 0)
+                return try file.synchronizeData()
+            }
+            // An empty marker would approve any directory.
+            let name = Self.markerName + ".new"
+            try top.remove(name)
+            do throws(SystemError) {
+                let file = try top.open(name, .creating)
+                unsafe try file.write(bytes.span.bytes, at: 0)
+                try file.synchronizeData()
+                try top.rename(name, to: Self.markerName)
+            } catch {
+                _ = try? top.remove(name)
+                throw error
+            }
+            try top.synchronize()
         }
     }
 
@@ -193,6 +214,18 @@ extension DataDirectory {
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         guard !path.isEmpty else { throw .unavailable(path: path, reason: "no directory is named") }
         return path
+    }
+
+    /// The path from the root, in one spelling, so that it is recognised. Links are not followed: they may lead elsewhere later.
+    private static func absolute(_ path: String) throws(StoreError) -> String {
+        var path = try trimmed(path)
+        if !path.hasPrefix("/") {
+            let base = unsafe getcwd(nil, 0)
+            guard let base = unsafe base else { throw unavailable(path) }
+            defer { unsafe free(base) }
+            path = unsafe String(cString: base) + "/" + path
+        }
+        return "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }
 
     /// Opens a directory and takes its lock.

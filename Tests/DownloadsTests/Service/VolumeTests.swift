@@ -164,4 +164,53 @@ struct VolumeTests {
         #expect(try file(done, is: "size=4000000&seed=85"))
         await after.service.shutdown()
     }
+
+    @Test("an earlier state shows also if it is from the last second of a transfer")
+    func rolledBackToTheLastSecond() async throws {
+        let fixture = try await service()
+        let query = "size=4000000&seed=86&pace=1500000"
+        let made = try await fixture.add(query)
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 200_000 }
+        try FileManager.default.copyItem(atPath: path, toPath: away)
+        let marker = try Data(contentsOf: URL(filePath: away + "/.pawl"))
+        _ = try await fixture.follow(made.id) { $0.bytesReceived > 700_000 }
+        _ = try await fixture.service.perform(.pause, on: made.id)
+        try await until { try Data(contentsOf: URL(filePath: path + "/.pawl")) != marker }
+        try mount()
+        _ = try await fixture.follow(made.id) { $0.bytesReceived == 0 }
+        _ = try await fixture.service.perform(.resume, on: made.id)
+        let done = try await fixture.end(of: made.id)
+        #expect(try file(done, is: query))
+        await fixture.service.shutdown()
+    }
+
+    @Test("a stop right after the volume has gone makes nothing at its path")
+    func awayAtStop() async throws {
+        let (before, paused, _) = try await begin()
+        try unmount()
+        await before.service.shutdown()
+        #expect(try names(path).isEmpty)
+        let after = try await service(before, at: volume.path + "/./volume")
+        #expect(await after.service.storeCondition().degraded == [.volumeAway])
+        try mount()
+        try await until { await after.service.storeCondition().degraded == [] }
+        #expect(after.service.index.download(paused.id)?.bytesReceived == paused.bytesReceived)
+        await after.service.shutdown()
+    }
+
+    @Test("a directory that takes no marker is missed while the service runs")
+    func unmarked() async throws {
+        try FileManager.default.createDirectory(atPath: path + "/.pawl", withIntermediateDirectories: true)
+        let fixture = try await service()
+        #expect(await fixture.service.storeCondition().degraded == [])
+        try unmount()
+        try await until { await fixture.service.storeCondition().degraded == [.volumeAway] }
+        let made = try await fixture.add("size=3000&seed=87")
+        #expect(fixture.service.index.download(made.id)?.waitingFor == .volume)
+        #expect(try names(path).isEmpty)
+        try mount()
+        let done = try await fixture.end(of: made.id)
+        #expect(try file(done, is: "size=3000&seed=87"))
+        await fixture.service.shutdown()
+    }
 }
