@@ -106,6 +106,12 @@ void *pawl_easy_private(pawl_easy *easy) {
     return value;
 }
 
+long pawl_easy_connect_status(pawl_easy *easy) {
+    long status = 0;
+    curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return status;
+}
+
 pawl_list *pawl_list_append(pawl_list *list, const char *string) { return curl_slist_append(list, string); }
 
 void pawl_list_destroy(pawl_list *list) { curl_slist_free_all(list); }

@@ -45,6 +45,7 @@ typedef enum {
     CURLOPT_POSTFIELDSIZE_LARGE = 30120,
     CURLOPT_TCP_NODELAY = 121,
     CURLOPT_FRESH_CONNECT = 74,
+    CURLOPT_FORBID_REUSE = 75,
     CURLOPT_CONNECTTIMEOUT_MS = 156,
     CURLOPT_COOKIE = 10022,
     CURLOPT_COOKIEFILE = 10031,
@@ -95,6 +96,7 @@ enum {
 // Questions of curl_easy_getinfo: 0x100000 string, 0x400000 list, plus a number.
 enum {
     CURLINFO_COOKIELIST = 4194332,
+    CURLINFO_HTTP_CONNECTCODE = 2097174,
     CURLINFO_PRIVATE = 1048597,
 };
 
@@ -234,6 +236,8 @@ pawl_curl_code pawl_easy_set_prerequest_function(pawl_easy *easy, pawl_curl_prer
 pawl_curl_code pawl_easy_continue(pawl_easy *easy);
 // What was set with CURLOPT_PRIVATE.
 void *pawl_easy_private(pawl_easy *easy);
+// The status with which a proxy has answered CONNECT; 0 if it has not.
+long pawl_easy_connect_status(pawl_easy *easy);
 
 // curl_slist_append: returns the list, new if `list` was null; null (and `list` untouched) without memory.
 pawl_list *pawl_list_append(pawl_list *list, const char *string);

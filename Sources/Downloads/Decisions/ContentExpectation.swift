@@ -1,3 +1,4 @@
+internal import HTTPCore
 internal import JSON
 
 /// The formats of login and error pages, which are sent in place of a file with a status that announces the file.
@@ -26,6 +27,12 @@ enum PageFormat: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self).lowercased()
     }
 
+    /// The media type that stands first in a Content-Type value which ``MediaType`` does not read; nil if none does.
+    static func mediaType(of contentType: String) -> String? {
+        let essence = essence(of: contentType)
+        return MediaType(parsing: essence) == nil ? nil : essence
+    }
+
     private static func ends(_ text: String, with suffix: String) -> Bool {
         text.utf8.reversed().starts(with: suffix.utf8.reversed())
     }
@@ -40,6 +47,8 @@ struct ContentExpectation: Sendable {
     var mediaType: String?
     /// The catalogue's description of the file, a JSON object.
     var track: [UInt8]?
+    /// The name of the file, if bytes of it are there.
+    var filename: String?
 
     /// The failure of a response that brings a page in place of the file; nil for any other response.
     func failure(for response: OriginResponse) -> DownloadFailure? {
@@ -61,16 +70,20 @@ struct ContentExpectation: Sendable {
             httpStatus: response.status)
     }
 
-    /// Whether the catalogue says that the file is audio or video: by its kind, or by the extension of its name.
+    /// Whether the catalogue says that the file is audio or video, by its kind or the extension of its name, or the name of the file does.
     private var isAudioOrVideo: Bool {
+        if let filename, Self.isAudioOrVideo(filename) { return true }
         guard let track = track.flatMap({ try? JSONValue(parsing: $0) }) else { return false }
         let kinds = [track["kind"], track["wrapperType"]].compactMap { $0?.string }
         if kinds.contains(where: Self.kinds.contains) { return true }
-        return [track["name"], track["downloadUrl"]].compactMap { $0?.string }.contains { text in
-            let name = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-            guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return false }
-            return Self.extensions.contains(String(decoding: name[name.index(after: dot)...], as: UTF8.self).lowercased())
-        }
+        return [track["name"], track["downloadUrl"]].compactMap { $0?.string }.contains(where: Self.isAudioOrVideo)
+    }
+
+    /// Whether a name or a URL has an extension of audio or video.
+    private static func isAudioOrVideo(_ text: String) -> Bool {
+        let name = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return false }
+        return extensions.contains(String(decoding: name[name.index(after: dot)...], as: UTF8.self).lowercased())
     }
 
     /// Kinds of items, as search sources spell them, whose files are audio or video.

@@ -42,7 +42,9 @@ struct OriginResponse: Sendable, Equatable {
         contentRange = fields[.contentRange]
         self.contentLength = contentLength
         contentEncoding = fields.combined(.contentEncoding)
-        contentType = fields[.contentType]
+        // Of several, the one that tells a page from the file.
+        let types = fields.values(.contentType).flatMap { $0.split(separator: ",").map(String.init) }
+        contentType = types.first { PageFormat(contentType: $0) != nil } ?? fields[.contentType]
         acceptRanges = fields.combined(.acceptRanges)
         retryAfter = fields[.retryAfter]
         digest = OriginDigests.strongest(fields)

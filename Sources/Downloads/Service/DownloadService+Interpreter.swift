@@ -526,7 +526,9 @@ extension DownloadService {
             id: id, generation: operation, depot: depot,
             hasRecordedBytes: hasRecordedBytes, requestedMediaType: record.requestedMediaType,
             filename: record.download.filename ?? record.requestedFilename,
-            expectation: ContentExpectation(mediaType: record.download.mediaType, track: record.download.track),
+            expectation: ContentExpectation(
+                mediaType: record.download.mediaType, track: record.download.track,
+                filename: written.byteCount > 0 ? record.download.filename : nil),
             checksum: record.download.checksum,
             reservations: reservations, quota: quota, connections: record.requestedSegments ?? configuration.segments,
             sources: requests(for: entry, work), url: entry.machine.url.string,

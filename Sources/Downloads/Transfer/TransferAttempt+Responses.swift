@@ -76,7 +76,7 @@ extension TransferAttempt {
     private func accept(
         _ head: ClientResponseHead, _ body: ResumeDecision.Body, startedOver: Bool = false, _ state: inout State
     ) -> (SinkDecision, [SegmentConnection]) {
-        let mediaType = head.fields[.contentType].flatMap { MediaType(parsing: $0)?.essence }
+        let mediaType = head.fields[.contentType].flatMap { MediaType(parsing: $0)?.essence ?? PageFormat.mediaType(of: $0) }
         if let failure = mediaTypeFailure(mediaType, httpStatus: head.status.code) ?? digestFailure(body.entity.digest) {
             state.fail(failure)
             return (.stop, [])

@@ -152,7 +152,9 @@ extension ActiveTransfer {
             unsafe pawl_easy_set_prerequest_function(easy.pointer, TransferCallbacks.prerequest) == CURLE_OK
             && easy.set(CURLOPT_PREREQDATA, pointer: context)
         // libcurl before 7.80 does not tell which connection it reuses, so each request takes a new one, and is checked there.
-        if !isCheckedWhenReused || isOnNewConnection { easy.set(CURLOPT_FRESH_CONNECT, 1) }
+        let connection = !isCheckedWhenReused || isOnNewConnection ? .new : driver.connection(to: origin)
+        if connection != .any { easy.set(CURLOPT_FRESH_CONNECT, 1) }
+        if connection == .single { easy.set(CURLOPT_FORBID_REUSE, 1) }
     }
 }
 

@@ -31,7 +31,9 @@ final class ActiveTransfer {
     var refusal: String?
     /// The sockets that were opened for this hop.
     private var openedSockets: [Int32] = []
-    /// The connection of this hop, until its first line has come, if it has been used before.
+    /// The connection of this hop, once it is ready.
+    private(set) var connection: ConnectionTable.Endpoints?
+    /// The same, until its first line has come, if it has been used before.
     private var reused: ReusedConnection?
     /// Whether this hop must not use a connection that was used before.
     private(set) var isOnNewConnection = false
@@ -80,6 +82,7 @@ final class ActiveTransfer {
         hop = next
         self.easy = easy
         openedSockets.removeAll()
+        connection = nil
         reused = nil
         isOnNewConnection = onNewConnection
         needsNewConnection = false
@@ -96,6 +99,9 @@ final class ActiveTransfer {
         guard hop.sendsBody, case .file(let file, let range) = request.body else { return nil }
         return FileContent(file: file, range: range)
     }
+
+    /// Where this hop is sent to.
+    var origin: String { hop.url.origin }
 
     /// What this hop is sent through; nil: it goes directly.
     var proxy: Proxy? { driver.configuration.proxy(for: hop.url) }
@@ -134,6 +140,7 @@ final class ActiveTransfer {
         guard !transfer.isCancelled else { return false }
         // libcurl repeats a request by itself on a new connection when the used one has ended without a response.
         reused = nil
+        connection = endpoints
         guard admits(address) else {
             failure = .destinationForbidden(refusal ?? hop.url.host, status: hop.redirectStatus)
             return false
@@ -142,6 +149,7 @@ final class ActiveTransfer {
             // RFC 9112 §9.2: what has come already is no response to this request.
             guard let socket = driver.connections.socket(endpoints), let connection = ReusedConnection(socket) else {
                 needsNewConnection = true
+                driver.trust.broke(origin)
                 return false
             }
             reused = connection
@@ -158,6 +166,7 @@ final class ActiveTransfer {
         if connection.canBeAnswered(sendsContent: hop.sendsBody) { return true }
         // What may have been carried out is not sent again by itself.
         needsNewConnection = hop.method == "GET" || hop.method == "HEAD"
+        driver.trust.broke(origin)
         failure = .transferBroken("a response came before its request")
         return false
     }
@@ -293,6 +302,11 @@ final class ActiveTransfer {
         if transfer.isCancelled { return .failure(.cancelled) }
         if let failure { return .failure(failure) }
         guard code == CURLE_OK else {
+            if let proxy, easy.connectStatus == 407 { return .failure(.proxyRefused("\(proxy)")) }
+            // The request was sent: before 8.1.0, this is what libcurl says of a folded first field line.
+            if code == CURLE_BAD_FUNCTION_ARGUMENT, connection != nil {
+                return .failure(.invalidResponse("its first field line is folded"))
+            }
             // Every address was refused, so none was tried.
             if let refusal, !hasAdmittedAddress {
                 return .failure(.destinationForbidden(refusal, status: hop.redirectStatus))

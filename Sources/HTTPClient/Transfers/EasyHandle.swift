@@ -34,6 +34,9 @@ import CCurl
         return text.isEmpty ? unsafe String(cString: pawl_curl_message(code)) : text
     }
 
+    /// The status with which a proxy has answered CONNECT; 0 if it has not.
+    var connectStatus: Int { unsafe pawl_easy_connect_status(pointer) }
+
     /// Lets a transfer go on whose bytes were held back. libcurl hands them over again before this returns.
     func goOn() -> pawl_curl_code {
         unsafe pawl_easy_continue(pointer)

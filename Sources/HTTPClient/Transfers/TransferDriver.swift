@@ -14,6 +14,8 @@ final class TransferDriver {
     private var nextTurn: ContinuousClock.Instant?
     /// The sockets of all connections, idle ones included.
     var connections = ConnectionTable()
+    /// The origins whose connections may be used again.
+    var trust = OriginTrust()
     /// The transfers whose redirect came in this round: they go on without waiting for the end of its body.
     private var redirected: [ActiveTransfer] = []
     /// What libcurl has handed over in this round and no sink has been given.
@@ -167,7 +169,15 @@ final class TransferDriver {
         noteDue(running.timer.due)
     }
 
+    /// Chooses the connection of a request that begins.
+    func connection(to origin: String) -> OriginTrust.Connection {
+        trust.connection(to: origin, now: .now) { [connections] ends in
+            connections.socket(ends).map { pawl_socket_is_quiet($0) != 0 } ?? false
+        }
+    }
+
     private func completed(_ running: ActiveTransfer, _ code: pawl_curl_code) {
+        if code == CURLE_OK, let connection = running.connection { trust.ended(running.origin, on: connection, now: .now) }
         guard !running.transfer.isCancelled else { return finish(running, running.outcome(code)) }
         if running.needsNewConnection { return begin(running.hop, of: running, onNewConnection: true) }
         // A redirect's target is known even if its own body broke off.
