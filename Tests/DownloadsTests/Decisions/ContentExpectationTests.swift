@@ -58,16 +58,21 @@ import Testing
 
     @Test("a page is found among several types, and a type in an odd value")
     func odd() {
-        for values in [["application/octet-stream", "text/html"], ["application/octet-stream, text/html"], ["text/html", "video/mp4"]] {
+        for values in [
+            ["application/octet-stream", "text/html"], ["application/octet-stream, text/html"], ["text/html", "video/mp4"],
+        ] {
             var fields = Fields()
             for value in values { fields.append(.contentType, value) }
             let response = OriginResponse(status: .ok, fields: fields, contentLength: 5)
             #expect(ContentExpectation(mediaType: "video/mp4").failure(for: response) != nil)
         }
-        #expect(["video/mp4, video/mp4", "video/mp4;;", "mkv", ""].map(PageFormat.mediaType) == ["video/mp4", "video/mp4", nil, nil])
+        #expect(
+            ["video/mp4, video/mp4", "video/mp4;;", "mkv", ""].map(PageFormat.mediaType) == ["video/mp4", "video/mp4", nil, nil])
     }
 
-    @Test("bytes of a film are not given up for a page, by the film's name", arguments: [("m.mkv", true), ("a.b.MP3", true), ("x.html", false), ("mkv", false)])
+    @Test(
+        "bytes of a film are not given up for a page, by the film's name",
+        arguments: [("m.mkv", true), ("a.b.MP3", true), ("x.html", false), ("mkv", false)])
     func names(name: String, isPage: Bool) {
         var response = OriginResponse(status: 200)
         response.contentType = "text/html"
