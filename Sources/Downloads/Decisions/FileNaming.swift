@@ -76,11 +76,17 @@ public enum FileNaming {
                 self = .missing
                 return
             }
-            let suffix = split(name).suffix.dropFirst()
-            if ScriptExtensions.contains(suffix) {
+            let (stem, whole) = split(name)
+            let suffix = whole.dropFirst()
+            // A session's name may follow: `a.jsp;jsessionid=1`.
+            if ScriptExtensions.contains(suffix.prefix { $0 != ";" }) {
                 self = .script
+            } else if suffix.contains(where: \.isLetter) {
+                self = .telling
             } else {
-                self = suffix.contains(where: \.isLetter) ? .telling : .bare
+                // One piece of a file: `a.zip.001`.
+                let isPiece = suffix.count == 3 && split(String(stem)).suffix.contains(where: \.isLetter)
+                self = isPiece ? .telling : .bare
             }
         }
 

@@ -175,6 +175,8 @@ struct FileNamingTests {
             ("https://h/get.php", "https://cdn/README", "README"),
             // A version is no extension.
             ("https://h/download/2.0", "https://cdn/tool-2.0.tar.gz", "tool-2.0.tar.gz"),
+            ("https://h/movie.part.001", "https://cdn/zz.bin", "movie.part.001"),
+            ("https://h/get.jsp;jsessionid=12", "https://cdn/zz.bin", "zz.bin"),
             ("https://h/v1.2.3", "https://cdn/1.2.4", "v1.2.3"),
             ("https://h/Mr.%20Smith", "https://cdn/film.mkv", "film.mkv"),
             // Nothing of its own.
