@@ -76,7 +76,8 @@ struct RedirectPolicy: Sendable {
             return .failure(.unsupportedScheme(status: status.code, "\(scheme): in a redirect from \(base.origin)"))
         }
         guard let url = base.resolving(location) else {
-            return .failure(.invalidRedirect(status: status.code, "\(base.origin) leads to something that is not a URL"))
+            let fault = scheme(of: location) == nil ? "is not a URL" : HTTPURL.fault(of: location)
+            return .failure(.invalidRedirect(status: status.code, "\(base.origin) leads to something that \(fault)"))
         }
         return .success(url.withoutUserInfo)
     }
