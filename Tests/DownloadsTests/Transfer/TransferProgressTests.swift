@@ -47,25 +47,20 @@ struct TransferProgressTests {
         arguments: [1, 4])
     func fullSpeed(segments: Int) async throws {
         let fixture = try await ServiceFixture()
-        let total: Int64 = 200_000_000
-        let made = try await fixture.add("size=\(total)&seed=232&pace=60000000") { $0.segments = segments }
+        let made = try await fixture.add("size=300000000&seed=232&pace=15000000") { $0.segments = segments }
         _ = try await fixture.follow(made.id) { $0.bytesReceived > 0 }
         var most: Int64 = 0
-        var asks = 0
-        while true {
+        for _ in 0..<100 {
             let before = try #require(fixture.service.index.download(made.id))
             let details = try await fixture.service.details(of: made.id)
-            let after = try #require(fixture.service.index.download(made.id))
-            guard after.state == .downloading, after.bytesReceived < total else { break }
+            try #require(before.state == .downloading)
             let count = details.coverage.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
             try #require(count >= before.bytesReceived && count >= most)
             try #require(!details.connections.isEmpty)
             try #require(!before.receivedRanges.isEmpty)
             most = count
-            asks += 1
         }
-        #expect(asks > 20)
-        #expect(try await fixture.end(of: made.id).state == .completed)
+        _ = try await fixture.service.perform(.cancel, on: made.id)
         await fixture.service.shutdown()
     }
 }
