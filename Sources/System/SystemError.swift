@@ -45,13 +45,16 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Whether a file can't get a second name here, or not another one: the errors of file systems without hard links differ.
+    /// Whether a file can't get a second name here, or not exclusively another one: the errors of file systems that don't know how differ.
     public var meansNoLinks: Bool {
         isUnsupported || [EPERM, EACCES, EMLINK, EXDEV, ENOTTY].contains(number)
     }
 
     /// Whether the file system doesn't know the call, or doesn't know it in this form.
     public var isUnsupported: Bool { kind == .unsupported || number == EINVAL || number == ENOTSUP }
+
+    /// Whether the two directories of a call aren't on one file system, or not in one mount.
+    public var meansOtherFileSystem: Bool { number == EXDEV }
 
     /// Whether the file system does not take a name that is so long.
     public var meansNameTooLong: Bool { number == ENAMETOOLONG }

@@ -7,20 +7,25 @@ internal import System
 /// its other name under `files` has been published; a part file that is linked to from elsewhere has not.
 ///
 /// Where there are no hard links, the part file is renamed, and a note beside it tells of that. Where it can't be renamed exclusively
-/// either, an empty file reserves the name first (O_EXCL), and is renamed over while it is still the same empty file.
+/// either, an empty file reserves the name first (O_EXCL), and is renamed over while it is still the same empty file. Where it can't be
+/// renamed over that either, the reservation is removed, and the part file is renamed if the name is still free then.
 final class LocalFileDepot: FileDepot {
     /// From so many files on, one flush of the file system costs less than one for each.
     static let sharedFlushThreshold = 5
 
-    /// The two ways to give a file its name in another directory, where nothing has that name; replaced in tests.
+    /// The ways to give a file its name in another directory; replaced in tests.
     struct Naming: Sendable {
         typealias Call = @Sendable (Directory, String, Directory, String) throws(SystemError) -> Void
 
-        /// Gives the file a second name.
+        /// Gives the file a second name, which must be free.
         var link: Call = { (from, name, to, newName) throws(SystemError) in try from.link(name, to: to, as: newName) }
-        /// Renames the file.
+        /// Renames the file; the new name must be free.
         var rename: Call = { (from, name, to, newName) throws(SystemError) in
             try from.renameExclusively(name, to: to, as: newName)
+        }
+        /// Renames the file over what has the new name.
+        var replace: Call = { (from, name, to, newName) throws(SystemError) in
+            try from.rename(name, to: to, as: newName)
         }
     }
 
@@ -55,6 +60,8 @@ final class LocalFileDepot: FileDepot {
     private let naming: Naming
     private let waiting = Locked(Waiting())
     private let parts = Locked(Parts())
+    /// Why no file gets from the one directory into the other, if a trial has found that.
+    private let division = Locked<FileError?>(nil)
     /// Downloads that may have a note.
     private let notes = Locked<Set<DownloadID>>([])
     /// What finished files that were not recognised at once hash to: whoever asks for one again does not have it read again.
@@ -92,20 +99,29 @@ final class LocalFileDepot: FileDepot {
     }
 
     func createPart(_ id: DownloadID, keepsOthers: Bool) throws(FileError) -> PartFile {
+        if let division = division.withLock(\.self) { throw division }
         // One that cannot be removed is in nobody's way; the next start tries again.
         let others = try names(of: id)
         if !keepsOthers { _ = try? remove(others) }
         let generation = UInt64.random(in: .min ... .max)
         let name = PartName(id, generation)
         let path = path(name.text)
-        let file = try describing("create", path) { () throws(SystemError) in
-            let file = try incomplete.open(name.text, .creating)
-            // Nobody else gets to it here. Its first flush has this last, so that publishing need not.
-            if let permissions = permissions.file { try file.setPermissions(permissions) }
-            return file
-        }
+        let file = try describing("create", path) { () throws(SystemError) in try incomplete.open(name.text, .creating) }
         parts.withLock { $0.add(name) }
+        do throws(FileError) {
+            // Nobody else gets to it here. Its first flush has this last, so that publishing need not.
+            try setMode(of: file, path)
+        } catch {
+            _ = try? remove([name])
+            throw error
+        }
         return PartFile(file, in: incomplete, path: path, generation: generation)
+    }
+
+    /// Gives a new part file the mode that finished files are to have.
+    private func setMode(of file: FileDescriptor, _ path: String) throws(FileError) {
+        guard let mode = permissions.file else { return }
+        try describing("set the mode (--file-mode) of", path) { () throws(SystemError) in try file.setPermissions(mode) }
     }
 
     func removePart(_ id: DownloadID, _ generation: UInt64?) throws(FileError) -> RemovedFiles {
@@ -363,6 +379,9 @@ final class LocalFileDepot: FileDepot {
             do throws(FileError) {
                 if try give(path, to: publication, part, identity, in: open.chain.last ?? files) { return path }
                 number += 1
+                if number > Self.mostNames {
+                    throw FileError(.other, "publish \(file(publication.path)): no name is free up to \(tried)")
+                }
             } catch {
                 if error.kind == .nameTooLong, let shorter = FileNaming.limit(below: tried.utf8.count) {
                     limit = shorter
@@ -389,6 +408,9 @@ final class LocalFileDepot: FileDepot {
 
     /// How often a folder is made again that goes away before a file gets its name in it.
     private static let mostLosses = 4
+
+    /// How many names are tried. The promised one was free when the transfer began: where so many are not, the file system errs.
+    private static let mostNames = 1000
 
     /// Returns whether the name was free.
     private func give(
@@ -417,32 +439,43 @@ final class LocalFileDepot: FileDepot {
         let note = PublicationNote(path: path, identity: identity, sha256: sha256, generation: part.generation)
         notes.withLock { _ = $0.insert(part.id) }
         try note.write(Self.note(part.id), in: incomplete)
-        do throws(SystemError) {
-            try naming.rename(incomplete, part.text, directory, path.name)
-        } catch {
-            guard error.isUnsupported else { throw error }
-            try moveOverReservation(part, path.name, directory)
-        }
+        try move(part.text, to: directory, as: path.name)
         parts.withLock { $0.remove(part) }
         return true
     }
 
-    /// Makes an empty file under a name that must be free, and renames a part file over it.
-    private func moveOverReservation(_ part: PartName, _ name: String, _ directory: Directory) throws(SystemError) {
-        let reservation = try directory.open(name, .creating)
-        let reserved = try reservation.status().identity
-        func isReserved() throws(SystemError) -> Bool {
-            guard let status = try directory.status(of: name), status.kind == .regular, status.links <= 1 else { return false }
-            return (status.identity.device, status.identity.inode, status.identity.size) == (reserved.device, reserved.inode, 0)
-        }
+    /// Renames a file to a name that must be free.
+    private func move(_ name: String, to directory: Directory, as newName: String) throws(SystemError) {
         do throws(SystemError) {
-            // Another program has put its own file there meanwhile.
-            guard try isReserved() else { throw SystemError.alreadyExists }
-            try incomplete.rename(part.text, to: directory, as: name)
+            try naming.rename(incomplete, name, directory, newName)
         } catch {
-            if (try? isReserved()) == true { _ = try? directory.remove(name) }
-            throw error
+            guard error.meansNoLinks else { throw error }
+            try moveOverReservation(name, directory, newName)
         }
+    }
+
+    /// Makes an empty file under a name that must be free, and renames a file over it.
+    private func moveOverReservation(_ name: String, _ directory: Directory, _ newName: String) throws(SystemError) {
+        _ = try directory.open(newName, .creating)
+        // By its name: on some file systems a descriptor tells another inode.
+        let reserved = try directory.status(of: newName)?.identity
+        func isReserved() throws(SystemError) -> Bool {
+            guard let status = try directory.status(of: newName), status.kind == .regular, status.links <= 1,
+                status.identity.size == 0
+            else { return false }
+            return status.identity.device == reserved?.device && status.identity.inode == reserved?.inode
+        }
+        // Another program has put its own file there meanwhile.
+        guard try isReserved() else { throw SystemError.alreadyExists }
+        do throws(SystemError) {
+            return try naming.replace(incomplete, name, directory, newName)
+        } catch {
+            guard try isReserved() else { throw error }
+        }
+        // Some file systems rename over nothing.
+        try directory.remove(newName)
+        if try directory.status(of: newName) != nil { throw SystemError.alreadyExists }
+        try naming.replace(incomplete, name, directory, newName)
     }
 
     /// Removes the empty file that a run has left which reserved a name and ended before it renamed the part file over it.
@@ -453,43 +486,46 @@ final class LocalFileDepot: FileDepot {
         _ = try? directory.remove(note.path.name)
     }
 
+    /// The names of the trial's file. The first is as long as that of any part file: not all file systems take it.
+    private static let trialName = ".trial" + String(repeating: "-", count: PartName.longest - 6)
+    private static let newTrialName = ".pawl-trial"
+
     /// Tries the way that a file is published, with a file that is removed again.
     /// - Parameter isHidden: whether the file gets no name among the finished ones: that they can be written to is only looked up then.
     /// - Throws: why nothing can be published, or no part file be made.
     func tryPublishing(isHidden: Bool) throws(FileError) {
-        let name = ".trial"
+        let name = Self.trialName
         let target = isHidden ? incomplete : files
         let targetPath = isHidden ? incompletePath : filesPath
-        let newName = ".pawl-trial"
+        let newName = Self.newTrialName
         func clear() throws(FileError) {
             try describing("write to", incompletePath) { () throws(SystemError) in _ = try incomplete.remove(name) }
             try describing("write to", targetPath) { () throws(SystemError) in _ = try target.remove(newName) }
         }
         try describing("write to", filesPath) { () throws(SystemError) in try files.checkWritable() }
         try clear()
+        defer { try? clear() }
         let file = try describing("write to", incompletePath) { () throws(SystemError) in
             let file = try incomplete.open(name, .creating)
             try unsafe file.write(([1] as [UInt8]).span.bytes, at: 0)
             return file
         }
-        if let mode = permissions.file {
-            try describing("set the mode (--file-mode) of files in", incompletePath) { () throws(SystemError) in
-                try file.setPermissions(mode)
-            }
-        }
-        try describing("publish in", targetPath) { () throws(SystemError) in
+        try setMode(of: file, "files in \(incompletePath)")
+        do throws(SystemError) {
             do throws(SystemError) {
                 try naming.link(incomplete, name, target, newName)
             } catch {
                 guard error.meansNoLinks else { throw error }
-                do throws(SystemError) {
-                    try naming.rename(incomplete, name, target, newName)
-                } catch {
-                    guard error.isUnsupported else { throw error }
-                    try incomplete.rename(name, to: target, as: newName)
-                }
+                try move(name, to: target, as: newName)
             }
+        } catch {
+            guard error.meansOtherFileSystem else { throw FileError("publish in", targetPath, error) }
+            let failure = FileError(
+                .other, "\(incompletePath) and \(filesPath) are not on one file system, or not in one mount: they have to be")
+            division.withLock { $0 = failure }
+            throw failure
         }
+        if !isHidden { division.withLock { $0 = nil } }
         try clear()
         // After a power loss nothing but finished files has a name among them.
         try describing("write to", targetPath) { () throws(SystemError) in try target.synchronize() }
@@ -800,6 +836,8 @@ final class LocalFileDepot: FileDepot {
     func orphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) -> [String] {
         let names = try entries(of: incomplete, incompletePath)
         return names.filter { name in
+            // A trial may be under way.
+            if name == Self.trialName || name == Self.newTrialName { return false }
             if let part = PartName(name) {
                 if isKept(part.id, part.generation) { return false }
                 return true

@@ -47,7 +47,7 @@ final class PartFile: Sendable {
     /// Lets exactly those read it that the mode says. If that is a change, it is on the disk when this returns.
     func setPermissions(_ permissions: UInt32) throws(FileError) {
         guard try status().permissions != permissions else { return }
-        try describing("set the mode of", path) { () throws(SystemError) in
+        try describing("set the mode (--file-mode) of", path) { () throws(SystemError) in
             try file.setPermissions(permissions)
             try file.synchronize()
         }

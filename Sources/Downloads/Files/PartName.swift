@@ -11,6 +11,9 @@ struct PartName: Hashable, Sendable {
     /// The SHA-256 of the whole file, once its bytes are verified; they are on the disk before the file has this name.
     var sha256: [UInt8]?
 
+    /// The bytes of the longest name, that of a whole file.
+    static let longest = DownloadID.length + 1 + 16 + 1 + 64 + ".whole".utf8.count
+
     /// The name of a part file whose bytes have not been verified.
     init(_ id: DownloadID, _ generation: UInt64?) {
         self.id = id

@@ -2,6 +2,9 @@ internal import System
 
 /// Finds out whether files can be published, by trying it with a file that is removed again: once a second at most, however often it is
 /// asked for.
+///
+/// The first trial is made among the finished files themselves. Once one has succeeded there, others are hidden: programs that watch
+/// finished files would see them.
 final class PublishingTrial: Sendable {
     /// How long an answer is good for.
     static let freshness: Duration = .seconds(1)
@@ -10,35 +13,48 @@ final class PublishingTrial: Sendable {
 
     private struct State {
         var isRunning = false
+        /// Whether a trial among the finished files has succeeded.
+        var isProven = false
         var failure: FileError?
         var triedAt: ContinuousClock.Instant?
     }
 
     private let depot: any FileDepot
+    private let patience: Duration
     private let changed: @Sendable (FileError?) -> Void
     private let state = Locked(State())
 
-    /// - Parameter changed: told of each change: why files can't be published, or `nil` that they can.
-    init(_ depot: any FileDepot, changed: @escaping @Sendable (FileError?) -> Void) {
+    /// - Parameters:
+    ///   - patience: how long the answer is good for that nothing can be published among the finished files.
+    ///   - changed: told of each change: why files can't be published, or `nil` that they can.
+    init(_ depot: any FileDepot, patience: Duration = .seconds(5), changed: @escaping @Sendable (FileError?) -> Void) {
         self.depot = depot
+        self.patience = patience
         self.changed = changed
     }
 
-    /// Tries it among the finished files themselves. For the start: later on, other programs that watch them would see it.
-    func begin() async { await run(isHidden: false) }
+    /// Tries it in directories that have just been opened.
+    func begin() async {
+        state.withLock { ($0.isProven, $0.triedAt) = (false, nil) }
+        await run()
+    }
 
     /// Why files can't be published; `nil` if they can.
     func failure() async -> FileError? {
-        let begins = state.withLock { state in
-            let isFresh = state.triedAt.map { ContinuousClock.now - $0 < Self.freshness } ?? false
-            return !isFresh && !state.isRunning
-        }
-        if begins { await run(isHidden: true) }
+        await run()
         return state.withLock { $0.failure }
     }
 
-    private func run(isHidden: Bool) async {
-        state.withLock { $0.isRunning = true }
+    /// Tries it unless the last answer is still good, or a trial is under way.
+    private func run() async {
+        let isHidden: Bool? = state.withLock { state in
+            let limit = state.isProven ? Self.freshness : patience
+            let isFresh = state.triedAt.map { ContinuousClock.now - $0 < limit } ?? false
+            if isFresh || state.isRunning { return nil }
+            state.isRunning = true
+            return state.isProven
+        }
+        guard let isHidden else { return }
         let done = StoreCommit()
         let limit = Task {
             try await Task.sleep(for: Self.limit)
@@ -49,7 +65,10 @@ final class PublishingTrial: Sendable {
             var failure: FileError?
             do throws(FileError) { try depot.tryPublishing(isHidden: isHidden) } catch { failure = error }
             self.note(failure)
-            self.state.withLock { $0.isRunning = false }
+            self.state.withLock { state in
+                state.isRunning = false
+                if !isHidden { state.isProven = failure == nil }
+            }
             done.conclude(.success(()))
         }
         _ = try? await done.wait()

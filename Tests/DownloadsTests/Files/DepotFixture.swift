@@ -26,12 +26,39 @@ final class DepotFixture: Sendable {
     /// - Parameters:
     ///   - link: the number of the error that hard links end with.
     ///   - rename: that of exclusive renaming.
-    func onShare(link: Int32 = EOPNOTSUPP, rename: Int32 = EINVAL) -> LocalFileDepot {
+    ///   - replace: that of renaming over a file; `nil`: that works.
+    func onShare(link: Int32 = EOPNOTSUPP, rename: Int32 = EINVAL, replace: Int32? = nil) -> LocalFileDepot {
         LocalFileDepot(
             directory,
             naming: .init(
                 link: { (_, _, _, _) throws(SystemError) in throw SystemError(link) },
-                rename: { (_, _, _, _) throws(SystemError) in throw SystemError(rename) }))
+                rename: { (_, _, _, _) throws(SystemError) in throw SystemError(rename) },
+                replace: { (from, name, to, newName) throws(SystemError) in
+                    if let replace, try to.status(of: newName) != nil { throw SystemError(replace) }
+                    try from.rename(name, to: to, as: newName)
+                }))
+    }
+
+    /// The same directory where nothing gets from `incomplete` into `files` while the switch is on.
+    func divided(_ isDivided: Locked<Bool>) -> LocalFileDepot {
+        let check = { @Sendable (from: Directory, to: Directory) throws(SystemError) in
+            if from !== to, isDivided.withLock(\.self) { throw SystemError(EXDEV) }
+        }
+        return LocalFileDepot(
+            directory,
+            naming: .init(
+                link: { (from, name, to, newName) throws(SystemError) in
+                    try check(from, to)
+                    try from.link(name, to: to, as: newName)
+                },
+                rename: { (from, name, to, newName) throws(SystemError) in
+                    try check(from, to)
+                    try from.renameExclusively(name, to: to, as: newName)
+                },
+                replace: { (from, name, to, newName) throws(SystemError) in
+                    try check(from, to)
+                    try from.rename(name, to: to, as: newName)
+                }))
     }
 
     static func id(_ number: Int) -> DownloadID {

@@ -89,9 +89,18 @@ struct PublishingTests {
 
     @Test(
         "a share publishes files whatever its errors are called",
-        arguments: [EPERM, EOPNOTSUPP, ENOSYS, EINVAL, EACCES], [EINVAL, ENOSYS, EOPNOTSUPP])
+        arguments: [EPERM, EOPNOTSUPP, ENOSYS, EINVAL, EACCES], [EINVAL, ENOSYS, EOPNOTSUPP, EPERM, EACCES])
     func shareErrors(link: Int32, rename: Int32) async throws {
-        let depot = fixture.onShare(link: link, rename: rename)
+        try await publishes(fixture.onShare(link: link, rename: rename))
+    }
+
+    @Test("a share publishes files where nothing is renamed over another file", arguments: [EPERM, EEXIST, EACCES])
+    func shareWithoutReplacing(replace: Int32) async throws {
+        try await publishes(fixture.onShare(replace: replace))
+    }
+
+    /// Has a trial and a publication succeed, and leave nothing else.
+    private func publishes(_ depot: LocalFileDepot) async throws {
         try depot.tryPublishing(isHidden: false)
         try depot.tryPublishing(isHidden: true)
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
@@ -119,6 +128,49 @@ struct PublishingTests {
         #expect(published.path == "a (2)")
         #expect(try fixture.read("files/a") == foreign)
         #expect(try fixture.read("files/a (2)") == bytes)
+    }
+
+    @Test("a share where each name is said to be taken ends the publication, and is found out at the start")
+    func shareWithoutFreeNames() async throws {
+        let depot = fixture.onShare(link: EEXIST)
+        #expect(throws: FileError.self) { try depot.tryPublishing(isHidden: false) }
+        let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
+        let error = await #expect(throws: FinishingFailure.self) {
+            try await depot.publish(Publication(id: id, file: file, path: "a"))
+        }
+        guard case .file(let cause) = error else { throw FinishingFailure.abandoned }
+        #expect(cause.message.hasSuffix("/files/a: no name is free up to a (1000)"))
+        #expect(try fixture.names(in: "files") == [])
+    }
+
+    @Test("where no file gets from one directory into the other, that stays said, and no part file is made")
+    func dividedDirectories() async throws {
+        let isDivided = Locked(true)
+        let depot = fixture.divided(isDivided)
+        let trial = PublishingTrial(depot, patience: .zero) { _ in }
+        await trial.begin()
+        for _ in 0..<3 { #expect(await trial.failure()?.message.contains("are not on one file system") == true) }
+        #expect(throws: FileError.self) { try depot.createPart(id, keepsOthers: false) }
+        #expect(try fixture.names(in: "files") == [] && fixture.names(in: "incomplete") == [])
+        isDivided.withLock { $0 = false }
+        #expect(await trial.failure() == nil)
+        _ = try depot.createPart(id, keepsOthers: false)
+    }
+
+    @Test("the trial's file has a name as long as that of a whole part file")
+    func trialNameIsLong() throws {
+        var name = PartName(id, .max)
+        name.sha256 = SHA256.digest(of: bytes)
+        #expect(name.text.utf8.count == PartName.longest)
+        let seen = Locked<[String]>([])
+        let depot = LocalFileDepot(
+            fixture.directory,
+            naming: .init(link: { (from, name, to, newName) throws(SystemError) in
+                seen.withLock { $0.append(name) }
+                try from.link(name, to: to, as: newName)
+            }))
+        try depot.tryPublishing(isHidden: false)
+        #expect(seen.withLock { $0.map(\.utf8.count) } == [PartName.longest])
     }
 
     @Test("a crash on a share between reservation and renaming leaves no empty file, and the bytes")
