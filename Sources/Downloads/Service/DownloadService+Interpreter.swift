@@ -688,7 +688,7 @@ extension DownloadService {
     /// Determines whether anything new may start.
     private func updateGate() {
         let before = gate
-        if volume.isAway {
+        if isVolumeAway || volume.isAway {
             gate = .volume
         } else if isDiskLow {
             gate = .disk

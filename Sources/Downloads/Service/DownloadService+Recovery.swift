@@ -4,8 +4,7 @@ internal import System
 
 extension DownloadService {
     /// Takes over what the store had kept and what the last run left in the directory.
-    /// - Parameter refused: downloads whose records cannot be read.
-    func restore(_ records: [DownloadRecord], keepingPartsOf refused: Set<DownloadID>) {
+    func restore(_ records: [DownloadRecord]) {
         publisher.reserveCapacity(records.count)
         context.names.restore(FinishedNames(records.lazy.map(\.download)))
         var kept: [DownloadID: UInt64?] = [:]
@@ -39,7 +38,7 @@ extension DownloadService {
             entries[id] = entry
         }
         if lost > 0, !isVolumeRolledBack { log(.warning(bytesLost(of: lost))) }
-        tidyParts(keeping: kept, andAllOf: refused)
+        if !volume.isAway { tidyParts { kept[$0] == .some($1) } }
     }
 
     /// Tells of downloads whose bytes are not where they are looked for.
@@ -65,23 +64,18 @@ extension DownloadService {
         return record.transferCrashes != before
     }
 
-    /// Removes part files that no record counts on.
-    /// - Parameters:
-    ///   - kept: the generations that are kept.
-    ///   - refused: downloads of which all part files are kept.
-    private func tidyParts(keeping kept: [DownloadID: UInt64?], andAllOf refused: Set<DownloadID>) {
-        if volume.isAway { return }
+    /// Removes part files that no record counts on, and reservations.
+    /// - Parameter isKept: whether a download's part file of this generation is kept.
+    nonisolated func tidyParts(keeping isKept: (DownloadID, UInt64?) -> Bool) {
         do throws(FileError) {
-            try depot.removeOrphans { refused.contains($0) || kept[$0] == .some($1) }
+            try depot.removeOrphans { refused.contains($0) || isKept($0, $1) }
         } catch {
             log(.warning("cannot tidy the part files: \(error.message)"))
         }
     }
 
     /// The same in a fleet: this replica goes on with what an earlier run on its data directory owned, and shows the rest.
-    func restore(
-        _ records: [DownloadRecord], _ found: FleetContents, keepingPartsOf refused: Set<DownloadID>
-    ) throws(DownloadsStartError) {
+    func restore(_ records: [DownloadRecord], _ found: FleetContents) throws(DownloadsStartError) {
         guard let fleet else { return }
         var kept: [DownloadID: UInt64?] = [:]
         var shown: [Download] = []
@@ -113,7 +107,7 @@ extension DownloadService {
             }
         }
         publisher.restore(shown, found, fleet.transfers)
-        tidyParts(keeping: kept, andAllOf: refused)
+        if !volume.isAway { tidyParts { kept[$0] == .some($1) } }
         let (publisher, transfers, retention, inbox) = (publisher, fleet.transfers, configuration.retention, inbox)
         do throws(StoreError) {
             try fleet.start(

@@ -56,6 +56,7 @@ extension DownloadService {
     }
 
     private func volumeLost(_ reason: String) {
+        isVolumeAway = true
         log(.volume(reason))
         schedule()
         for id in Array(entries.keys) { send(.directoryAway, to: id) }
@@ -63,10 +64,18 @@ extension DownloadService {
 
     private func volumeFound(isRolledBack: Bool) async {
         depot.forgetParts()
+        // Where files get their names, so that none gets one meanwhile. What has begun anew by now is among the downloads.
+        await BlockingExecutor.publishing.run { [index] in
+            self.tidyParts { id, _ in
+                index.download(id).map { $0.state != .completed && $0.state != .cancelled } ?? false
+            }
+        }
+        await trial.begin()
         let records = entries.values.map(\.machine.record).filter(\.mayHavePart)
         let found = await BlockingExecutor.disk.run {
             records.map { ($0.id, self.recover($0, isRolledBack: isRolledBack)) }
         }
+        isVolumeAway = false
         log(.volume(nil))
         if isRolledBack { log(.warning(Self.rollback)) }
         for (id, part) in found { send(.directoryBack(part), to: id) }

@@ -30,6 +30,10 @@ public actor DownloadService {
     let volume: DownloadsVolume
     /// Whether the start has found it in an earlier state than records count on.
     let isVolumeRolledBack: Bool
+    /// Whether it is away, or has come back and is being looked through.
+    var isVolumeAway: Bool
+    /// Downloads whose records cannot be read: all their part files are kept.
+    let refused: Set<DownloadID>
     let trial: PublishingTrial
     /// Holds the speed limit over all downloads; each has its own besides.
     let speedLimiter: SpeedLimiter
@@ -204,6 +208,8 @@ public actor DownloadService {
             contents = try store.load()
             volume = DownloadsVolume(directory, known: Self.knownVolumes(contents, configuration), isShared: fleet != nil)
             isVolumeRolledBack = try volume.open()
+            isVolumeAway = volume.isAway
+            refused = Set(contents.refused.compactMap(\.id))
             depot = openDepot?(directory) ?? Self.makeDepot(directory, configuration, client, fleet, contents.fleet, log: log)
         } catch {
             throw DownloadsStartError(error.description)
@@ -313,9 +319,9 @@ public actor DownloadService {
         context.callsWebhooks = webhooks != nil
         isDiskLow = Self.isDiskLow(depot, configuration.minFree)
         if let found = contents.fleet {
-            try restore(contents.records, found, keepingPartsOf: Set(contents.refused.compactMap(\.id)))
+            try restore(contents.records, found)
         } else {
-            restore(contents.records, keepingPartsOf: Set(contents.refused.compactMap(\.id)))
+            restore(contents.records)
         }
         // Before anything is transferred again.
         if let error = await store.submit(entries.values.filter(\.wasInTransfer).map { .save($0.machine.record) }).failure() {

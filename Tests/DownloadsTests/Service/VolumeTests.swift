@@ -97,6 +97,39 @@ struct VolumeTests {
         await fixture.service.shutdown()
     }
 
+    @Test("a volume that comes back is tidied as at a start")
+    func tidiedWhenBack() async throws {
+        let (before, paused, done) = try await begin()
+        let gone = try await before.add(Self.slow + "&name=gone")
+        _ = try await before.follow(gone.id) { $0.bytesReceived > 200_000 }
+        _ = try await before.service.perform(.pause, on: gone.id)
+        await before.service.shutdown()
+        let incomplete = path + "/incomplete"
+        let kept = try names(incomplete).filter { !$0.hasPrefix("\(gone.id)") }
+        #expect(try kept.count == 1 && names(incomplete).count == 2)
+        // A run has reserved names, and has ended before it renamed the part files.
+        for (id, name) in [(paused.id, "kept.bin"), (gone.id, "gone.bin")] {
+            let identity = try #require(done.file)
+            let note = PublicationNote(
+                path: FilePath(name, in: ""), identity: identity, sha256: Array(repeating: 1, count: 32), generation: 1)
+            try Data(note.text.utf8).write(to: URL(filePath: "\(incomplete)/\(id).publishing"))
+            try Data().write(to: URL(filePath: "\(path)/files/\(name)"))
+        }
+        try unmount()
+        let after = try await service(before)
+        try await after.service.remove(gone.id, deletingFile: false)
+        let new = try await after.add("size=5000&seed=83")
+        try mount()
+        let ended = try await after.end(of: new.id)
+        #expect(ended.state == .completed)
+        #expect(try names(path + "/files") == [done.filename, ended.filename].compactMap(\.self).sorted())
+        #expect(try names(incomplete).filter { $0.hasSuffix(".part") } == kept)
+        #expect(try !names(incomplete).contains { $0.hasPrefix("\(gone.id)") })
+        _ = try await after.service.perform(.resume, on: paused.id)
+        #expect(try file(try await after.end(of: paused.id), is: Self.slow))
+        await after.service.shutdown()
+    }
+
     @Test("from one directory to another and back, no bytes of two beginnings meet")
     func thereAndBack() async throws {
         let (before, paused, _) = try await begin()
