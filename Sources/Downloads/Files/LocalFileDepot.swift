@@ -781,19 +781,34 @@ final class LocalFileDepot: FileDepot {
     }
 
     func finishedBytes() throws(FileError) -> Int64 {
-        try finishedBytes(in: files, "", depth: 0)
+        // A part file may have a second name, as one that is about to be finished: its record tells of it.
+        var seen: Set<Node> = []
+        for name in try entries(of: incomplete, incompletePath) {
+            if let status = try? incomplete.status(of: name) { seen.insert(Node(status.identity)) }
+        }
+        return try finishedBytes(in: files, "", depth: 0, &seen)
     }
 
-    private func finishedBytes(in directory: Directory, _ folder: String, depth: Int) throws(FileError) -> Int64 {
+    /// A file, whatever its name.
+    private struct Node: Hashable {
+        let device: UInt64
+        let inode: UInt64
+
+        init(_ identity: FileIdentity) { (device, inode) = (identity.device, identity.inode) }
+    }
+
+    /// - Parameter seen: files that do not count, or not again.
+    private func finishedBytes(
+        in directory: Directory, _ folder: String, depth: Int, _ seen: inout Set<Node>
+    ) throws(FileError) -> Int64 {
         var bytes: Int64 = 0
         for name in try entries(of: directory, "\(filesPath)/\(folder)") {
             guard let status = try? directory.status(of: name) else { continue }
             switch status.kind {
-            // Of two names, one is that of a part file that is about to be finished: its record tells of it.
-            case .regular: if status.links == 1 { bytes &+= status.identity.size }
+            case .regular: if status.links == 1 || seen.insert(Node(status.identity)).inserted { bytes &+= status.identity.size }
             case .directory where depth < FileNaming.deepestFolder:
                 guard let inner = try? directory.openDirectory(name) else { continue }
-                bytes &+= try finishedBytes(in: inner, folder.isEmpty ? name : "\(folder)/\(name)", depth: depth + 1)
+                bytes &+= try finishedBytes(in: inner, folder.isEmpty ? name : "\(folder)/\(name)", depth: depth + 1, &seen)
             case .directory, .other: break
             }
         }

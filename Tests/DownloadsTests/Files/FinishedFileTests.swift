@@ -15,6 +15,21 @@ struct FinishedFileTests {
         fixture = try DepotFixture()
     }
 
+    @Test("a finished file counts once, whatever other names it has, and a part file does not")
+    func finishedBytes() async throws {
+        _ = try await fixture.publish([1, 2, 3], as: "a")
+        try depot.finishPublishing(DepotFixture.id(1))
+        try FileManager.default.linkItem(atPath: fixture.path("files/a"), toPath: fixture.path("library"))
+        #expect(try depot.finishedBytes() == 3)
+        try FileManager.default.linkItem(atPath: fixture.path("files/a"), toPath: fixture.path("files/b"))
+        try fixture.write([1, 2, 3, 4], to: "files/c")
+        #expect(try depot.finishedBytes() == 7)
+        _ = try fixture.makePart([1, 2, 3, 4, 5], 2)
+        let part = fixture.path("incomplete/\(fixture.partName(2))")
+        try FileManager.default.linkItem(atPath: part, toPath: fixture.path("files/look"))
+        #expect(try depot.finishedBytes() == 7)
+    }
+
     /// What can happen to a finished file.
     struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String
