@@ -8,7 +8,7 @@ protocol FileDepot: Sendable {
     func freeBytes() throws(FileError) -> Int64
 
     /// Bytes of all finished files, whether or not a record tells of them, but for those that are just being published. May wait for the disk, and takes the longer the more there are.
-    func finishedBytes() throws(FileError) -> Int64
+    func finishedBytes() throws(FileError) -> Int128
 
     // MARK: - Part files
 

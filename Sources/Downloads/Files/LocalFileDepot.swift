@@ -780,7 +780,7 @@ final class LocalFileDepot: FileDepot {
         return try search(for: identity, in: files, "", depth: 0)
     }
 
-    func finishedBytes() throws(FileError) -> Int64 {
+    func finishedBytes() throws(FileError) -> Int128 {
         // A part file may have a second name, as one that is about to be finished: its record tells of it.
         var seen: Set<Node> = []
         for name in try entries(of: incomplete, incompletePath) {
@@ -800,15 +800,16 @@ final class LocalFileDepot: FileDepot {
     /// - Parameter seen: files that do not count, or not again.
     private func finishedBytes(
         in directory: Directory, _ folder: String, depth: Int, _ seen: inout Set<Node>
-    ) throws(FileError) -> Int64 {
-        var bytes: Int64 = 0
+    ) throws(FileError) -> Int128 {
+        var bytes: Int128 = 0
         for name in try entries(of: directory, "\(filesPath)/\(folder)") {
             guard let status = try? directory.status(of: name) else { continue }
             switch status.kind {
-            case .regular: if status.links == 1 || seen.insert(Node(status.identity)).inserted { bytes &+= status.identity.size }
+            case .regular:
+                if status.links == 1 || seen.insert(Node(status.identity)).inserted { bytes += Int128(status.identity.size) }
             case .directory where depth < FileNaming.deepestFolder:
                 guard let inner = try? directory.openDirectory(name) else { continue }
-                bytes &+= try finishedBytes(in: inner, folder.isEmpty ? name : "\(folder)/\(name)", depth: depth + 1, &seen)
+                bytes += try finishedBytes(in: inner, folder.isEmpty ? name : "\(folder)/\(name)", depth: depth + 1, &seen)
             case .directory, .other: break
             }
         }

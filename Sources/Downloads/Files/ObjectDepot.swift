@@ -62,7 +62,7 @@ final class ObjectDepot: FileDepot {
     func freeBytes() throws(FileError) -> Int64 { try local.freeBytes() }
 
     /// None that no record tells of.
-    func finishedBytes() throws(FileError) -> Int64 { 0 }
+    func finishedBytes() throws(FileError) -> Int128 { 0 }
 
     // MARK: - Part files
 

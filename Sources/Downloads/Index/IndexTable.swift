@@ -156,9 +156,9 @@ struct IndexTable: Sendable {
     }
 
     /// Counts the bytes of a download that comes, or with −1 of one that goes.
-    private mutating func count(_ download: Download, _ sign: Int64) {
-        view.keptBytes &+= sign &* download.keptBytes
-        view.finishedBytes &+= sign &* download.finishedBytes
+    private mutating func count(_ download: Download, _ sign: Int128) {
+        view.keptBytes += sign * Int128(download.keptBytes)
+        view.finishedBytes += sign * Int128(download.finishedBytes)
     }
 
     /// Takes a download away, as the next publication; returns whether it was there.
@@ -306,8 +306,8 @@ extension Download {
         switch state {
         case .completed: finishedBytes
         case .cancelled: 0
-        // What a catalogue says of it, until its origin has answered, takes no room. No file has more than a pebibyte, and sums do not overflow.
-        case .downloading: max(bytesReceived, resumable == nil ? 0 : min(bytesTotal ?? 0, 1 << 50))
+        // What a catalogue says of it, until its origin has answered, takes no room. No file has more than a pebibyte.
+        case .downloading: max(bytesReceived, resumable == nil ? 0 : min(bytesTotal ?? 0, QuotaLedger.largestClaim))
         case .queued, .paused, .retrying, .failed: bytesReceived
         }
     }

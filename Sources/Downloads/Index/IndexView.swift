@@ -14,9 +14,9 @@ struct IndexView: Sendable {
     var waiting = OrderedPlaces(by: .rank)
     var texts = SearchTexts()
     /// Bytes of finished files and of part files.
-    var keptBytes: Int64 = 0
+    var keptBytes: Int128 = 0
     /// Those of finished files among them.
-    var finishedBytes: Int64 = 0
+    var finishedBytes: Int128 = 0
     /// Changes published so far.
     var publications: UInt64 = 0
     /// What a reader has been sent that knows all this.

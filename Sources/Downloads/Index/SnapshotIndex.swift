@@ -115,18 +115,18 @@ public final class SnapshotIndex: Sendable {
         download.state == .queued ? queue.reason(for: download.url) : nil
     }
 
-    /// Bytes of finished files and of part files.
-    var keptBytes: Int64 { state.withLock { $0.table.view.keptBytes } }
+    /// Bytes of finished files and of part files. Records by another hand may tell of more than 64 bits hold.
+    var keptBytes: Int128 { state.withLock { $0.table.view.keptBytes } }
 
     /// The same without those of some downloads.
-    func keptBytes(except ids: [DownloadID]) -> Int64 {
+    func keptBytes(except ids: [DownloadID]) -> Int128 {
         state.withLock { state in
-            ids.reduce(state.table.view.keptBytes) { $0 - (state.table[$1]?.download.keptBytes ?? 0) }
+            ids.reduce(state.table.view.keptBytes) { $0 - Int128(state.table[$1]?.download.keptBytes ?? 0) }
         }
     }
 
     /// Those of finished files among them.
-    var finishedBytes: Int64 { state.withLock { $0.table.view.finishedBytes } }
+    var finishedBytes: Int128 { state.withLock { $0.table.view.finishedBytes } }
 
     // MARK: - For the events
 

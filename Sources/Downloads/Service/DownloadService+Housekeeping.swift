@@ -59,12 +59,12 @@ extension DownloadService {
     }
 
     /// Notes the bytes in the files directory, for the quota: files that no record tells of count as well.
-    func noteFinished(_ bytes: Int64) {
+    func noteFinished(_ bytes: Int128) {
         strayBytes =
             if fleet == nil {
                 max(bytes - index.finishedBytes, 0)
             } else {
-                entries.values.reduce(0) { $0 + ($1.hasClaim ? 0 : $1.machine.written.byteCount) }
+                entries.values.reduce(0) { $0 + ($1.hasClaim ? 0 : Int128($1.machine.written.byteCount)) }
             }
         schedule()
     }

@@ -397,7 +397,7 @@ extension DownloadService {
         case .showRemoval:
             // Until they are looked for again. What was removed with its record has been taken off before.
             if fleet == nil {
-                strayBytes &+= entry.machine.record.download.finishedBytes
+                strayBytes += Int128(entry.machine.record.download.finishedBytes)
                 publisher.remove(id, stamp: entry.reservedStamp ?? publisher.reserve())
             }
             entry.reservedStamp = nil
@@ -420,7 +420,7 @@ extension DownloadService {
             return remove("remove the partial bytes of", of: id) { depot throws(FileError) in try depot.removeParts(id) }
         case .removeFile(let path, let identity):
             context.names.forget(path, of: id)
-            if fleet == nil { strayBytes &-= identity.size }
+            if fleet == nil { strayBytes -= Int128(identity.size) }
             return remove("remove the file of", of: id) { depot throws(FileError) in try depot.remove(path, as: identity) }
         case .finishPublishing:
             return remove("remove the part file of", of: id) { depot throws(FileError) in
@@ -719,7 +719,7 @@ extension DownloadService {
         entry.hasClaim = false
         quota.release(entry.machine.id)
         // Until the next count.
-        if fleet != nil { strayBytes &+= entry.machine.written.byteCount }
+        if fleet != nil { strayBytes += Int128(entry.machine.written.byteCount) }
     }
 
     /// Starts queued downloads that have bytes already, in their order, as far as the quota holds without them: they were let in before.

@@ -83,7 +83,7 @@ public actor DownloadService {
     var isDiskLow = false
     /// Bytes of finished files that no record tells of, as far as they have been looked for: with a quota only. In a fleet, bytes of this
     /// replica's part files that no transfer adds to.
-    var strayBytes: Int64 = 0 {
+    var strayBytes: Int128 = 0 {
         didSet { quota.note(unrecorded: strayBytes) }
     }
     /// Queued downloads that have bytes already: under a full quota they may still be the last one that goes beyond.

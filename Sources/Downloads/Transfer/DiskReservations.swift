@@ -24,7 +24,7 @@ final class DiskReservations: Sendable {
         let failure = claims.withLock { claims -> FileError? in
             claims[id] = nil
             let wanted = max(0, total - space.allocated)
-            let free = space.fileSystem.free - Self.unwritten(claims)
+            let free = Int128(space.fileSystem.free) - Self.unwritten(claims)
             guard Self.suffices(free: free, wanted: wanted, size: space.fileSystem.size) else {
                 return FileError(.full, "\(part.path) needs \(wanted) bytes, and \(max(0, free)) are free")
             }
@@ -47,12 +47,13 @@ final class DiskReservations: Sendable {
         let space = try part.space()
         let claimed = claims.withLock { Self.unwritten($0.filter { $0.key != id }) }
         return Self.suffices(
-            free: space.fileSystem.free - claimed + bytes, wanted: max(0, total - space.allocated), size: space.fileSystem.size)
+            free: Int128(space.fileSystem.free) - claimed + Int128(bytes), wanted: max(0, total - space.allocated),
+            size: space.fileSystem.size)
     }
 
     /// Bytes that downloads have claimed, and not written yet.
-    private static func unwritten(_ claims: [DownloadID: Claim]) -> Int64 {
-        claims.values.reduce(0) { $0 + max(0, $1.total - $1.counters.received) }
+    private static func unwritten(_ claims: [DownloadID: Claim]) -> Int128 {
+        claims.values.reduce(0) { $0 + Int128(max(0, $1.total - $1.counters.received)) }
     }
 
     /// A download does not write any more.
@@ -63,12 +64,12 @@ final class DiskReservations: Sendable {
     /// Whether there is room for anything at all where a path is; true if the system does not say.
     static func hasRoom(at path: String) -> Bool {
         guard let space = try? FileSystemSpace(at: path) else { return true }
-        return suffices(free: space.free, wanted: 1, size: space.size)
+        return suffices(free: Int128(space.free), wanted: 1, size: space.size)
     }
 
     /// Whether so many bytes may be taken of those that are free on a file system of that size.
-    static func suffices(free: Int64, wanted: Int64, size: Int64) -> Bool {
+    static func suffices(free: Int128, wanted: Int64, size: Int64) -> Bool {
         // Some file systems have no size; what they have room for only writing will tell.
-        wanted == 0 || size <= 0 || free - min(margin, size / 64) >= wanted
+        wanted == 0 || size <= 0 || free - Int128(min(margin, size / 64)) >= wanted
     }
 }

@@ -5,26 +5,26 @@ final class QuotaReservations: Sendable {
     private struct State {
         var ledger: QuotaLedger
         /// Bytes that no record tells of.
-        var unrecorded: Int64 = 0
+        var unrecorded: Int128 = 0
     }
 
     private let state: Locked<State>
     /// Whether there is a quota.
     let isLimited: Bool
     /// Bytes that records tell of, but for those of these downloads.
-    private let kept: @Sendable ([DownloadID]) -> Int64
+    private let kept: @Sendable ([DownloadID]) -> Int128
 
     /// - Parameters:
     ///   - quota: in bytes; 0 is no limit.
     ///   - kept: returns the bytes that records tell of, but for those of some downloads. Must not wait.
-    init(quota: Int64 = 0, kept: @escaping @Sendable ([DownloadID]) -> Int64 = { _ in 0 }) {
+    init(quota: Int64 = 0, kept: @escaping @Sendable ([DownloadID]) -> Int128 = { _ in 0 }) {
         state = Locked(State(ledger: QuotaLedger(quota: quota)))
         isLimited = quota > 0
         self.kept = kept
     }
 
     /// Notes the bytes that no record tells of.
-    func note(unrecorded bytes: Int64) {
+    func note(unrecorded bytes: Int128) {
         state.withLock { $0.unrecorded = max(0, bytes) }
     }
 

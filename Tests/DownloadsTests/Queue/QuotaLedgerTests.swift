@@ -60,19 +60,22 @@ struct QuotaLedgerTests {
         Row(
             "lengths that nobody has", .claim(1, .max, granted: true), .claim(2, .max, granted: false),
             .claim(3, -5, granted: false), .release(1), .claim(3, -5, granted: true), .full(false)),
+        Row(
+            "records of another hand", .claim(1, .max, granted: true), .kept(.max), .full(true), .claim(2, 1, granted: false),
+            .claim(1, 1, granted: false)),
     ]
 
     @Test("what is kept and claimed stays within the quota, but for one", arguments: rows)
     func table(row: Row) {
         var ledger = QuotaLedger(quota: row.quota)
-        var kept: Int64 = 0
+        var kept: Int128 = 0
         for (number, step) in row.steps.enumerated() {
             switch step {
             case .claim(let id, let bytes, let own, let granted):
                 let result = ledger.claim(bytes, for: Self.id(id), having: own, beside: kept)
                 #expect(result == granted, "step \(number)")
             case .release(let id): ledger.release(Self.id(id))
-            case .kept(let bytes): kept = bytes
+            case .kept(let bytes): kept = Int128(bytes)
             case .full(let isFull): #expect(ledger.isFull(beside: kept) == isFull, "step \(number)")
             case .exception(let id): #expect(ledger.exception == id.map(Self.id), "step \(number)")
             }
@@ -88,7 +91,7 @@ struct QuotaLedgerTests {
         for _ in 0..<3000 {
             let id = Int(random.next() % 12)
             let isRunning = ledger.claims[Self.id(id)] != nil
-            let others = { (kept: [Int: Int64]) in kept.filter { $0.key != id }.values.reduce(0, +) }
+            let others = { (kept: [Int: Int64]) in Int128(kept.filter { $0.key != id }.values.reduce(0, +)) }
             switch random.next() % 6 {
             case 0, 1, 2:
                 let own = isRunning ? 0 : kept[id] ?? 0

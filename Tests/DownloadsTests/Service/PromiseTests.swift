@@ -461,7 +461,7 @@ final class SlowDepot: FileDepot {
         self.disk = disk
     }
 
-    func finishedBytes() throws(FileError) -> Int64 { try real.finishedBytes() }
+    func finishedBytes() throws(FileError) -> Int128 { try real.finishedBytes() }
 
     func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
         if !disk.gate.isOpen {

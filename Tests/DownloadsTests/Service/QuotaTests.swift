@@ -140,7 +140,7 @@ struct QuotaTests {
 
 extension ServiceFixture {
     /// Bytes of all finished files and part files, as records tell.
-    fileprivate var kept: Int64 { service.index.keptBytes }
+    fileprivate var kept: Int128 { service.index.keptBytes }
 
     fileprivate var completed: Int { service.index.statistics().counts[.completed] ?? 0 }
 

@@ -14,7 +14,7 @@ struct DiskTests {
             (-5, 0, 100, true), (-5, 1, 100, false), (6 << 20, 5 << 20, 8 << 20, true),
         ] as [(Int64, Int64, Int64, Bool)])
     func room(free: Int64, wanted: Int64, size: Int64, suffices: Bool) {
-        #expect(DiskReservations.suffices(free: free, wanted: wanted, size: size) == suffices)
+        #expect(DiskReservations.suffices(free: Int128(free), wanted: wanted, size: size) == suffices)
     }
 
     @Test(
