@@ -58,9 +58,10 @@ public enum CheckCommand {
         let known = report.missing > 0 ? ", \(count(report.missing, "more file")) known to be gone" : ""
         let left = report.faults.count - report.repaired
         if report.faults.isEmpty { return "\(looked)\(known): nothing \(known.isEmpty ? "" : "else ")is wrong" }
-        if left == 0 { return "\(looked)\(known): \(count(report.repaired, "fault")), all repaired" }
+        let backup = report.backup.map { "; \($0) has the records as they were" } ?? ""
+        if left == 0 { return "\(looked)\(known): \(count(report.repaired, "fault")), all repaired\(backup)" }
         let hint = !repairs && report.faults.contains { $0.remedy != nil } ? "; --repair sets right what can be" : ""
         return
-            "\(looked)\(known): \(count(left, "fault"))\(report.repaired > 0 ? ", \(report.repaired) more are repaired" : "")\(hint)"
+            "\(looked)\(known): \(count(left, "fault"))\(report.repaired > 0 ? ", \(report.repaired) more are repaired" : "")\(hint)\(backup)"
     }
 }

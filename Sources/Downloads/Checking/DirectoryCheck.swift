@@ -50,15 +50,20 @@ public final class DirectoryCheck {
             try checkRecordFile(&report, told)
             // What a damaged file tells is no ground to change anything on.
             let repairs = repairing && report.faults.isEmpty
-            var contents = try writer.load()
+            var contents = try writer.load(deliveries: .max)
             try checkVolume(contents)
             let refused = contents.refused
-            for row in refused { note(DirectoryFault(.refusedRecord, row.id, "pawl.sqlite: \(row.reason)"), &report, told) }
             if repairs, !refused.isEmpty {
-                try RecordBackup.copy(directory.databasePath, to: directory.databasePath + ".before-repair")
-                for row in refused { _ = try writer.mend(row) }
-                report.repaired += refused.count
-                contents = try writer.load()
+                report.backup = try backUp()
+                for row in refused { try writer.mend(row) }
+                contents = try writer.load(deliveries: .max)
+            }
+            let left = Dictionary(grouping: repairs ? contents.refused : [], by: \.table).mapValues { Set($0.map(\.key)) }
+            for row in refused {
+                let isLeft = left[row.table]?.contains(row.key) ?? false
+                let fault = DirectoryFault(.refusedRecord, row.id, "pawl.sqlite: \(row.reason)", isRepairable: !isLeft)
+                note(fault, &report, told)
+                if repairs, !isLeft { report.repaired += 1 }
             }
             let records = contents.records
             let names = FinishedNames(records.map(\.download))
@@ -68,6 +73,21 @@ public final class DirectoryCheck {
             throw DownloadsStartError(error)
         }
         return report
+    }
+
+    /// Copies the records before rows of them are changed, never over an earlier copy.
+    /// - Returns: the copy's name.
+    private func backUp() throws -> String {
+        let top = try Directory(opening: directory.path)
+        let first = "pawl.sqlite.before-repair"
+        var name = first
+        var number = 2
+        while try top.status(of: name) != nil {
+            name = "\(first).\(number)"
+            number += 1
+        }
+        try RecordBackup.copy(directory.databasePath, to: "\(directory.path)/\(name)")
+        return name
     }
 
     /// Files that are away are not lost.

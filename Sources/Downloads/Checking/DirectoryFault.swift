@@ -29,7 +29,7 @@ public struct DirectoryFault: Sendable, Equatable {
     /// What repairing it does, as the end of a sentence; `nil` if it cannot be repaired here.
     public let remedy: String?
 
-    init(_ kind: Kind, _ id: DownloadID?, _ detail: String, ofObject isObject: Bool = false) {
+    init(_ kind: Kind, _ id: DownloadID?, _ detail: String, ofObject isObject: Bool = false, isRepairable: Bool = true) {
         self.kind = kind
         self.id = id
         self.detail = detail
@@ -43,9 +43,9 @@ public struct DirectoryFault: Sendable, Equatable {
             case .missingBytes: "the record counts on what is there only; the rest is fetched again"
             case .orphan: "it is removed"
             case .damagedRecords: nil
-            case .refusedRecord where isObject: nil
+            case .refusedRecord where !isRepairable: nil
             case .refusedRecord:
-                "impossible values give way to safe ones, or the row is removed if nothing is left of it; pawl.sqlite.before-repair has all as it was"
+                "impossible values give way to safe ones, or the row is removed if nothing is left of it"
             }
     }
 }
@@ -64,4 +64,6 @@ public struct DirectoryReport: Sendable {
     public var faults: [DirectoryFault] = []
     /// How many of the faults have been repaired.
     public var repaired = 0
+    /// The name of the copy of the records as they were, if rows of them have been changed.
+    public var backup: String?
 }

@@ -54,7 +54,8 @@ public final class FleetCheck {
             let records = contents.records
             report.records = records.count
             for row in contents.refused {
-                let fault = DirectoryFault(.refusedRecord, row.id, "pawl.\(row.table.rawValue): \(row.reason)", ofObject: true)
+                let detail = "pawl.\(row.table.rawValue): \(row.reason)"
+                let fault = DirectoryFault(.refusedRecord, row.id, detail, isRepairable: false)
                 report.faults.append(fault)
                 told(fault)
             }

@@ -228,9 +228,7 @@ public actor DownloadService {
         where isKept(name.rawValue) && configuration.settings[name] != settings[name] {
             log(.warning("\(name.rawValue) stays \(settings[name]), as the fleet has it; PATCH /settings changes it"))
         }
-        for row in contents.refused {
-            log(.warning("a record is refused, and left as it is: \(row.reason); pawl check --repair repairs it"))
-        }
+        for line in RefusedRow.lines(for: contents.refused) { log(.warning(line)) }
         configuration.settings = settings
         let isFleet = contents.fleet != nil
         clock = ServiceClock(

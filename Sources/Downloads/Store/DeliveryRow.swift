@@ -7,6 +7,8 @@ struct DeliveryPage: Sendable {
     var deliveries: [WebhookDelivery] = []
     /// The identity of the last row that was read.
     var last: DownloadID?
+    /// Wanted rows that cannot be read.
+    var refused: [RefusedRow] = []
     /// How many rows were read.
     var rows = 0
 
@@ -25,7 +27,7 @@ enum DeliveryRow {
     /// As many rows as are read at once.
     static let pageSize = 1_000
     static let columns = "id, url, download, attempts, due_at"
-    static let loadStatement = "SELECT \(columns) FROM webhook_deliveries ORDER BY id LIMIT \(pageSize)"
+    static let loadStatement = "SELECT \(columns) FROM webhook_deliveries ORDER BY id"
     static let pageStatement = "SELECT \(columns) FROM webhook_deliveries WHERE id >= ?1 ORDER BY id LIMIT \(pageSize)"
 
     /// Puts a message into a row of `saveStatement`.
@@ -38,13 +40,17 @@ enum DeliveryRow {
         try row.put(delivery.due.millisecondsSinceEpoch)
     }
 
-    /// Adds the current row of `pageStatement` to a page, if its URL is wanted. A row that cannot be read is passed over.
+    /// Adds the current row of `pageStatement` to a page, if its URL is wanted.
     static func read(_ row: some RowDecoder, into page: inout DeliveryPage, if isWanted: (String) -> Bool) {
         page.rows += 1
-        guard let id = row.text(0).flatMap(DownloadID.init) else { return }
-        page.last = id
-        guard let url = row.text(1), isWanted(url), let delivery = try? delivery(from: row) else { return }
-        page.deliveries.append(delivery)
+        if let id = row.text(0).flatMap(DownloadID.init) { page.last = id }
+        guard row.text(1).map(isWanted) ?? true else { return }
+        do throws(StoreError) {
+            page.deliveries.append(try delivery(from: row))
+        } catch {
+            guard case .damaged(let reason) = error else { return }
+            page.refused.append(RefusedRow(table: .deliveries, key: row.key(0), reason: reason))
+        }
     }
 
     /// The message in the current row of `loadStatement`.
@@ -53,10 +59,10 @@ enum DeliveryRow {
     static func delivery(from row: some RowDecoder) throws(StoreError) -> WebhookDelivery {
         guard let id = row.text(0).flatMap(DownloadID.init), let url = row.text(1),
             let snapshot = row.blob(2).flatMap({ try? JSONValue(parsing: $0) }), let download = DownloadSnapshot.decode(snapshot),
-            (0...(1 << 31)).contains(row.integer(3))
+            let attempts = row.integer(3), (0...(1 << 31)).contains(attempts), let due = row.integer(4)
         else { throw .damaged("a message to a webhook cannot be read") }
         return WebhookDelivery(
-            id: id, url: url, download: download, attempts: Int(clamping: row.integer(3)),
-            due: Timestamp(millisecondsSinceEpoch: row.integer(4)))
+            id: id, url: url, download: download, attempts: Int(clamping: attempts),
+            due: Timestamp(millisecondsSinceEpoch: due))
     }
 }

@@ -16,13 +16,18 @@ enum DownloadRow {
         "retry_wait",
     ]
 
-    static let saveStatement =
-        "REPLACE INTO downloads (\(columns.joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
+    static let saveStatement = "REPLACE \(values)"
+    /// For a row that must not take the place of another.
+    static let insertStatement = "INSERT OR IGNORE \(values)"
+    private static let values =
+        "INTO downloads (\(columns.joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
 
-    static let loadStatement = "SELECT \(columns.joined(separator: ", ")) FROM downloads ORDER BY id"
+    private static let selection = "SELECT \(columns.joined(separator: ", ")) FROM downloads"
+    static let loadStatement = "\(selection) ORDER BY id"
     /// The ids of records whose track is no JSON text.
     static let brokenTracksStatement = "SELECT id FROM downloads WHERE track IS NOT NULL AND NOT json_valid(track)"
-    static let findStatement = "SELECT \(columns.joined(separator: ", ")) FROM downloads WHERE id = ?1"
+    static let findStatement = "\(selection) WHERE id = ?1"
+    static let findRefusedStatement = "\(selection) WHERE \(RefusedRow.Table.downloads.condition)"
 
     /// Puts a record into a row of `columns`.
     static func encode<Row: RowEncoder>(_ record: DownloadRecord, to row: inout Row) throws(Row.Failure) {
@@ -106,9 +111,9 @@ extension DownloadRow {
         mutating func record(from row: some RowDecoder) throws(StoreError) -> DownloadRecord {
             let mends = mends
             var columns = Columns(row)
-            let identifier = columns.text() ?? ""
-            guard let id = DownloadID(identifier), id.isPlausible else {
-                throw .damaged("'\(identifier)' is not a download's id")
+            let identifier = columns.text() ?? (mends ? row.blob(0).map { String(decoding: $0, as: UTF8.self) } : nil)
+            guard let id = identifier.flatMap(DownloadID.init), id.isPlausible else {
+                throw .damaged("\(row.key(0)) is not a download's id")
             }
             func required<Value>(_ value: Value?, _ column: StaticString, else safe: Value? = nil) throws(StoreError) -> Value {
                 if let value { return value }
@@ -127,14 +132,15 @@ extension DownloadRow {
                 return try time.millisecondsSinceEpoch == value || mends ? time : required(nil as Timestamp?, column)
             }
             let url = try required(columns.text(), "url")
-            let state = try required(columns.text().flatMap(DownloadState.init), "state", else: .failed)
+            var state = try required(columns.text().flatMap(DownloadState.init), "state", else: .failed)
+            var filename = columns.text()
+            if let name = filename, !FileNaming.isSafe(name) { filename = try mends ? nil : required(nil as String?, "filename") }
+            // A finished file has a name.
+            if state == .completed, filename == nil { state = try required(nil, "filename", else: .failed) }
             // Nothing but the URL tells what to do with it.
             if state != .completed, HTTPURL(url) == nil { _ = try required(nil as String?, "url") }
             var download = Download(id: id, url: url, state: state, createdAt: id.createdAt)
-            if let name = columns.text() {
-                download.filename =
-                    try mends && !FileNaming.isSafe(name) ? nil : required(FileNaming.isSafe(name) ? name : nil, "filename")
-            }
+            download.filename = filename
             download.mediaType = columns.text().map { share($0) }
             download.bytesReceived = try number(columns.integer(), in: 0...Limits.bytes, "bytes_received") ?? 0
             download.bytesTotal = try number(columns.integer(), in: 0...(.max), "bytes_total")
@@ -250,6 +256,9 @@ extension DownloadRow {
                 let length = retryWait.map { min(max(.milliseconds($0), .zero), longest) } ?? longest
                 record.retryHold = RetryHold(until: retryAt, length: length)
             }
+            if let foreign = columns.foreign, !mends {
+                throw .damaged("download \(id) has no valid \(DownloadRow.columns[Int(foreign)])")
+            }
             return record
         }
 
@@ -263,8 +272,8 @@ extension DownloadRow {
 
     /// What a release can have written.
     private enum Limits {
-        /// More than any file has, so that sums do not overflow: an exbibyte.
-        static let bytes: Int64 = 1 << 60
+        /// More than any file has.
+        static let bytes = QuotaLedger.largestClaim
         static let count: Int64 = 1 << 31
         /// Revisions and event ids.
         static let changes: Int64 = 1 << 62
@@ -276,22 +285,21 @@ extension DownloadRow {
     private struct Columns<Row: RowDecoder> {
         private let row: Row
         private var next: Int32 = 0
+        /// The first column that has a value of another type than it should have.
+        private(set) var foreign: Int32?
 
         init(_ row: Row) { self.row = row }
 
-        private mutating func advance() -> Int32 {
-            defer { next += 1 }
-            return next
+        private mutating func advance<Value>(_ value: (Int32) -> Value?) -> Value? {
+            let found = value(next)
+            if found == nil, foreign == nil, !row.isNull(next) { foreign = next }
+            next += 1
+            return found
         }
 
-        mutating func text() -> String? { row.text(advance()) }
-        mutating func blob() -> [UInt8]? { row.blob(advance()) }
-
-        mutating func integer() -> Int64? {
-            let column = advance()
-            return row.isNull(column) ? nil : row.integer(column)
-        }
-
+        mutating func text() -> String? { advance(row.text) }
+        mutating func blob() -> [UInt8]? { advance(row.blob) }
+        mutating func integer() -> Int64? { advance(row.integer) }
         mutating func boolean() -> Bool? { integer().map { $0 != 0 } }
     }
 }

@@ -27,13 +27,13 @@ enum IdempotencyRow {
     static func record(
         from row: some RowDecoder, current: (DownloadID) throws(StoreError) -> Download?
     ) throws(StoreError) -> IdempotencyRecord {
-        guard let key = row.text(0), let digest = row.blob(1), let text = row.text(2),
+        guard let key = row.text(0), let digest = row.blob(1), let text = row.text(2), let time = row.integer(3),
             let items = (try? JSONValue(parsing: text.utf8))?.array
         else { throw .damaged("an idempotency key cannot be read") }
         var outcomes: [Addition.Outcome] = []
         for item in items { outcomes.append(try decode(item, current)) }
         return IdempotencyRecord(
-            key: key, digest: digest, outcomes: outcomes, createdAt: Timestamp(millisecondsSinceEpoch: row.integer(3)))
+            key: key, digest: digest, outcomes: outcomes, createdAt: Timestamp(millisecondsSinceEpoch: time))
     }
 
     private static func encode(_ outcome: Addition.Outcome) -> JSONValue {

@@ -45,7 +45,7 @@ struct JSONRowDecoder: RowDecoder {
     }
 
     func isNull(_ column: Int32) -> Bool { value(column).isNull }
-    func integer(_ column: Int32) -> Int64 { value(column).integer ?? 0 }
+    func integer(_ column: Int32) -> Int64? { value(column).integer }
     func text(_ column: Int32) -> String? { value(column).string }
     func blob(_ column: Int32) -> [UInt8]? { value(column).string.flatMap { Hexadecimal.decode($0.utf8) } }
 }

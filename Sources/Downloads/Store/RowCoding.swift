@@ -7,13 +7,19 @@ protocol RowEncoder {
     mutating func put(_ value: [UInt8]?) throws(Failure)
 }
 
-/// A row that was read. Columns count from 0.
+/// A row that was read. Columns count from 0. A value of another type than the one asked for is `nil`, as null is; so is text that is
+/// not UTF-8.
 protocol RowDecoder {
     func isNull(_ column: Int32) -> Bool
-    /// 0 for null.
-    func integer(_ column: Int32) -> Int64
+    func integer(_ column: Int32) -> Int64?
     func text(_ column: Int32) -> String?
     func blob(_ column: Int32) -> [UInt8]?
+    /// A row's key, whatever it holds.
+    func key(_ column: Int32) -> RefusedRow.Key
+}
+
+extension RowDecoder {
+    func key(_ column: Int32) -> RefusedRow.Key { RefusedRow.Key(bytes: Array((text(column) ?? "").utf8)) }
 }
 
 /// Binds values to consecutive parameters of a statement.

@@ -47,7 +47,7 @@ import Glibc
     /// The first column of the first row as a number; 0 if there is none.
     func number(_ sql: String) throws(SQLiteError) -> Int64 {
         let statement = try prepare(sql)
-        return try statement.step() ? statement.integer(0) : 0
+        return try statement.step() ? statement.integer(0) ?? 0 : 0
     }
 
     /// The first column of the first row as text.
@@ -182,6 +182,12 @@ extension SQLiteStatement {
         try check(code)
     }
 
+    /// Binds the parameters of ``RefusedRow/Table/condition``.
+    func bind(_ key: RefusedRow.Key) throws(SQLiteError) {
+        try bind(1, key.bytes)
+        try bind(2, key.isBlob ? 1 : 0)
+    }
+
     private func check(_ code: Int32) throws(SQLiteError) {
         if code != PAWL_SQLITE_OK { throw connection.error(code) }
     }
@@ -190,22 +196,32 @@ extension SQLiteStatement {
 // MARK: - Columns
 
 extension SQLiteStatement {
-    func isNull(_ column: Int32) -> Bool {
-        unsafe sqlite3_column_type(handle, column) == PAWL_SQLITE_NULL
+    // SQLite converts what has another type: a text is no number, but it would become one.
+    private func holds(_ type: Int, _ column: Int32) -> Bool {
+        unsafe Int(sqlite3_column_type(handle, column)) == type
     }
 
-    func integer(_ column: Int32) -> Int64 {
-        unsafe sqlite3_column_int64(handle, column)
+    func isNull(_ column: Int32) -> Bool { holds(PAWL_SQLITE_NULL, column) }
+
+    func integer(_ column: Int32) -> Int64? {
+        holds(PAWL_SQLITE_INTEGER, column) ? unsafe sqlite3_column_int64(handle, column) : nil
     }
 
     func text(_ column: Int32) -> String? {
-        guard let bytes = unsafe sqlite3_column_text(handle, column) else { return nil }
+        guard holds(PAWL_SQLITE_TEXT, column), let bytes = unsafe sqlite3_column_text(handle, column) else { return nil }
         let count = unsafe Int(sqlite3_column_bytes(handle, column))
-        return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+        return unsafe String(validating: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
     func blob(_ column: Int32) -> [UInt8]? {
-        if isNull(column) { return nil }
+        holds(PAWL_SQLITE_BLOB, column) ? bytes(column) : nil
+    }
+
+    func key(_ column: Int32) -> RefusedRow.Key {
+        RefusedRow.Key(isBlob: holds(PAWL_SQLITE_BLOB, column), bytes: bytes(column))
+    }
+
+    private func bytes(_ column: Int32) -> [UInt8] {
         // SQLite gives no address for an empty blob.
         guard let bytes = unsafe sqlite3_column_blob(handle, column) else { return [] }
         let count = unsafe Int(sqlite3_column_bytes(handle, column))

@@ -47,7 +47,7 @@ final class StoreWriter {
     func emptyLog() -> Bool {
         // One row: whether somebody was in the way, pages in the log, and how many of them are in the file.
         guard let row = try? connection.prepare("PRAGMA wal_checkpoint(PASSIVE)"), (try? row.step()) == true else { return false }
-        return row.integer(1) > 0 && row.integer(2) == row.integer(1)
+        return row.integer(1) ?? 0 > 0 && row.integer(2) == row.integer(1)
     }
 
     private func apply(_ change: StoreChange) throws(SQLiteError) {
@@ -117,28 +117,38 @@ final class StoreWriter {
         }
     }
 
-    /// Repairs a refused row: columns with impossible values get safe ones. A row that says nothing then is removed.
-    /// - Returns: the mended record; `nil` if the row was removed.
-    func mend(_ row: RefusedRow) throws(StoreError) -> DownloadRecord? {
+    /// Repairs a refused row: columns with impossible values get safe ones. A row that says nothing then is removed, and so is one with
+    /// the identity of another.
+    func mend(_ row: RefusedRow) throws(StoreError) {
         try StoreError.translating {
-            if row.table == .downloads {
-                var reader = DownloadRow.Reader(mending: true)
-                let rows = try connection.prepare(DownloadRow.findStatement)
-                try rows.bind(1, row.key)
-                if try rows.step(), var record = try? reader.record(from: rows) {
-                    rows.reset()
-                    if record.download.state == .failed, record.download.error == nil {
-                        record.download.error = DownloadFailure(.ioError, "the record was found damaged, and repaired")
-                    }
-                    try commit([.save(record)])
-                    return record
-                }
+            let mended = row.table == .downloads ? try mendedRecord(row.key) : nil
+            let removal = try connection.prepare("DELETE FROM \(row.table.rawValue) WHERE \(row.table.condition)")
+            try removal.bind(row.key)
+            let insertion = try connection.prepare(DownloadRow.insertStatement)
+            try connection.transaction { () throws(SQLiteError) in
+                try removal.run()
+                guard let mended else { return }
+                var row = SQLiteRowEncoder(insertion)
+                try DownloadRow.encode(mended, to: &row)
+                try insertion.run()
+            } failure: {
+                $0
             }
-            let removal = try connection.prepare("DELETE FROM \(row.table.rawValue) WHERE \(row.table.key) = ?1")
-            try removal.bind(1, row.key)
-            try removal.run()
-            return nil
         }
+    }
+
+    private func mendedRecord(_ key: RefusedRow.Key) throws(SQLiteError) -> DownloadRecord? {
+        var reader = DownloadRow.Reader(mending: true)
+        let rows = try connection.prepare(DownloadRow.findRefusedStatement)
+        try rows.bind(key)
+        guard try rows.step(), var record = try? reader.record(from: rows) else { return nil }
+        if record.download.state == .failed, record.download.error == nil {
+            record.download.error = DownloadFailure(.ioError, "the record was found damaged, and repaired")
+            // It may have counted as a finished one.
+            record.download.bytesReceived = Coverage(record.segments).byteCount
+            (record.download.sha256Bytes, record.download.file, record.download.fileMissing) = (nil, nil, false)
+        }
+        return record
     }
 
     /// A page of the messages to webhooks, from an identity on: those with a wanted URL.
@@ -160,7 +170,8 @@ final class StoreWriter {
     }
 
     /// Reads everything, records in order of creation.
-    func load() throws(StoreError) -> StoredContents {
+    /// - Parameter deliveries: how many messages to webhooks are read at most.
+    func load(deliveries mostDeliveries: Int = DeliveryRow.pageSize) throws(StoreError) -> StoredContents {
         try StoreError.translating {
             var contents = StoredContents()
             let count = try connection.number("SELECT count(*) FROM downloads")
@@ -169,7 +180,7 @@ final class StoreWriter {
             var reader = DownloadRow.Reader()
             let rows = try connection.prepare(DownloadRow.loadStatement)
             while try rows.step() {
-                try contents.reading(.downloads, rows.text(0)) { contents throws(StoreError) in
+                try contents.reading(.downloads, rows.key(0)) { contents throws(StoreError) in
                     if let id = rows.text(0), broken.contains(id) { throw .damaged("download \(id) has no valid track") }
                     let record = try reader.record(from: rows)
                     contents.events.newest = max(contents.events.newest, record.download.stamp)
@@ -178,7 +189,7 @@ final class StoreWriter {
             }
             let events = try connection.prepare(EventHistoryRow.loadStatement)
             while try events.step() {
-                try contents.reading(.events, events.text(3)) { contents throws(StoreError) in
+                try contents.reading(.events, events.key(3)) { contents throws(StoreError) in
                     try EventHistoryRow.read(events, into: &contents.events)
                 }
             }
@@ -188,14 +199,16 @@ final class StoreWriter {
             }
             let keys = try connection.prepare(IdempotencyRow.loadStatement)
             while try keys.step() {
-                try contents.reading(.keys, keys.text(0)) { contents throws(StoreError) in
+                try contents.reading(.keys, keys.key(0)) { contents throws(StoreError) in
                     contents.idempotencyRecords.append(
                         try IdempotencyRow.record(from: keys) { id throws(StoreError) in try records([id]).first?.download })
                 }
             }
             let deliveries = try connection.prepare(DeliveryRow.loadStatement)
-            while try deliveries.step() {
-                try contents.reading(.deliveries, deliveries.text(0)) { contents throws(StoreError) in
+            var left = mostDeliveries
+            while left > 0, try deliveries.step() {
+                left -= 1
+                try contents.reading(.deliveries, deliveries.key(0)) { contents throws(StoreError) in
                     contents.deliveries.append(try DeliveryRow.delivery(from: deliveries))
                 }
             }

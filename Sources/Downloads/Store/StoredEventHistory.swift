@@ -41,16 +41,15 @@ enum EventHistoryRow {
     ///
     /// - Throws: `StoreError.damaged` if a column holds what was never written there.
     static func read(_ row: some RowDecoder, into history: inout StoredEventHistory) throws(StoreError) {
-        let identifier = row.text(2)
-        let id = identifier.flatMap { DownloadID($0) }
-        guard (0...largestEpoch).contains(row.integer(0)), (0...(1 << 62)).contains(row.integer(1)),
-            identifier == nil || id != nil
+        let id = row.text(2).flatMap { DownloadID($0) }
+        guard let epoch = row.integer(0), let sequence = row.integer(1), (0...largestEpoch).contains(epoch),
+            (0...(1 << 62)).contains(sequence), id != nil || row.isNull(2)
         else {
             // What it tells of is not known: neither are all removals before the next row.
             (history.knownSince, history.removals) = (nil, [])
             throw .damaged("an event of the history cannot be read")
         }
-        let stamp = EventID(epoch: UInt64(clamping: row.integer(0)), sequence: UInt64(clamping: row.integer(1)))
+        let stamp = EventID(epoch: UInt64(clamping: epoch), sequence: UInt64(clamping: sequence))
         history.newest = max(history.newest, stamp)
         if history.knownSince == nil { history.knownSince = stamp }
         guard let id else { return }

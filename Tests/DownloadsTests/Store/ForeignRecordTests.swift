@@ -20,11 +20,13 @@ struct ForeignRecordTests {
         return scene
     }
 
-    private func start(_ path: String) async throws -> (DownloadService, [String]) {
+    private func start(_ path: String, quota: Int64 = 0) async throws -> (DownloadService, [String]) {
         let warnings = Waiter<[String]>([])
         var configuration = DownloadsConfiguration(
             dataDirectory: path, destinationGuard: DestinationGuard(allowsPrivate: true, allowed: []))
-        configuration.retention.completed = .seconds(1 << 30)
+        // Nothing is old enough.
+        configuration.retention.completed = .seconds(1 << 36)
+        configuration.quota = quota
         // Nothing is transferred.
         configuration.maxConcurrent = 0
         let service = try await DownloadService(
@@ -55,7 +57,13 @@ struct ForeignRecordTests {
             ("event_epoch = 4611686018427387904", "event_epoch"),
             ("headers = '[[\"a\",\"b\\r\\nc: d\"]]'", "headers"),
             ("file_identity = '1:1:9223372036854775807:1'", "file_identity"), ("filename = '../../etc/passwd'", "filename"),
-            ("state = 'asleep'", "state"), ("url = 'no url'", "url"),
+            ("state = 'asleep'", "state"), ("url = 'no url'", "url"), ("bytes_received = (1 << 50) + 1", "bytes_received"),
+            // Other types.
+            ("speed_limit = '1:1'", "speed_limit"), ("revision = 1.5", "revision"), ("file_missing = x'31'", "file_missing"),
+            ("labels = CAST('[\"a\"]' AS BLOB)", "labels"), ("track_name = CAST(x'ff' AS TEXT)", "track_name"),
+            ("sha256 = 'text'", "sha256"), ("url = CAST(url AS BLOB)", "url"), ("retry_wait = 'soon'", "retry_wait"),
+            // A finished file has a name.
+            ("state = 'completed', filename = NULL", "filename"),
         ])
     func refusal(_ change: String, _ column: String) async throws {
         let id = fullRecord().id
@@ -100,28 +108,217 @@ struct ForeignRecordTests {
         await again.shutdown()
     }
 
-    @Test("whatever number stands in whatever column, loading, starting, listing and checking end well")
-    func extremes() async throws {
-        let numbers: [Int64] = [.min, .min + 1, -1, 0, 1, 1 << 31, 1 << 53, 1 << 60, 1 << 62, .max - 1, .max]
-        let texts = ["''", "'x'", "'[]'", "'{}'", "'[[0,1,9223372036854775807]]'", "x'00ff'", "'NaN'", "1e999", "NULL"]
+    @Test(
+        "a row whose key is no text or no identity is refused by name, and check removes it",
+        arguments: [
+            ("downloads", "id", "x'0001'", "x'0001'"), ("downloads", "id", "'a' || char(10)", "x'610a'"),
+            ("downloads", "id", "CAST(x'fffe' AS TEXT)", "x'fffe'"), ("downloads", "id", "'7ZZZZZZZZZZZZZZZZZZZZZZZZZ'", "7ZZZ"),
+            ("webhook_deliveries", "id", "x'0001'", "x'0001'"),
+            ("webhook_deliveries", "id", "CAST(x'ff' AS TEXT)", "x'ff'"),
+            ("webhook_deliveries", "id", "replace(hex(zeroblob(9999)), '0', 'k')", "'kkkk"),
+            ("idempotency_keys", "key", "x'0001'", "x'0001'"), ("idempotency_keys", "key", "CAST(x'ff' AS TEXT)", "x'ff'"),
+            ("idempotency_keys", "request_digest", "'text'", "'key0"), ("event_history", "removed_id", "x'00'", "number '3'"),
+        ])
+    func oddKey(_ table: String, _ column: String, _ value: String, _ name: String) async throws {
+        let scene = try await scene("SELECT 1")
+        let path = scene.path + "/pawl.sqlite"
+        try Self.addRows(path)
+        try Self.copyRow(path, table, column, value)
+        let (service, warnings) = try await start(scene.path)
+        #expect(warnings.filter { $0.contains("refused") }.map { $0.contains(name) && $0.utf8.count < 300 } == [true])
+        await service.shutdown()
+        let rows = try SQLiteConnection(path: path).number("SELECT count(*) FROM \(table)")
+        let report = try DirectoryCheck(path: scene.path).run(repairing: true)
+        #expect(report.repaired == report.faults.count && report.faults.contains { $0.detail.contains(name) })
+        #expect(try SQLiteConnection(path: path).number("SELECT count(*) FROM \(table)") == rows - 1)
+        #expect(try DirectoryCheck(path: scene.path).run(repairing: true).faults.isEmpty)
+    }
+
+    @Test("a record with an identity in a blob is refused, and gets it as text, unless another record has it")
+    func blobIdentity() async throws {
+        let scene = try await scene("UPDATE downloads SET id = CAST(id AS BLOB), labels = '[\"blob\"]'")
+        let store = try scene.open()
+        try await store.write([.save(sampleRecord(2, state: .paused))])
+        await store.close()
+        let (service, warnings) = try await start(scene.path)
+        #expect(warnings.count { $0.contains("x'") && $0.contains("download's id") } == 2)
+        #expect(service.index.page(ListQuery()).items.map(\.id) == [sampleRecord(2).id])
+        await service.shutdown()
+        let report = try DirectoryCheck(path: scene.path).run(repairing: true)
+        #expect(report.repaired == report.faults.count && report.faults.count { $0.kind == .refusedRecord } == 2)
+        let (again, after) = try await start(scene.path)
+        #expect(after.isEmpty)
+        #expect(again.index.download(fullRecord().id)?.labels == ["blob"])
+        #expect(again.index.download(sampleRecord(2).id)?.labels == [])
+        await again.shutdown()
+    }
+
+    @Test("a repair keeps the copy of an earlier one, and says how its own is called")
+    func backups() async throws {
+        let scene = try await scene("UPDATE downloads SET attempts = -1")
+        let path = scene.path + "/pawl.sqlite"
+        #expect(try DirectoryCheck(path: scene.path).run(repairing: true).backup == "pawl.sqlite.before-repair")
+        try SQLiteConnection(path: path).execute("UPDATE downloads SET attempts = -2")
+        #expect(try DirectoryCheck(path: scene.path).run(repairing: false).backup == nil)
+        #expect(try DirectoryCheck(path: scene.path).run(repairing: true).backup == "pawl.sqlite.before-repair.2")
+        for (name, attempts) in [("", -1), (".2", -2)] as [(String, Int64)] {
+            let copy = try SQLiteConnection(path: path + ".before-repair" + name)
+            #expect(try copy.number("SELECT max(attempts) FROM downloads") == attempts)
+        }
+    }
+
+    @Test("of many refused rows the first ones are named, and the others counted")
+    func manyRefused() async throws {
+        let scene = try await scene("SELECT 1")
+        let path = scene.path + "/pawl.sqlite"
+        try Self.addRows(path)
+        try SQLiteConnection(path: path).execute(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+            INSERT INTO idempotency_keys SELECT 'bad' || i, x'00', 'no outcomes', 1 FROM n
+            """)
+        let (service, warnings) = try await start(scene.path)
+        #expect(warnings.count { $0.contains("'bad") } == 20)
+        #expect(warnings.count { $0.hasPrefix("480 more rows of idempotency_keys") } == 1)
+        await service.shutdown()
+    }
+
+    @Test("bytes whose sum 64 bits do not hold are counted, with a quota and without", arguments: [0, 5 << 30] as [Int64])
+    func hugeSums(quota: Int64) async throws {
+        let scene = try await scene(
+            "UPDATE downloads SET bytes_received = 1 << 50, state = 'completed', filename = 'a', file_missing = 0")
+        let columns = DownloadRow.columns.map { $0 == "id" ? "substr(id, 1, 20) || printf('%06d', i + 1000)" : $0 }
+        try SQLiteConnection(path: scene.path + "/pawl.sqlite").execute(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 8200)
+            INSERT INTO downloads (\(DownloadRow.columns.joined(separator: ", ")))
+            SELECT \(columns.joined(separator: ", ")) FROM n, (SELECT * FROM downloads ORDER BY id LIMIT 1)
+            """)
+        let (service, warnings) = try await start(scene.path, quota: quota)
+        #expect(!warnings.contains { $0.contains("refused") })
+        #expect(service.index.keptBytes == 8202 << 50)
+        let ledger = await service.quota
+        #expect(ledger.isFull == (quota > 0))
+        await service.shutdown()
+    }
+
+    // MARK: - Anything
+
+    /// Values of all types, as SQL.
+    private static let values: [String] = {
+        let numbers: [Int64] = [.min, .min + 1, -1, 0, 1, 16, 1 << 31, 1 << 50, 1 << 53, 1 << 60, 1 << 62, .max - 1, .max]
+        let texts = [
+            "", "x", "[]", "{}", "null", "[[0,1,9223372036854775807]]", "[[0,null,5]]", "[\"a\"]", "NaN", "1:1",
+            "1:1:1125899906842624:1", "http://127.0.0.1:9/", "a.", "[[\"a\",\"b\"]]", "completed", "queued", "retrying", "paused",
+            "io-error", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", "01AN4Z07BY79KA1307SR9X4MV3",
+        ]
+        let others = [
+            "'a' || char(10)", "'a' || char(0) || 'b'", "x''", "x'00ff'", "x'3a'", "CAST(x'ff' AS TEXT)", "CAST('1' AS BLOB)",
+            "1e999",
+            "1.5", "NULL",
+        ]
+        return numbers.map { "\($0)" } + texts.map { "'\($0)'" } + others
+    }()
+
+    @Test(
+        "whatever the columns hold, what is loaded can be changed, saved and loaded again, and two repairs leave no fault",
+        arguments: [0, 5 << 30] as [Int64])
+    func anything(quota: Int64) async throws {
         var random = SystemRandom()
-        for column in DownloadRow.columns where column != "id" {
-            let values = [numbers.randomElement(using: &random).map(String.init), texts.randomElement(using: &random)].compactMap(
-                \.self)
-            for value in values {
-                // Some columns take no null.
-                guard let scene = try? await scene("UPDATE downloads SET \(column) = \(value)") else { continue }
-                let (service, _) = try await start(scene.path)
-                await service.start()
-                for download in service.index.page(ListQuery()).items {
-                    _ = try? await service.change(download.id, DownloadChange())
-                    _ = try? await service.perform(.pause, on: download.id)
-                    _ = try? await service.perform(.cancel, on: download.id)
-                    _ = (download.progress, download.etaSeconds, DownloadSnapshot.encode(download))
+        let scene = try StoreScene()
+        let store = try scene.open()
+        var record = fullRecord()
+        record.webhook = "http://127.0.0.1:9/"
+        try await store.write([.save(record), .save(sampleRecord(2, state: .paused)), .beginEpoch(1_763_717_520_001)])
+        await store.close()
+        let path = scene.path + "/pawl.sqlite"
+        try Self.addRows(path)
+        for table in ["downloads", "event_history", "idempotency_keys", "webhook_deliveries", "settings"] {
+            let columns = try SQLiteConnection(path: path).prepare("SELECT name FROM pragma_table_info('\(table)')")
+            while try columns.step() {
+                guard let column = columns.text(0) else { continue }
+                for value in Self.values.shuffled(using: &random).prefix(6) {
+                    // Later than the sound rows, and later than the copies before it.
+                    let key = DownloadID(value: sampleRecord(100).id.value + UInt128(random.next() >> 1))
+                    // The number of an event is one in any case.
+                    try? Self.copyRow(path, table, column, value, key: "'\(key)'")
                 }
-                await service.shutdown()
-                _ = try DirectoryCheck(path: scene.path).run(repairing: true)
             }
         }
+        let states = DownloadState.allCases.map { "'\($0.rawValue)'" }
+        for (number, state) in states.enumerated() {
+            // What cannot be read stays so.
+            try SQLiteConnection(path: path).execute(
+                "UPDATE downloads SET state = \(state) WHERE typeof(state) = 'text' AND abs(random()) % \(states.count) = \(number)"
+            )
+        }
+        func contents() async throws -> (ids: Set<DownloadID>, refused: Set<String>) {
+            let store = try scene.open()
+            let contents = try store.load()
+            await store.close()
+            return (Set(contents.records.map(\.id)), Set(contents.refused.map(\.reason)))
+        }
+        let before = try await contents()
+        for _ in 0..<2 {
+            let (service, _) = try await start(scene.path, quota: quota)
+            await service.start()
+            await withTaskGroup { group in
+                for id in before.ids {
+                    let commands = [DownloadCommand.pause, .resume, .retry, .cancel].shuffled(using: &random).prefix(3)
+                    group.addTask {
+                        var change = DownloadChange()
+                        change.labels = ["changed"]
+                        _ = try? await service.change(id, change)
+                        for command in commands { _ = try? await service.perform(command, on: id) }
+                        guard let download = service.index.download(id) else { return }
+                        _ = (download.progress, download.etaSeconds, DownloadSnapshot.encode(download))
+                    }
+                }
+            }
+            _ = (service.index.statistics(), service.index.page(ListQuery()))
+            await service.shutdown()
+            let after = try await contents()
+            #expect(before.ids.subtracting(after.ids) == [])
+            #expect(after.refused.subtracting(before.refused) == [])
+        }
+        for isSecond in [false, true] {
+            let report = try DirectoryCheck(path: scene.path).run(repairing: true)
+            #expect(report.faults.count == report.repaired)
+            if isSecond { #expect(report.faults == []) }
+        }
+        let (service, warnings) = try await start(scene.path, quota: quota)
+        #expect(!warnings.contains { $0.contains("refused") })
+        await service.shutdown()
+    }
+
+    /// Adds a sound row to each of the other tables.
+    private static func addRows(_ path: String) throws {
+        let delivery = WebhookDelivery(
+            id: sampleRecord(9).id, url: "http://127.0.0.1:9/", download: sampleRecord(2).download, attempts: 0, due: .now())
+        try StoreWriter(SQLiteConnection(path: path)).commit([
+            .keepDelivery(delivery), .remember(IdempotencyRecord(key: "key", digest: [1], outcomes: [], createdAt: .now())),
+            .remove(sampleRecord(8).id, stamp: EventID(epoch: 1_763_717_520_001, sequence: 1)),
+            .set(name: "name", value: "value"),
+        ])
+    }
+
+    /// Copies the last row of a table, with another value in a column; nothing happens if the column does not take it.
+    private static func copyRow(_ path: String, _ table: String, _ column: String, _ value: String, key: String? = nil) throws {
+        let connection = try SQLiteConnection(path: path)
+        let rows = try connection.prepare("SELECT name, pk FROM pragma_table_info('\(table)')")
+        var names: [String] = []
+        var values: [String] = []
+        while try rows.step() {
+            guard let name = rows.text(0) else { continue }
+            names.append(name)
+            let isKey = rows.integer(1) == 1
+            let fresh = table == "event_history" ? "max(number) + 1" : key ?? "substr(\(name), 1, 20) || '00000A'"
+            values.append(name == column ? value : isKey ? fresh : name)
+        }
+        try connection.execute(
+            """
+            INSERT OR IGNORE INTO \(table) (\(names.joined(separator: ", ")))
+            SELECT \(values.joined(separator: ", ")) FROM \(table) ORDER BY 1 DESC LIMIT 1
+            """)
     }
 }

@@ -98,8 +98,9 @@ extension RecordStore {
 /// Records for tests: the number decides everything.
 func sampleRecord(_ number: Int, state: DownloadState = .queued) -> DownloadRecord {
     let id = DownloadID(value: UInt128(1_763_717_520_000 + UInt64(number)) << 80 | UInt128(number))
-    return DownloadRecord(
-        Download(id: id, url: "https://example.com/files/\(number).bin", state: state, createdAt: id.createdAt))
+    var download = Download(id: id, url: "https://example.com/files/\(number).bin", state: state, createdAt: id.createdAt)
+    if state == .completed { download.filename = "\(number).bin" }
+    return DownloadRecord(download)
 }
 
 /// A record in which every column holds something of its own.

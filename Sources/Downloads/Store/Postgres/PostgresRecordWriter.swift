@@ -574,7 +574,7 @@ extension PostgresRecordWriter {
             defer { try? connection.execute("COMMIT", within: options.limit) }
             let owner = Int32(DownloadRow.columns.count)
             try each(Statements.load) { row in
-                try contents.reading(.downloads, row.text(0)) { contents throws(StoreError) in
+                try contents.reading(.downloads, row.key(0)) { contents throws(StoreError) in
                     let record = try reader.record(from: row)
                     if row.integer(owner) == run { fleet.owned.insert(record.id) }
                     if row.integer(owner + 1) == run { fleet.turns.insert(record.id) }
@@ -585,12 +585,12 @@ extension PostgresRecordWriter {
                 if let name = row.text(0), let value = row.text(1) { contents.settings[name] = value }
             }
             try each(Statements.keys) { row in
-                try contents.reading(.keys, row.text(0)) { contents throws(StoreError) in
+                try contents.reading(.keys, row.key(0)) { contents throws(StoreError) in
                     contents.idempotencyRecords.append(try IdempotencyRow.record(from: row) { _ throws(StoreError) in nil })
                 }
             }
             try each(Statements.deliveries(of: run)) { row in
-                try contents.reading(.deliveries, row.text(0)) { contents throws(StoreError) in
+                try contents.reading(.deliveries, row.key(0)) { contents throws(StoreError) in
                     contents.deliveries.append(try DeliveryRow.delivery(from: row))
                 }
             }
@@ -606,7 +606,7 @@ extension PostgresRecordWriter {
                 fleet.epoch = (UInt64($0.text(0) ?? "") ?? 0) << 16 | history
             }
             try each(Statements.secret) { fleet.secret = Array(($0.text(0) ?? "").utf8) }
-            try each(Statements.clock) { fleet.base = UInt64(clamping: $0.integer(0)) }
+            try each(Statements.clock) { fleet.base = UInt64(clamping: $0.integer(0) ?? 0) }
             try each(Statements.recent) { row in
                 guard let id = row.text(1).flatMap(DownloadID.init) else { throw StoreError.damaged("a change cannot be read") }
                 var download: Download?
@@ -616,7 +616,7 @@ extension PostgresRecordWriter {
                     // Its record is refused as well. The numbers of changes have no gaps.
                     log(.warning("a change to download \(id) is refused: \(error)"))
                 }
-                fleet.recent.append(FleetChange(sequence: UInt64(clamping: row.integer(0)), id: id, download: download))
+                fleet.recent.append(FleetChange(sequence: UInt64(clamping: row.integer(0) ?? 0), id: id, download: download))
             }
         }
         fleet.recent.reverse()

@@ -69,7 +69,7 @@ struct PostgresRowDecoder: RowDecoder {
     let row: PostgresRow
 
     func isNull(_ column: Int32) -> Bool { row.isNull(Int(column)) }
-    func integer(_ column: Int32) -> Int64 { row.integer(Int(column)) ?? 0 }
+    func integer(_ column: Int32) -> Int64? { row.integer(Int(column)) }
     func text(_ column: Int32) -> String? { row.text(Int(column)) }
     func blob(_ column: Int32) -> [UInt8]? { row.bytes(Int(column)) }
 }
