@@ -29,6 +29,10 @@ actor WebhookDispatcher {
     private var suspects: Set<DownloadID>
     /// Suspects that wait for their turn.
     private var heldSuspects = 0
+    /// Rows that cannot be read and were told of.
+    private var refused: Set<RefusedRow.Key>
+    /// Others of which the log is told when the store was read to its end.
+    private var untold: [RefusedRow] = []
     private var isStarted = false
     private var isStopping = false
 
@@ -43,12 +47,14 @@ actor WebhookDispatcher {
     private static let slowness: Duration = .seconds(5)
     /// So many departures are remembered at least, while the store is not read.
     private static let keptDepartures = 10_000
+    /// So many rows that cannot be read are remembered at most. Of others the log is not told.
+    private static let keptRefusals = 10_000
     /// The pause before the store is read again after it has failed.
     private static let loadingPause: Duration = .seconds(1)
 
     init(
         sender: any WebhookSender, store: any RecordStore, policy: WebhookPolicy, journal: TransferJournal? = nil,
-        limits: WebhookQueue.Limits = .init(),
+        limits: WebhookQueue.Limits = .init(), refused: Set<RefusedRow.Key> = [],
         log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) {
         self.sender = sender
@@ -56,6 +62,7 @@ actor WebhookDispatcher {
         self.policy = policy
         self.journal = journal
         self.log = log
+        self.refused = refused
         // A run that was killed counts against no message.
         suspects = journal.map { $0.isMarked ? Set($0.found.keys) : [] } ?? []
         queue = WebhookQueue(limits: limits)
@@ -220,6 +227,15 @@ actor WebhookDispatcher {
             unread = [next, reread].compactMap(\.self).min()
             reread = nil
         }
+        tell(of: page?.refused ?? [])
         pump()
+    }
+
+    /// Tells the log of rows that cannot be read, of each once.
+    private func tell(of rows: [RefusedRow]) {
+        for row in rows where refused.count < Self.keptRefusals && refused.insert(row.key).inserted { untold.append(row) }
+        guard unread == nil else { return }
+        for line in RefusedRow.lines(for: untold) { log(.warning(line)) }
+        untold = []
     }
 }

@@ -78,6 +78,39 @@ struct WebhookDispatcherTests {
         #expect(try scene.contentsAfterCrash().deliveries.count == all.count - wanted.count)
     }
 
+    @Test("messages that cannot be read are told of once, also behind those that a start reads, and the others are delivered")
+    func unreadable() async throws {
+        let scene = try StoreScene()
+        let store = try scene.open()
+        let count = DeliveryRow.pageSize + 100
+        try await store.write((1...count).map { .keepDelivery(delivery($0, to: $0 == 1 ? "dead.example" : "h.example")) })
+        try SQLiteConnection(path: scene.path + "/pawl.sqlite").execute(
+            """
+            UPDATE webhook_deliveries SET attempts = -1
+            WHERE id IN (SELECT id FROM webhook_deliveries ORDER BY id DESC LIMIT 50) OR id = '\(delivery(2, to: "").id)'
+            """)
+        let refused = try store.load().refused
+        #expect(refused.map(\.key.description) == ["'\(delivery(2, to: "").id)'"])
+        let receivers = Receivers()
+        let lines = Waiter<[String]>([])
+        let dispatcher = WebhookDispatcher(
+            sender: receivers, store: store, policy: WebhookPolicy(),
+            // The store is read again and again.
+            limits: WebhookQueue.Limits(concurrent: 20, keptPerHost: 400, kept: 500), refused: Set(refused.map(\.key))
+        ) { event in
+            if case .warning(let text) = event { lines.update { $0.append(text) } }
+        }
+        await dispatcher.start()
+        #expect(try await receivers.sent.wait { $0.count >= count - 52 }.count == count - 52)
+        await dispatcher.read(from: DownloadID(value: 0))
+        let told = try await lines.wait { $0.count >= 21 }
+        await dispatcher.stop()
+        #expect(told.count { $0.contains("a message to a webhook cannot be read (id '") } == 20)
+        #expect(told.last == "30 more rows of webhook_deliveries are refused; pawl check names them")
+        #expect(lines.value.count == 21)
+        await store.close()
+    }
+
     @Test("a message that was under way at three crashes is discarded, and one at a killed run is not", arguments: [true, false])
     func crashes(isMarked: Bool) async throws {
         let scene = try StoreScene()
