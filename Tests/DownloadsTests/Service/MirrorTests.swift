@@ -88,7 +88,7 @@ struct MirrorTests {
     func replaced(size: Int, segments: Int) async throws {
         let fixture = try await ServiceFixture { $0.segments = segments }
         let done = try await finished(
-            fixture, "size=\(size)&seed=82&etag=a&fault=reset@300000;times=1,404;from=2", mirrors: ["size=\(size)&seed=83&etag=b"]
+            fixture, "size=\(size)&seed=82&etag=a&fault=reset@300000;times=1,404;from=2", mirrors: ["size=\(size)&seed=83&etag=b&pace=20000000"]
         )
         #expect(done.state == .completed, "\(String(describing: done.error))")
         #expect(try fixture.file(done, is: "size=\(size)&seed=83"))
