@@ -528,6 +528,7 @@ final class LocalFileDepot: FileDepot {
         if !isHidden { division.withLock { $0 = nil } }
         try clear()
         // After a power loss nothing but finished files has a name among them.
+        guard !isHidden else { return }
         try describing("write to", targetPath) { () throws(SystemError) in try target.synchronize() }
     }
 
