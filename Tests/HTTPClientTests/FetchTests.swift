@@ -146,13 +146,6 @@ struct FetchTests {
         #expect(response.head.contentLength == nil)
     }
 
-    @Test("Connections are used again")
-    func connectionsAreReused() async throws {
-        let origin = try ScriptedOrigin { _ in [.response(body: [1])] }
-        for _ in 0..<20 { _ = try await client.fetch(ClientRequest(origin), bodyLimit: 10) }
-        #expect(origin.connectionCount == 1)
-    }
-
     @Test("A body may be as large as the limit", arguments: [(100, true), (99, false), (0, false)])
     func bodyMayReachLimit(limit: Int, fits: Bool) async throws {
         let body = [UInt8](repeating: 7, count: 100)
