@@ -50,15 +50,16 @@ public final class DirectoryCheck {
             try checkRecordFile(&report, told)
             // What a damaged file tells is no ground to change anything on.
             let repairs = repairing && report.faults.isEmpty
-            var contents = try writer.load(deliveries: .max)
+            var contents = try writer.load()
             try checkVolume(contents)
-            let refused = contents.refused
+            let refused = try contents.refused + writer.refusedDeliveries()
             if repairs, !refused.isEmpty {
                 report.backup = try backUp()
                 for row in refused { try writer.mend(row) }
-                contents = try writer.load(deliveries: .max)
+                contents = try writer.load()
             }
-            let left = Dictionary(grouping: repairs ? contents.refused : [], by: \.table).mapValues { Set($0.map(\.key)) }
+            let unrepaired = try repairs && !refused.isEmpty ? contents.refused + writer.refusedDeliveries() : []
+            let left = Dictionary(grouping: unrepaired, by: \.table).mapValues { Set($0.map(\.key)) }
             for row in refused {
                 let isLeft = left[row.table]?.contains(row.key) ?? false
                 let fault = DirectoryFault(.refusedRecord, row.id, "pawl.sqlite: \(row.reason)", isRepairable: !isLeft)

@@ -302,9 +302,7 @@ public actor DownloadService {
             log(.warning("cannot note what is in transfer, in case of a crash: \(error)"))
         }
         webhooks = webhookSender.map { [store, journal] in
-            WebhookDispatcher(
-                sender: $0, store: store, policy: configuration.webhookPolicy, journal: journal,
-                refused: Set(contents.refused.filter { $0.table == .deliveries }.map(\.key)), log: log)
+            WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, journal: journal, log: log)
         }
         // In a fleet, whoever has a turn may start.
         queue = DownloadQueue(

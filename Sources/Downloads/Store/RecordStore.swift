@@ -42,8 +42,6 @@ struct StoredContents: Sendable {
     var settings: [String: String] = [:]
     /// What became of requests with a key, the oldest first.
     var idempotencyRecords: [IdempotencyRecord] = []
-    /// Messages to webhooks that have not been delivered, the oldest first, at most ``DeliveryRow/pageSize``.
-    var deliveries: [WebhookDelivery] = []
     var events = StoredEventHistory()
     /// Rows that hold what was never written there. They are left as they are.
     var refused: [RefusedRow] = []

@@ -169,9 +169,20 @@ final class StoreWriter {
         return found
     }
 
-    /// Reads everything, records in order of creation.
-    /// - Parameter deliveries: how many messages to webhooks are read at most.
-    func load(deliveries mostDeliveries: Int = DeliveryRow.pageSize) throws(StoreError) -> StoredContents {
+    /// Rows of messages to webhooks that cannot be read.
+    func refusedDeliveries() throws(StoreError) -> [RefusedRow] {
+        try StoreError.translating {
+            var contents = StoredContents()
+            let rows = try connection.prepare(DeliveryRow.loadStatement)
+            while try rows.step() {
+                try contents.reading(.deliveries, rows.key(0)) { _ throws(StoreError) in _ = try DeliveryRow.delivery(from: rows) }
+            }
+            return contents.refused
+        }
+    }
+
+    /// Reads everything but messages to webhooks, records in order of creation.
+    func load() throws(StoreError) -> StoredContents {
         try StoreError.translating {
             var contents = StoredContents()
             let count = try connection.number("SELECT count(*) FROM downloads")
@@ -202,14 +213,6 @@ final class StoreWriter {
                 try contents.reading(.keys, keys.key(0)) { contents throws(StoreError) in
                     contents.idempotencyRecords.append(
                         try IdempotencyRow.record(from: keys) { id throws(StoreError) in try records([id]).first?.download })
-                }
-            }
-            let deliveries = try connection.prepare(DeliveryRow.loadStatement)
-            var left = mostDeliveries
-            while left > 0, try deliveries.step() {
-                left -= 1
-                try contents.reading(.deliveries, deliveries.key(0)) { contents throws(StoreError) in
-                    contents.deliveries.append(try DeliveryRow.delivery(from: deliveries))
                 }
             }
             return contents

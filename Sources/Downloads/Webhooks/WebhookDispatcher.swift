@@ -30,7 +30,7 @@ actor WebhookDispatcher {
     /// Suspects that wait for their turn.
     private var heldSuspects = 0
     /// Rows that cannot be read and were told of.
-    private var refused: Set<RefusedRow.Key>
+    private var refused: Set<RefusedRow.Key> = []
     /// Others of which the log is told when the store was read to its end.
     private var untold: [RefusedRow] = []
     private var isStarted = false
@@ -54,7 +54,7 @@ actor WebhookDispatcher {
 
     init(
         sender: any WebhookSender, store: any RecordStore, policy: WebhookPolicy, journal: TransferJournal? = nil,
-        limits: WebhookQueue.Limits = .init(), refused: Set<RefusedRow.Key> = [],
+        limits: WebhookQueue.Limits = .init(),
         log: @escaping @Sendable (DownloadLogEvent) -> Void
     ) {
         self.sender = sender
@@ -62,7 +62,6 @@ actor WebhookDispatcher {
         self.policy = policy
         self.journal = journal
         self.log = log
-        self.refused = refused
         // A run that was killed counts against no message.
         suspects = journal.map { $0.isMarked ? Set($0.found.keys) : [] } ?? []
         queue = WebhookQueue(limits: limits)

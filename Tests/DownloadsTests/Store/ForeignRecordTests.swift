@@ -20,7 +20,14 @@ struct ForeignRecordTests {
         return scene
     }
 
-    private func start(_ path: String, quota: Int64 = 0) async throws -> (DownloadService, [String]) {
+    private struct NoReceiver: WebhookSender {
+        func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int { throw .connectionFailed("there is none") }
+    }
+
+    /// - Parameter awaitsRefusal: whether a row is refused once the service has started: messages to webhooks are read then.
+    private func start(
+        _ path: String, quota: Int64 = 0, awaitsRefusal: Bool = false
+    ) async throws -> (DownloadService, [String]) {
         let warnings = Waiter<[String]>([])
         var configuration = DownloadsConfiguration(
             dataDirectory: path, destinationGuard: DestinationGuard(allowsPrivate: true, allowed: []))
@@ -30,9 +37,13 @@ struct ForeignRecordTests {
         // Nothing is transferred.
         configuration.maxConcurrent = 0
         let service = try await DownloadService(
-            configuration: configuration, client: try HTTPClient(configuration: ClientConfiguration())
+            configuration: configuration, client: try HTTPClient(configuration: ClientConfiguration()), webhooks: NoReceiver()
         ) { event in
             if case .warning(let text) = event { warnings.update { $0.append(text) } }
+        }
+        if awaitsRefusal {
+            await service.start()
+            try await warnings.wait { $0.contains { $0.contains("refused") } }
         }
         return (service, warnings.value)
     }
@@ -98,7 +109,7 @@ struct ForeignRecordTests {
         ])
     func otherTables(_ statement: String) async throws {
         let scene = try await scene(statement)
-        let (service, warnings) = try await start(scene.path)
+        let (service, warnings) = try await start(scene.path, awaitsRefusal: statement.contains("webhook_deliveries"))
         #expect(warnings.count { $0.contains("refused") } == 1)
         #expect(service.index.page(ListQuery()).total == 2)
         await service.shutdown()
@@ -124,7 +135,7 @@ struct ForeignRecordTests {
         let path = scene.path + "/pawl.sqlite"
         try Self.addRows(path)
         try Self.copyRow(path, table, column, value)
-        let (service, warnings) = try await start(scene.path)
+        let (service, warnings) = try await start(scene.path, awaitsRefusal: table == "webhook_deliveries")
         #expect(warnings.filter { $0.contains("refused") }.map { $0.contains(name) && $0.utf8.count < 300 } == [true])
         await service.shutdown()
         let rows = try SQLiteConnection(path: path).number("SELECT count(*) FROM \(table)")

@@ -538,7 +538,7 @@ import Testing
         let contents = try second.load()
         #expect(contents.fleet?.owned == [record.id])
         #expect(contents.records.map(portrait) == [portrait(record), portrait(sampleRecord(2))])
-        #expect(contents.deliveries.map(\.id) == [delivery.id])
+        #expect(try second.deliveries(from: DownloadID(value: 0)) { _ in true }.deliveries.map(\.id) == [delivery.id])
         try other.commit([], isRepeated: false)
     }
 

@@ -51,12 +51,21 @@ final class StoreScene {
             defer { other.close() }
             return try other.load()
         }
+        return try GroupCommitStore(DataDirectory(path: copy())).load()
+    }
+
+    /// The first page of the messages to webhooks that another run would find if this one ended now.
+    func deliveriesAfterCrash() throws -> [WebhookDelivery] {
+        try SQLiteRecordWriter(DataDirectory(path: copy())).deliveries(from: DownloadID(value: 0)) { _ in true }.deliveries
+    }
+
+    private func copy() throws -> String {
         let copy = temporary.path + "/copy-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
         for name in ["pawl.sqlite", "pawl.sqlite-wal"] where FileManager.default.fileExists(atPath: path + "/" + name) {
             try FileManager.default.copyItem(atPath: path + "/" + name, toPath: copy + "/" + name)
         }
-        return try GroupCommitStore(DataDirectory(path: copy)).load()
+        return copy
     }
 }
 

@@ -130,9 +130,6 @@ struct WebhookTests {
     private func pending(_ fixture: ServiceFixture) async throws -> [WebhookDelivery] {
         let copy = try TemporaryDirectory()
         try fixture.copyRecords(to: copy.path)
-        let store = try GroupCommitStore(DataDirectory(path: copy.path))
-        let deliveries = try store.load().deliveries
-        await store.close()
-        return deliveries
+        return try SQLiteRecordWriter(DataDirectory(path: copy.path)).deliveries(from: DownloadID(value: 0)) { _ in true }.deliveries
     }
 }

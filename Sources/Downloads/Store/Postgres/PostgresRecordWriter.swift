@@ -589,11 +589,6 @@ extension PostgresRecordWriter {
                     contents.idempotencyRecords.append(try IdempotencyRow.record(from: row) { _ throws(StoreError) in nil })
                 }
             }
-            try each(Statements.deliveries(of: run)) { row in
-                try contents.reading(.deliveries, row.key(0)) { contents throws(StoreError) in
-                    contents.deliveries.append(try DeliveryRow.delivery(from: row))
-                }
-            }
             var isRestored = false
             try each(Statements.identity) { row in
                 fleet.database = row.text(0) ?? ""
@@ -684,15 +679,6 @@ extension PostgresRecordWriter {
             SELECT \(DeliveryRow.columns) FROM pawl.webhook_deliveries WHERE owner = $1::bigint AND id >= $2
                 ORDER BY id LIMIT \(DeliveryRow.pageSize)
             """)
-        /// The first page, for a cursor, which takes no values.
-        static func deliveries(of run: Int64) -> PostgresStatement {
-            PostgresStatement(
-                "first_deliveries",
-                """
-                SELECT \(DeliveryRow.columns) FROM pawl.webhook_deliveries WHERE owner = \(run)
-                    ORDER BY id LIMIT \(DeliveryRow.pageSize)
-                """)
-        }
         static let timeline = PostgresStatement("timeline", "SELECT timeline_id FROM pg_control_checkpoint()")
         static let asynchronousStandbys = PostgresStatement(
             "standbys",
