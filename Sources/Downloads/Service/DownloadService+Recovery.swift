@@ -12,8 +12,7 @@ extension DownloadService {
         for var record in records {
             let id = record.id
             record.download.expiresAt = configuration.retention.expiry(of: record.download)
-            guard record.download.state != .completed, let url = HTTPURL(record.download.url) else {
-                if record.download.state != .completed { log(.warning("\(id) has no usable URL")) }
+            if record.download.state == .completed {
                 publisher.restore(record.download)
                 continue
             }
@@ -28,7 +27,8 @@ extension DownloadService {
             }
             if !written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
             publisher.restore(record.download)
-            guard record.download.state.isLive else { continue }
+            // Those of all that are not completed were looked at when they were read.
+            guard record.download.state.isLive, let url = HTTPURL(record.download.url) else { continue }
             if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
             let entry = Entry(
                 DownloadMachine(

@@ -24,8 +24,6 @@ enum DownloadRow {
 
     private static let selection = "SELECT \(columns.joined(separator: ", ")) FROM downloads"
     static let loadStatement = "\(selection) ORDER BY id"
-    /// The ids of records whose track is no JSON text.
-    static let brokenTracksStatement = "SELECT id FROM downloads WHERE track IS NOT NULL AND NOT json_valid(track)"
     static let findStatement = "\(selection) WHERE id = ?1"
     static let findRefusedStatement = "\(selection) WHERE \(RefusedRow.Table.downloads.condition)"
 
@@ -171,7 +169,7 @@ extension DownloadRow {
                 download.speedLimit = limit
             }
             if let track = columns.text() {
-                // It is shown as it is. An object has braces; parsing all of them would take seconds at a start: see `brokenTracks`.
+                // It is shown as it is. An object has braces; parsing all of them would take seconds at a start: SQLite looks at them.
                 let hasBraces = track.utf8.first == UInt8(ascii: "{") && track.utf8.last == UInt8(ascii: "}")
                 if hasBraces, !mends || (try? JSONValue(parsing: track.utf8)) != nil {
                     download.track = Array(track.utf8)
@@ -290,16 +288,29 @@ extension DownloadRow {
 
         init(_ row: Row) { self.row = row }
 
-        private mutating func advance<Value>(_ value: (Int32) -> Value?) -> Value? {
-            let found = value(next)
-            if found == nil, foreign == nil, !row.isNull(next) { foreign = next }
+        private mutating func advance(found: Bool) {
+            if !found, foreign == nil, !row.isNull(next) { foreign = next }
             next += 1
-            return found
         }
 
-        mutating func text() -> String? { advance(row.text) }
-        mutating func blob() -> [UInt8]? { advance(row.blob) }
-        mutating func integer() -> Int64? { advance(row.integer) }
+        mutating func text() -> String? {
+            let value = row.text(next)
+            advance(found: value != nil)
+            return value
+        }
+
+        mutating func blob() -> [UInt8]? {
+            let value = row.blob(next)
+            advance(found: value != nil)
+            return value
+        }
+
+        mutating func integer() -> Int64? {
+            let value = row.integer(next)
+            advance(found: value != nil)
+            return value
+        }
+
         mutating func boolean() -> Bool? { integer().map { $0 != 0 } }
     }
 }

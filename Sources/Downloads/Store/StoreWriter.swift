@@ -162,11 +162,16 @@ final class StoreWriter {
         }
     }
 
-    private func brokenTracks() throws(SQLiteError) -> Set<String> {
-        var found: Set<String> = []
-        let rows = try connection.prepare(DownloadRow.brokenTracksStatement)
-        while try rows.step() { if let id = rows.text(0) { found.insert(id) } }
-        return found
+    /// Refuses a record whose track is no JSON text. SQLite reads one in a fraction of the time that ``JSONValue`` takes.
+    /// - Parameter validity: tells whether its parameter is JSON.
+    private func checkTrack(of record: DownloadRecord, _ validity: SQLiteStatement) throws(StoreError) {
+        guard let track = record.download.track else { return }
+        let isValid = try StoreError.translating {
+            try validity.bind(1, track)
+            defer { validity.reset() }
+            return try validity.step() && validity.integer(0) == 1
+        }
+        if !isValid { throw .damaged("download \(record.id) has no valid track") }
     }
 
     /// Rows of messages to webhooks that cannot be read.
@@ -175,7 +180,8 @@ final class StoreWriter {
             var contents = StoredContents()
             let rows = try connection.prepare(DeliveryRow.loadStatement)
             while try rows.step() {
-                try contents.reading(.deliveries, rows.key(0)) { _ throws(StoreError) in _ = try DeliveryRow.delivery(from: rows) }
+                try contents.reading(.deliveries, rows.key(0)) { _ throws(StoreError) in _ = try DeliveryRow.delivery(from: rows)
+                }
             }
             return contents.refused
         }
@@ -187,13 +193,13 @@ final class StoreWriter {
             var contents = StoredContents()
             let count = try connection.number("SELECT count(*) FROM downloads")
             contents.records.reserveCapacity(Int(clamping: count))
-            let broken = try brokenTracks()
+            let validity = try connection.prepare("SELECT json_valid(CAST(?1 AS TEXT))")
             var reader = DownloadRow.Reader()
             let rows = try connection.prepare(DownloadRow.loadStatement)
             while try rows.step() {
                 try contents.reading(.downloads, rows.key(0)) { contents throws(StoreError) in
-                    if let id = rows.text(0), broken.contains(id) { throw .damaged("download \(id) has no valid track") }
                     let record = try reader.record(from: rows)
+                    try checkTrack(of: record, validity)
                     contents.events.newest = max(contents.events.newest, record.download.stamp)
                     contents.records.append(record)
                 }

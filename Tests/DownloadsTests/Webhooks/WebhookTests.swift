@@ -130,6 +130,7 @@ struct WebhookTests {
     private func pending(_ fixture: ServiceFixture) async throws -> [WebhookDelivery] {
         let copy = try TemporaryDirectory()
         try fixture.copyRecords(to: copy.path)
-        return try SQLiteRecordWriter(DataDirectory(path: copy.path)).deliveries(from: DownloadID(value: 0)) { _ in true }.deliveries
+        return try SQLiteRecordWriter(DataDirectory(path: copy.path)).deliveries(from: DownloadID(value: 0)) { _ in true }
+            .deliveries
     }
 }
