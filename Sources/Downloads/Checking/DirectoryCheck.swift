@@ -91,7 +91,7 @@ public final class DirectoryCheck {
         return name
     }
 
-    /// Files that are away are not lost.
+    /// Refuses to check files whose volume is away: they are not lost.
     private func checkVolume(_ contents: StoredContents) throws {
         guard directory.downloadsPath != directory.path else { return }
         let known = KnownVolumes(contents.settings[KnownVolumes.settingName] ?? "")

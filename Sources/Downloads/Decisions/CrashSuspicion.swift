@@ -7,7 +7,7 @@ enum CrashSuspicion {
     static let limit = 3
     /// How long a transfer has to wait for its first byte to be suspect without a mark.
     static let patience: Duration = .seconds(1)
-    /// How long a transfer that brings bytes has to run until the next suspect may begin.
+    /// The time that a transfer which brings bytes runs before the next suspect begins.
     static let probation: Duration = .seconds(10)
     /// Sentence for users of a download that was paused for it.
     static let message =

@@ -78,7 +78,7 @@ public enum FileNaming {
             }
             let (stem, whole) = split(name)
             let suffix = whole.dropFirst()
-            // A session's name may follow: `a.jsp;jsessionid=1`.
+            // A session id may follow: `a.jsp;jsessionid=1`.
             if ScriptExtensions.contains(suffix.prefix { $0 != ";" }) {
                 self = .script
             } else if suffix.contains(where: \.isLetter) {

@@ -24,7 +24,7 @@ final class DownloadsVolume: Sendable {
         var reason: String?
         /// The directory that was open last, while it has no marker by which to recognise it.
         var unmarked: FileIdentity?
-        /// Why it has none.
+        /// Why the marker could not be written.
         var failure: FileError?
     }
 
@@ -33,7 +33,7 @@ final class DownloadsVolume: Sendable {
     /// Whether the directory is apart from the data directory, so that it can be away.
     let isApart: Bool
 
-    /// Whether another replica goes on with what is lost here, so that part files of a directory that is not known are of no use.
+    /// Whether the service is a replica: other replicas go on with its downloads, so that unknown part files are of no use.
     private let isShared: Bool
 
     init(_ directory: DataDirectory, known: KnownVolumes, isShared: Bool) {
@@ -81,7 +81,7 @@ final class DownloadsVolume: Sendable {
         }
     }
 
-    /// Why the directory that is open has no marker; `nil` if it has one.
+    /// Why the marker of the open directory could not be written; `nil` if it was.
     var markerFailure: FileError? { state.withLock { $0.failure } }
 
     /// Writes the marker. What has no room for it is used all the same, and marked later.

@@ -5,7 +5,7 @@ struct VolumeMarker: Sendable, Equatable {
     /// Rises whenever the service notes that it goes on with the directory.
     var epoch: UInt64
 
-    /// The most that is read, so that many can follow it.
+    /// The largest epoch that is accepted. It leaves enough for later ones.
     private static let largestEpoch: UInt64 = 1 << 62
 
     /// The marker as it stands in its file: one line of 61 bytes.
@@ -34,9 +34,9 @@ struct VolumeMarker: Sendable, Equatable {
 
 /// The downloads directories that the records have been used with, and which state of each they know. Pure.
 ///
-/// A directory that is at a known path and lacks its marker is away: its volume is not mounted, or another one is. A directory at
-/// another path is taken as it is, since the operator has named it, unless it has part files of other records. An older epoch than the known one means that the directory was put
-/// back to an earlier state, so that part files may lack bytes which records count on.
+/// A directory at a known path that lacks its marker is away: its volume is not mounted, or another one is. A directory at another path
+/// is used, since the operator has named it, unless it has the marker and part files of another service. An older epoch than the known
+/// one means that the directory was put back to an earlier state, so that part files may lack bytes which records count on.
 struct KnownVolumes: Sendable, Equatable {
     /// One of them.
     struct Volume: Sendable, Equatable {
@@ -97,7 +97,7 @@ struct KnownVolumes: Sendable, Equatable {
             if isPathKnown { return .away("\(path) has the marker of another directory") }
             if hasParts() {
                 return .away(
-                    "\(path) has part files of other records, and their marker: empty the marker (.pawl) to give them up")
+                    "\(path) has the marker and part files of another service: empty the marker (.pawl) to discard them")
             }
             return .use(VolumeMarker(id: marker.id, epoch: marker.epoch + 1), isRolledBack: false)
         case .approval: return .use(VolumeMarker(), isRolledBack: false)

@@ -60,7 +60,7 @@ final class LocalFileDepot: FileDepot {
     private let naming: Naming
     private let waiting = Locked(Waiting())
     private let parts = Locked(Parts())
-    /// Why no file gets from the one directory into the other, if a trial has found that.
+    /// The reason that no file can be moved from `incomplete` to `files`, if a trial has found one.
     private let division = Locked<FileError?>(nil)
     /// Downloads that may have a note.
     private let notes = Locked<Set<DownloadID>>([])
@@ -409,7 +409,7 @@ final class LocalFileDepot: FileDepot {
     /// How often a folder is made again that goes away before a file gets its name in it.
     private static let mostLosses = 4
 
-    /// How many names are tried. The promised one was free when the transfer began: where so many are not, the file system errs.
+    /// The most names that are tried. The promised name was free when the transfer began, so more taken names mean a fault of the file system.
     private static let mostNames = 1000
 
     /// Returns whether the name was free.
@@ -472,7 +472,7 @@ final class LocalFileDepot: FileDepot {
         } catch {
             guard try isReserved() else { throw error }
         }
-        // Some file systems rename over nothing.
+        // Some file systems do not rename over a file.
         try directory.remove(newName)
         if try directory.status(of: newName) != nil { throw SystemError.alreadyExists }
         try naming.replace(incomplete, name, directory, newName)

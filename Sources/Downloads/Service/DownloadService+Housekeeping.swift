@@ -87,7 +87,7 @@ extension DownloadService {
         if isOnProbation != isKeepingTrustedTime {
             isKeepingTrustedTime = isOnProbation
             if isOnProbation { log(.warning("the clock is ahead of the time known so far: nothing expires by it for now")) }
-            // After a clock that was set back, records have times that lie ahead.
+            // If the clock was set back instead, records have times in the future.
             let isReached = !isOnProbation && time >= timeAhead
             _ = store.submit([isReached ? .set(name: StoredContents.trustedTimeName, value: nil) : Self.keep(trustedTime: time)])
         }

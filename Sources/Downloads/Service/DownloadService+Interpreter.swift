@@ -479,7 +479,7 @@ extension DownloadService {
         guard let batch = group else { return }
         group = nil
         if batch.changes.isEmpty { return }
-        // No record has a time that is not trusted before the store tells of the trusted one.
+        // The store has the trusted time before a record with a later one.
         trustedTime()
         hasSavedRecords = true
         let inbox = inbox

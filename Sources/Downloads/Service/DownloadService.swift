@@ -49,7 +49,7 @@ public actor DownloadService {
     var isKeepingTrustedTime = false
     /// Whether records have been saved since the downloads directory was last noted to go on.
     var hasSavedRecords = false
-    /// The latest time by which records may have been saved while it was not trusted.
+    /// The latest time that records may have been saved with while the clock was not trusted.
     var timeAhead = Timestamp(millisecondsSinceEpoch: 0)
 
     /// Downloads that are live, or that something is under way for.
@@ -291,7 +291,7 @@ public actor DownloadService {
         }
         if let reason = volume.reason { log(.volume(reason)) } else { await trial.begin() }
         if let failure = volume.markerFailure {
-            log(.warning("it will not be noticed that the volume of the downloads directory is away: \(failure.message)"))
+            log(.warning("a start will not notice that the volume of the downloads directory is away: \(failure.message)"))
         }
         if isVolumeRolledBack { log(.warning(Self.rollback)) }
         speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now))

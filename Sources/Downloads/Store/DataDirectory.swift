@@ -94,7 +94,7 @@ final class DataDirectory: Sendable {
         return marker.id == id
     }
 
-    /// Which directory the path of the downloads directory leads to; `nil` if there is none.
+    /// The identity of the directory at the path of the downloads directory; `nil` if there is none.
     func downloadsIdentity() -> FileIdentity? { try? Directory(opening: downloadsPath).status().identity }
 
     /// Reads the marker of the downloads directory.
@@ -126,7 +126,7 @@ final class DataDirectory: Sendable {
                 unsafe try file.write(bytes.span.bytes, at: 0)
                 return try file.synchronizeData()
             }
-            // An empty marker would approve any directory.
+            // An empty marker approves any directory, so none is left where writing fails.
             let name = Self.markerName + ".new"
             try top.remove(name)
             do throws(SystemError) {

@@ -22,13 +22,13 @@ struct RefusedRow: Sendable {
         }
     }
 
-    /// What names a row, as it is stored: another hand may have written anything there.
+    /// The key of a row as stored. Another program may have written any type and any bytes.
     struct Key: Sendable, Hashable, CustomStringConvertible {
         var isBlob = false
-        /// Those of the blob or of the text; a number's are its digits.
+        /// The bytes of the blob or the text; for a number, its digits.
         let bytes: [UInt8]
 
-        /// What people find the row by: a quoted text without control characters, or else a blob as SQL has it; not longer than a line.
+        /// The key for a log line: quoted text without control characters, or else a blob in SQL's notation. It has 64 bytes of the key at most.
         var description: String {
             let start = bytes.prefix(64)
             let end = start.count < bytes.count ? "…" : ""
@@ -57,10 +57,10 @@ struct RefusedRow: Sendable {
     /// The download, if it is one's record and the identity can be read.
     var id: DownloadID? { table == .downloads ? DownloadID(parsing: key.bytes[...]) : nil }
 
-    /// As many rows of a table are told of one by one.
+    /// The most rows of a table that have a log line each.
     private static let tellable = 20
 
-    /// What a log tells of rows: a line for each of the first ones of a table, and one for the others.
+    /// Log lines for rows: one for each of the first rows of a table, and one with the number of the others.
     static func lines(for rows: [RefusedRow]) -> [String] {
         Dictionary(grouping: rows, by: \.table).sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { table, rows in
             rows.prefix(tellable).map { "a record is refused, and left as it is: \($0.reason); pawl check --repair repairs it" }

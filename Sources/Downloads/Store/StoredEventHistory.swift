@@ -12,14 +12,14 @@ struct StoredEventHistory: Sendable {
     /// What names the next run: more than any run before, also if the clock was set back.
     func nextEpoch(now: Timestamp) -> UInt64 {
         let now = UInt64(clamping: now.millisecondsSinceEpoch)
-        // A row by another hand: its epoch has no room for many runs after it.
+        // Another program has written the epoch: it leaves too few for later runs.
         return newest.epoch < EventHistoryRow.largestEpoch / 2 ? max(newest.epoch + 1, now) : now
     }
 }
 
 /// A run's beginning or a removal as a row of the table, and back.
 enum EventHistoryRow {
-    /// The most that is read, so that many runs can follow it.
+    /// The largest epoch that is accepted. It leaves enough for later runs.
     static let largestEpoch: Int64 = 1 << 61
 
     static let insertStatement = "INSERT INTO event_history (epoch, sequence, removed_id) VALUES (?1, ?2, ?3)"

@@ -12,42 +12,33 @@ actor WebhookDispatcher {
     private let journal: TransferJournal?
     private let log: @Sendable (DownloadLogEvent) -> Void
     private var queue: WebhookQueue
-    private var attempts: [DownloadID: Attempt] = [:]
+    private var attempts: [DownloadID: Task<Void, Never>] = [:]
     private var alarm: Task<Void, Never>?
     /// Reads messages from the store.
     private var loading: Task<Void, Never>?
     /// The identity from which on messages of any receiver have to be read; `nil`: there are none.
     private var unread: DownloadID?
-    /// The same, for messages that came to the store while it is read.
+    /// The identity to read from after the present reading: messages of another replica came to the store meanwhile.
     private var reread: DownloadID?
     private var isReadingAll = false
-    /// The last messages that were delivered or given up, in order. A page that was read before has them, and those that the store was read
-    /// for may still be posted.
+    /// The last messages that were delivered or given up, in order. A page that was read earlier may contain them, and ``post(_:)`` may still
+    /// bring them.
     private var departures: [DownloadID] = []
     private var departed: Set<DownloadID> = []
     /// Messages that were under way at a crash and have not been read since.
     private var suspects: Set<DownloadID>
     /// Suspects that wait for their turn.
     private var heldSuspects = 0
-    /// Rows that cannot be read and were told of.
+    /// Rows that cannot be read and were logged, or are in `untold`.
     private var refused: Set<RefusedRow.Key> = []
-    /// Others of which the log is told when the store was read to its end.
+    /// Rows that cannot be read, to be logged when the store has been read to its end.
     private var untold: [RefusedRow] = []
     private var isStarted = false
     private var isStopping = false
 
-    private struct Attempt {
-        let task: Task<Void, Never>
-        let begun: ContinuousClock.Instant
-        /// Whether it was ended in favour of another receiver.
-        var isBrokenOff = false
-    }
-
-    /// A receiver that takes longer than this counts as one that does not respond.
-    private static let slowness: Duration = .seconds(5)
-    /// So many departures are remembered at least, while the store is not read.
+    /// The least number of departures that are kept.
     private static let keptDepartures = 10_000
-    /// So many rows that cannot be read are remembered at most. Of others the log is not told.
+    /// The most rows that cannot be read which are logged.
     private static let keptRefusals = 10_000
     /// The pause before the store is read again after it has failed.
     private static let loadingPause: Duration = .seconds(1)
@@ -93,8 +84,8 @@ actor WebhookDispatcher {
         isStopping = true
         alarm?.cancel()
         loading?.cancel()
-        for attempt in attempts.values { attempt.task.cancel() }
-        for attempt in Array(attempts.values) { await attempt.task.value }
+        for attempt in attempts.values { attempt.cancel() }
+        for attempt in Array(attempts.values) { await attempt.value }
     }
 
     private func take(stored delivery: WebhookDelivery) {
@@ -124,11 +115,12 @@ actor WebhookDispatcher {
     private func pump() {
         guard isStarted, !isStopping else { return }
         for delivery in queue.startable(at: .now) {
-            attempts[delivery.id] = Attempt(task: Task { await self.attempt(delivery) }, begun: .now)
+            attempts[delivery.id] = Task { await self.attempt(delivery) }
         }
+        if let hanging = queue.endHanging(at: .now) { attempts[hanging]?.cancel() }
         load()
         alarm?.cancel()
-        guard let due = [queue.nextDue, breakOff()].compactMap(\.self).min() else { return }
+        guard let due = [queue.nextDue, queue.nextEnding].compactMap(\.self).min() else { return }
         alarm = Task { [weak self] in
             do {
                 try await Task.sleep(until: due, clock: .continuous)
@@ -139,29 +131,17 @@ actor WebhookDispatcher {
         }
     }
 
-    /// Ends the longest attempt at a receiver that does not respond, while one that has not been tried waits for its place.
-    /// - Returns: when the next attempt may be ended.
-    private func breakOff() -> ContinuousClock.Instant? {
-        guard queue.hasUntriedWaiting else { return nil }
-        let hanging = attempts.filter { !$0.value.isBrokenOff && !queue.isResponding($0.key) }
-        guard let longest = hanging.min(by: { $0.value.begun < $1.value.begun }) else { return nil }
-        let limit = longest.value.begun + Self.slowness
-        guard limit <= .now else { return limit }
-        attempts[longest.key]?.isBrokenOff = true
-        longest.value.task.cancel()
-        return nil
-    }
-
     private func attempt(_ delivery: WebhookDelivery) async {
         let begun = ContinuousClock.now
         journal?.begin(delivery.id)
         var result: Result<Int, ClientError>
         do throws(ClientError) { result = .success(try await sender.send(delivery)) } catch { result = .failure(error) }
         journal?.end(delivery.id)
-        if attempts.removeValue(forKey: delivery.id)?.isBrokenOff == true, case .failure(.cancelled) = result {
-            result = .failure(.timedOut("no response within \(Self.slowness), and others wait"))
+        attempts[delivery.id] = nil
+        if queue.isEnding(delivery.id), case .failure(.cancelled) = result {
+            result = .failure(.timedOut("no response within \(WebhookQueue.slowness), and others wait"))
         }
-        let hasResponded = if case .success = result { begun.duration(to: .now) < Self.slowness } else { false }
+        let hasResponded = if case .success = result { begun.duration(to: .now) < WebhookQueue.slowness } else { false }
         var delivery = delivery
         delivery.attempts += 1
         var random = SystemRandom()

@@ -63,7 +63,10 @@ struct WebhookQueue: Sendable {
     private var held: [DownloadID: Held] = [:]
     /// Messages that are not due, by when they will be.
     private var waiting = IndexedHeap<DownloadID, ContinuousClock.Instant>()
-    private var running: Set<DownloadID> = []
+    /// Attempts under way, by when they began.
+    private var running: [DownloadID: ContinuousClock.Instant] = [:]
+    /// Attempts under way that were chosen to be ended.
+    private var ending: Set<DownloadID> = []
     private var hosts: [String: Host] = [:]
     /// Receivers with messages that are due and a free attempt, by standing.
     private var ready = [IndexedHeap<String, Turn>](repeating: IndexedHeap(), count: 3)
@@ -87,11 +90,8 @@ struct WebhookQueue: Sendable {
     /// When the next message is due; `nil` if none waits.
     var nextDue: ContinuousClock.Instant? { waiting.first?.rank }
 
-    /// Whether a receiver that has not been tried yet waits for a free attempt.
-    var hasUntriedWaiting: Bool { !ready[Standing.untried.rawValue].isEmpty }
-
-    /// Whether a message's receiver has responded the last time.
-    func isResponding(_ id: DownloadID) -> Bool { held[id].flatMap { hosts[$0.host] }?.standing == .responding }
+    /// A receiver that takes longer than this counts as one that does not respond.
+    static let slowness: Duration = .seconds(5)
 
     /// The receiver of a URL.
     static func host(of url: String) -> String {
@@ -147,12 +147,35 @@ extension WebhookQueue {
             let number = next()
             hosts[name]?.turn = number
             attempts[hosts[name]?.standing.rawValue ?? 0] += 1
-            running.insert(id)
+            running[id] = now
             refresh(name)
             started.append(found.delivery)
         }
         return started
     }
+
+    /// The attempt that ends first in favour of another receiver, and when it may: the longest one at a receiver that does not respond, while a
+    /// receiver that has not been tried waits.
+    private var hanging: (id: DownloadID, limit: ContinuousClock.Instant)? {
+        guard !ready[Standing.untried.rawValue].isEmpty else { return nil }
+        let candidates = running.filter { id, _ in
+            !ending.contains(id) && held[id].flatMap { hosts[$0.host] }?.standing != .responding
+        }
+        return candidates.min { $0.value < $1.value }.map { ($0.key, $0.value + Self.slowness) }
+    }
+
+    /// When the next attempt may be ended in favour of another receiver; `nil`: none may.
+    var nextEnding: ContinuousClock.Instant? { hanging?.limit }
+
+    /// Chooses an attempt to be ended in favour of another receiver.
+    mutating func endHanging(at now: ContinuousClock.Instant) -> DownloadID? {
+        guard let (id, limit) = hanging, limit <= now else { return nil }
+        ending.insert(id)
+        return id
+    }
+
+    /// Whether an attempt was chosen to be ended.
+    func isEnding(_ id: DownloadID) -> Bool { ending.contains(id) }
 
     /// Notes how the attempt at a message's receiver has ended.
     /// - Parameter responded: whether the receiver has responded in time, whatever it said.
@@ -184,7 +207,8 @@ extension WebhookQueue {
     /// Takes a message out of those that are due or on their way.
     private mutating func leave(_ id: DownloadID) {
         guard let name = held[id]?.host else { return }
-        if running.remove(id) != nil {
+        if running.removeValue(forKey: id) != nil {
+            ending.remove(id)
             hosts[name]?.running -= 1
             attempts[hosts[name]?.standing.rawValue ?? 0] -= 1
         } else {

@@ -33,7 +33,7 @@ final class ActiveTransfer {
     private var openedSockets: [Int32] = []
     /// The connection of this hop, once it is ready.
     private(set) var connection: ConnectionTable.Endpoints?
-    /// The same, until its first line has come, if it has been used before.
+    /// The connection of this hop if it was used before, until the first line of the response has come.
     private var reused: ReusedConnection?
     /// Whether this hop must not use a connection that was used before.
     private(set) var isOnNewConnection = false

@@ -181,6 +181,33 @@ struct WebhookDispatcherTests {
         #expect(sent() == [4])
     }
 
+    @Test("the longest attempt that hangs ends for a receiver that has not been tried, and for no other")
+    func hangingEnds() {
+        let start = ContinuousClock.now
+        var queue = WebhookQueue(limits: .init(concurrent: 3, unproven: 2, failing: 2, perHost: 1))
+        func id(_ number: Int) -> DownloadID { DownloadID(value: UInt128(number) << 80) }
+        func begin(_ number: Int, at offset: Duration) -> Int {
+            queue.add(delivery(number, to: "\(number).example"), due: start)
+            return queue.startable(at: start + offset).count
+        }
+        let begun: [Int] = [begin(1, at: .zero), begin(2, at: .seconds(1))]
+        #expect(begun == [1, 1])
+        // No other receiver waits.
+        func end(at offset: Duration) -> DownloadID? { queue.endHanging(at: start + offset) }
+        #expect(queue.nextEnding == nil && end(at: .seconds(60)) == nil)
+        let waiting: [Int] = [begin(3, at: .seconds(2)), begin(4, at: .seconds(2))]
+        #expect(waiting == [0, 0])
+        #expect(queue.nextEnding == start + .seconds(5) && end(at: .seconds(4)) == nil)
+        #expect(end(at: .seconds(5)) == id(1))
+        #expect(queue.nextEnding == start + .seconds(6) && queue.isEnding(id(1)) && !queue.isEnding(id(2)))
+        // A receiver that responds keeps its attempt.
+        queue.note(id(2), responded: true)
+        #expect(queue.nextEnding == nil)
+        queue.note(id(1), responded: false)
+        queue.remove(id(1))
+        #expect(!queue.isEnding(id(1)))
+    }
+
     @Test("a message without room is noted, and found again")
     func noted() {
         let start = ContinuousClock.now
