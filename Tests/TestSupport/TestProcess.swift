@@ -2,6 +2,10 @@ public import Foundation
 import Glibc
 import Synchronization
 
+/// Closes all descriptors from a number on in the child. Swift's Glibc module does not import it.
+@_silgen_name("posix_spawn_file_actions_addclosefrom_np")
+private func addCloseFrom(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, _ first: Int32) -> Int32
+
 /// A program that a test starts, used like Foundation's `Process`. That one reads beyond the end of a buffer when it looks which
 /// descriptors are open, which now and then ends the process, and all tests with it.
 public final class TestProcess: @unchecked Sendable {
@@ -51,9 +55,8 @@ public final class TestProcess: @unchecked Sendable {
             guard let end = stream?.end(isInput: number == 0) else { continue }
             unsafe posix_spawn_file_actions_adddup2(&actions, end.fileDescriptor, Int32(number))
         }
-        // To close what is not open is no error.
-        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
-        for number in 3...max(3, open.max() ?? 3) { unsafe posix_spawn_file_actions_addclose(&actions, number) }
+        // In the child, so that it also closes what another thread opens meanwhile.
+        _ = unsafe addCloseFrom(&actions, 3)
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
