@@ -3,7 +3,7 @@ import System
 
 /// An origin on loopback that sends any bytes as the answers to requests, and a right response to those of `/good`.
 ///
-/// Each connection has a thread of its own, and is closed when no request comes for some milliseconds.
+/// Each connection has a thread of its own, and is closed when no further request comes for some milliseconds.
 final class MutatedOrigin: Sendable {
     /// The port on 127.0.0.1.
     let port: Int
@@ -43,9 +43,8 @@ final class MutatedOrigin: Sendable {
     }
 
     private static func serve(_ client: Int32, _ answers: Locked<[[UInt8]]>) {
-        // A client that waits for more than there is learns soon that no more comes.
-        var limit = timeval(tv_sec: 0, tv_usec: 4_000)
-        unsafe setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        // On a busy machine the first request comes some milliseconds after the connection. The client does not repeat it.
+        limitWaiting(for: client, to: timeval(tv_sec: 5, tv_usec: 0))
         var request: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -57,6 +56,14 @@ final class MutatedOrigin: Sendable {
             let answer = isGood ? good : answers.withLock { $0.isEmpty ? [] : $0.removeFirst() }
             request = []
             guard !answer.isEmpty, unsafe send(client, answer, answer.count, 0) == answer.count else { return }
+            // A client that waits for more than there is learns soon that no more comes.
+            limitWaiting(for: client, to: timeval(tv_sec: 0, tv_usec: 4_000))
         }
+    }
+
+    /// Limits how long reading from a connection waits.
+    private static func limitWaiting(for client: Int32, to limit: timeval) {
+        var limit = limit
+        unsafe setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 }

@@ -17,8 +17,11 @@ extension Property {
             try expect(body.count <= bytes.count, "\(body.count) bytes of body come from \(bytes.count)")
         }
         origin.answers.withLock { $0 = [] }
-        guard case .success(let body)? = fetch("/good", from: origin, by: client) else {
-            throw Violation("the request behind it has failed")
+        let body: [UInt8]
+        switch fetch("/good", from: origin, by: client) {
+        case .success(let bytes): body = bytes
+        case .failure(let error): throw Violation("the request behind it has failed: \(error)")
+        case nil: throw Violation("the request behind it has no end")
         }
         try expect(body == Array("good".utf8), "the request behind it is answered with \(String(decoding: body, as: UTF8.self))")
     }
