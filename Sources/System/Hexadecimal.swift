@@ -18,13 +18,19 @@ public enum Hexadecimal {
     }
 
     /// Two lower-case digits a byte.
-    public static func encode(_ bytes: some Sequence<UInt8>) -> String {
+    public static func encode(_ bytes: [UInt8]) -> String {
         var digits: [UInt8] = []
+        digits.reserveCapacity(2 * bytes.count)
         for byte in bytes {
             digits.append(digit(of: byte >> 4))
             digits.append(digit(of: byte & 15))
         }
         return String(decoding: digits, as: UTF8.self)
+    }
+
+    /// Sixteen lower-case digits.
+    public static func encode(_ value: UInt64) -> String {
+        encode((0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - 8 * $0)) })
     }
 
     private static func digit(of value: UInt8) -> UInt8 {

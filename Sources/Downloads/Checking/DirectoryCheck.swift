@@ -67,7 +67,7 @@ public final class DirectoryCheck {
                 if repairs, !isLeft { report.repaired += 1 }
             }
             let records = contents.records
-            let names = FinishedNames(records.map(\.download))
+            let names = FinishedNames(records.compactMap { FinishedNames.Claim($0.download) })
             for record in records { try check(record, names, repairs, &report, told) }
             try checkOrphans(records, contents.refused, repairs, &report, told)
         } catch {

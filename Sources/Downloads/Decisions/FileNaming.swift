@@ -29,8 +29,8 @@ public enum FileNaming {
         if let name = requested.flatMap(safe) { return name }
         if let name = name(contentDisposition: contentDisposition) { return name }
         let own = lastComponent(of: url)
-        let redirected = target.flatMap(lastComponent)
-        return (URLNameQuality(redirected) > URLNameQuality(own) ? redirected : own) ?? "download"
+        guard let target, target != url, let redirected = lastComponent(of: target) else { return own ?? "download" }
+        return URLNameQuality(redirected) > URLNameQuality(own) ? redirected : own ?? "download"
     }
 
     /// The extension, dot included, of a file whose name was chosen without one.

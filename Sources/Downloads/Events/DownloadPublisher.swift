@@ -39,9 +39,9 @@ final class DownloadPublisher: Sendable {
     ///
     /// One that is live gets a new stamp: it may stand differently from what was said of it last.
     func restore(_ download: Download) {
-        var download = download
-        if download.state.isLive { download.stamp = hub.use(.none).stamp }
-        let restored = index.publish(download, counters: nil, eventID: hub.published)
+        var restored = download
+        if download.state.isLive { restored.stamp = hub.use(.none).stamp }
+        restored = index.publish(restored, counters: nil, eventID: hub.published)
         hub.begin(after: restored.publication)
     }
 

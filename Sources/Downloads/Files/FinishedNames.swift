@@ -1,25 +1,37 @@
+internal import HTTPCore
+
 /// Which download the file of each path is of, among those that have completed. Pure.
 ///
 /// A path belongs to the download that was completed under it last: what bears it now can't be the file of an earlier one, which
 /// somebody has moved away.
 struct FinishedNames: Sendable {
+    /// A download that was completed under a path.
+    struct Claim {
+        let path: FilePath
+        let id: DownloadID
+        let completedAt: Timestamp
+
+        /// The claim of a download; `nil` unless it is completed.
+        init?(_ download: Download) {
+            guard download.state == .completed, let path = download.path else { return nil }
+            self.path = path
+            id = download.id
+            completedAt = download.endedAt ?? download.createdAt
+        }
+    }
+
     private var owners: [FilePath: DownloadID] = [:]
 
     init() {}
 
-    /// The paths of completed downloads, in any order.
-    init(_ downloads: some Collection<Download>) {
-        owners.reserveCapacity(downloads.count { $0.state == .completed })
+    /// The paths that downloads claim, in any order.
+    init(_ claims: [Claim]) {
+        owners.reserveCapacity(claims.count)
         var contested: Set<FilePath> = []
-        for download in downloads where download.state == .completed {
-            guard let path = download.path else { continue }
-            if publish(path, by: download.id) != nil { contested.insert(path) }
-        }
+        for claim in claims where publish(claim.path, by: claim.id) != nil { contested.insert(claim.path) }
         if contested.isEmpty { return }
-        let claims = downloads.filter { $0.state == .completed && $0.path.map(contested.contains) ?? false }
-        for claim in claims.sorted(by: { ($0.endedAt ?? $0.createdAt, $0.id) < ($1.endedAt ?? $1.createdAt, $1.id) }) {
-            if let path = claim.path { publish(path, by: claim.id) }
-        }
+        let last = claims.filter { contested.contains($0.path) }.sorted { ($0.completedAt, $0.id) < ($1.completedAt, $1.id) }
+        for claim in last { publish(claim.path, by: claim.id) }
     }
 
     /// A download has been published under a path. Returns the one whose file can't be there any more.

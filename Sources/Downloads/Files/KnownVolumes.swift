@@ -1,3 +1,5 @@
+internal import System
+
 /// The marker in a downloads directory: tells the directory from a bare mount point, and its present state from an earlier one.
 struct VolumeMarker: Sendable, Equatable {
     /// Random, made with the marker.
@@ -9,7 +11,7 @@ struct VolumeMarker: Sendable, Equatable {
     private static let largestEpoch: UInt64 = 1 << 62
 
     /// The marker as it stands in its file: one line of 61 bytes.
-    var text: String { "pawl \(id) \(PartName.text(epoch))\n" }
+    var text: String { "pawl \(id) \(Hexadecimal.encode(epoch))\n" }
 
     init(id: String, epoch: UInt64) {
         self.id = id
@@ -18,7 +20,7 @@ struct VolumeMarker: Sendable, Equatable {
 
     /// A new marker.
     init() {
-        let halves = (0..<2).map { _ in PartName.text(UInt64.random(in: .min ... .max)) }
+        let halves = (0..<2).map { _ in Hexadecimal.encode(UInt64.random(in: .min ... .max)) }
         self.init(id: halves.joined(), epoch: 0)
     }
 

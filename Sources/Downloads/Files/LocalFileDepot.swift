@@ -264,13 +264,12 @@ final class LocalFileDepot: FileDepot {
     }
 
     private func publish(_ batch: [Publication]) {
-        let flushed = flush(batch).filter { publication in
+        var whole: [(Publication, Found?)] = []
+        for publication in flush(batch) {
             do throws(FileError) {
-                try markWhole(publication)
-                return true
+                whole.append((publication, try markWhole(publication)))
             } catch {
                 publication.outcome.resolve(.failure(.file(error)))
-                return false
             }
         }
         do throws(SystemError) {
@@ -278,19 +277,19 @@ final class LocalFileDepot: FileDepot {
             try incomplete.synchronize()
         } catch {
             let failure = FileError("flush", incompletePath, error)
-            for publication in flushed { publication.outcome.resolve(.failure(.file(failure))) }
+            for (publication, _) in whole { publication.outcome.resolve(.failure(.file(failure))) }
             return
         }
-        for (folder, publications) in Dictionary(grouping: flushed, by: \.path.folder) { publish(publications, in: folder) }
+        for (folder, group) in Dictionary(grouping: whole, by: \.0.path.folder) { publish(group, in: folder) }
     }
 
     /// Gives files their names in one folder, and has these last.
-    private func publish(_ batch: [Publication], in folder: String) {
+    private func publish(_ batch: [(Publication, Found?)], in folder: String) {
         var place: Place?
         var named: [(Publication, PublishedFile)] = []
-        for publication in batch where publication.outcome.commit() {
+        for (publication, found) in batch where publication.outcome.commit() {
             do throws(FileError) {
-                named.append((publication, try name(publication, in: folder, &place)))
+                named.append((publication, try name(publication, found, in: folder, &place)))
             } catch {
                 publication.outcome.resolve(.failure(.file(error)))
             }
@@ -334,11 +333,14 @@ final class LocalFileDepot: FileDepot {
     }
 
     /// Gives a file the name it was promised, or the next free one.
-    /// - Parameter place: its folder, once that is open.
+    /// - Parameters:
+    ///   - found: its part file.
+    ///   - place: its folder, once that is open.
     private func name(
-        _ publication: Publication, in folder: String, _ place: inout Place?
+        _ publication: Publication, _ found: Found?, in folder: String, _ place: inout Place?
     ) throws(FileError) -> PublishedFile {
-        let identity = try publication.file.part.identity()
+        let identity: FileIdentity
+        if let found { identity = found.identity } else { identity = try publication.file.part.identity() }
         func published(_ path: FilePath) -> PublishedFile {
             PublishedFile(
                 path: path, length: publication.file.length, sha256: publication.file.sha256, identity: identity)
@@ -346,19 +348,28 @@ final class LocalFileDepot: FileDepot {
         let open: Place
         if let place { open = place } else { open = try make(folder) }
         place = open
-        let found = try part(of: publication.id, being: identity)
         // Already published by a run that ended before its record said so.
-        if found?.1.links != 1, try identify(publication.path) == identity { return published(publication.path) }
-        guard let (part, _) = found else {
+        if found?.links != 1, try identify(publication.path) == identity { return published(publication.path) }
+        guard let found else {
             throw FileError(.missing, "the part file of \(publication.id) is not the file that was written")
         }
-        return published(try name(publication, part, identity, in: folder, open, &place))
+        return published(try name(publication, found.name, identity, in: folder, open, &place))
     }
 
-    /// The name of the part file that is this file.
-    private func part(of id: DownloadID, being identity: FileIdentity) throws(FileError) -> (PartName, FileStatus)? {
-        for name in try names(of: id) {
-            if let status = try status(of: name), status.identity == identity { return (name, status) }
+    /// The part file of a publication, as it was found by its name.
+    private struct Found {
+        var name: PartName
+        let identity: FileIdentity
+        let links: UInt64
+    }
+
+    /// Finds the name of the part file that was written; `nil` if no name of the download is of that file.
+    private func find(_ publication: Publication) throws(FileError) -> Found? {
+        let identity = try publication.file.part.identity()
+        for name in try names(of: publication.id) {
+            if let status = try status(of: name), status.identity == identity {
+                return Found(name: name, identity: identity, links: UInt64(status.links))
+            }
         }
         return nil
     }
@@ -534,11 +545,13 @@ final class LocalFileDepot: FileDepot {
 
     /// Gives a part file whose bytes are verified and on the disk the name of a whole one. The new name lasts once the directory is
     /// flushed.
-    private func markWhole(_ publication: Publication) throws(FileError) {
-        let identity = try publication.file.part.identity()
-        guard let (name, _) = try part(of: publication.id, being: identity), name.sha256 == nil else { return }
-        var whole = name
-        whole.sha256 = publication.file.sha256
+    /// - Returns: the part file with its new name; `nil` if no name is of that file.
+    @discardableResult
+    private func markWhole(_ publication: Publication) throws(FileError) -> Found? {
+        guard var found = try find(publication) else { return nil }
+        if found.name.sha256 != nil { return found }
+        let name = found.name
+        let whole = PartName(name.id, name.generation, whole: publication.file.sha256)
         try describing("rename", path(name.text)) { () throws(SystemError) in
             try incomplete.rename(name.text, to: whole.text)
         }
@@ -546,6 +559,8 @@ final class LocalFileDepot: FileDepot {
             parts.remove(name)
             parts.add(whole)
         }
+        found.name = whole
+        return found
     }
 
     /// Has a verified part file last as a whole one while it waits to be published elsewhere.

@@ -66,13 +66,16 @@ final class PartFile: Sendable {
 
     /// Checks that bytes which were written are still there.
     /// - Throws: `.short` if somebody has cut the file, even if writing has made it grow since: what is missing would read as zeros.
-    func confirm(_ written: Coverage) throws(FileError) {
+    /// - Returns: the bytes of the file, reserved ones included.
+    @discardableResult
+    func confirm(_ written: Coverage) throws(FileError) -> Int64 {
         let status = try status()
         let size = status.identity.size
         guard size >= written.end else { throw FileError(.short, "\(path) has \(size) bytes, and should have \(written.end)") }
         guard !isAllocated.load(ordering: .relaxed) || status.allocated >= written.byteCount else {
             throw FileError(.short, "\(path) lacks some of the \(written.byteCount) bytes that were written to it")
         }
+        return size
     }
 
     /// Gives back the room that was reserved for bytes which have not come. Best effort: some file systems cannot.
@@ -84,8 +87,8 @@ final class PartFile: Sendable {
     /// Cuts what was reserved beyond the last byte.
     /// - Throws: `.short` if the file does not have that many bytes. It is never extended: what is missing would read as zeros.
     func cut(to length: Int64) throws(FileError) {
-        try confirm(Coverage(prefix: length))
-        if try size() > length { try describing("truncate", path) { () throws(SystemError) in try file.truncate(to: length) } }
+        let size = try confirm(Coverage(prefix: length))
+        if size > length { try describing("truncate", path) { () throws(SystemError) in try file.truncate(to: length) } }
     }
 
     /// Waits until the bytes written so far are on the disk, and will be found there under the file's name.

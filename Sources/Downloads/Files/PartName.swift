@@ -9,15 +9,21 @@ struct PartName: Hashable, Sendable {
     /// `nil` in names that tell none.
     let generation: UInt64?
     /// The SHA-256 of the whole file, once its bytes are verified; they are on the disk before the file has this name.
-    var sha256: [UInt8]?
+    let sha256: [UInt8]?
+    /// The name of the file.
+    let text: String
 
     /// The bytes of the longest name, that of a whole file.
     static let longest = DownloadID.length + 1 + 16 + 1 + 64 + ".whole".utf8.count
 
-    /// The name of a part file whose bytes have not been verified.
-    init(_ id: DownloadID, _ generation: UInt64?) {
+    /// The name of a part file.
+    /// - Parameter sha256: of the whole file, if its bytes are verified.
+    init(_ id: DownloadID, _ generation: UInt64?, whole sha256: [UInt8]? = nil) {
         self.id = id
         self.generation = generation
+        self.sha256 = sha256
+        let beginning = generation.map { "\(id).\(Hexadecimal.encode($0))" } ?? "\(id)"
+        text = sha256.map { "\(beginning).\(Hexadecimal.encode($0)).whole" } ?? "\(beginning).part"
     }
 
     /// Reads what ``text`` writes; `nil` for anything else.
@@ -32,25 +38,11 @@ struct PartName: Hashable, Sendable {
         case (3, "whole"), (4, "whole"):
             let generation = parts.count == 4 ? Self.generation(parts[1]) : nil
             guard let sha256 = Hexadecimal.decode(parts[parts.count - 2].utf8), sha256.count == 32 else { return nil }
-            self.init(id, generation)
-            self.sha256 = sha256
+            self.init(id, generation, whole: sha256)
         default: return nil
         }
         // Other spellings are names of other files.
         if self.text != text { return nil }
-    }
-
-    /// The name of the file.
-    var text: String {
-        let generation = generation.map { ".\(Self.text($0))" } ?? ""
-        guard let sha256 else { return "\(id)\(generation).part" }
-        return "\(id)\(generation).\(Hexadecimal.encode(sha256)).whole"
-    }
-
-    /// A generation as it stands in names: 16 hexadecimal digits.
-    static func text(_ generation: UInt64) -> String {
-        let digits = String(generation, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     private static func generation(_ text: String) -> UInt64? { text.utf8.count == 16 ? UInt64(text, radix: 16) : nil }

@@ -14,7 +14,7 @@ struct PublicationNote: Equatable {
 
     /// Four lines: identity, digest, generation, path.
     var text: String {
-        "\(identity)\n\(Hexadecimal.encode(sha256))\n\(generation.map(PartName.text) ?? "")\n\(path)"
+        "\(identity)\n\(Hexadecimal.encode(sha256))\n\(generation.map { Hexadecimal.encode($0) } ?? "")\n\(path)"
     }
 
     init(path: FilePath, identity: FileIdentity, sha256: [UInt8], generation: UInt64?) {

@@ -45,11 +45,16 @@ struct SearchTexts: Sendable {
     }
 
     fileprivate static func append(_ text: String, to bytes: inout [UInt8]) {
+        let original = text.utf8.span
+        var bits: UInt8 = 0
+        for index in original.indices { bits |= original[index] }
         // Nearly all URLs and names are ASCII, for which no new string has to be made.
-        if text.utf8.allSatisfy({ $0 < 0x80 }) {
-            bytes.append(contentsOf: text.utf8.lazy.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 })
-        } else {
-            bytes.append(contentsOf: text.lowercased().utf8)
+        guard bits < 0x80 else { return bytes.append(contentsOf: text.lowercased().utf8) }
+        bytes.append(addingCapacity: original.count) { output in
+            for index in original.indices {
+                let byte = original[index]
+                output.append(byte &- 0x41 < 26 ? byte | 0x20 : byte)
+            }
         }
     }
 }
@@ -61,8 +66,8 @@ private struct Chunk: Sendable {
     private static let blank: UInt8 = 0xFF
     /// As long as this much is unused, nothing is moved.
     private static let leastWaste = 4 << 10
-    /// How much room for more is made at once.
-    private static let growth = 2 << 10
+    /// The least room for more that is made at once, in bytes.
+    private static let leastGrowth = 2 << 10
 
     private var bytes: [UInt8] = []
     /// Where each text begins, ascending, and the member that it is of.
@@ -80,7 +85,7 @@ private struct Chunk: Sendable {
         indexes[Int(member)] = UInt16(clamping: starts.count)
         let needed = bytes.count + texts.reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) }
         // Left to itself, the array would double.
-        if needed > bytes.capacity { bytes.reserveCapacity(needed + Self.growth) }
+        if needed > bytes.capacity { bytes.reserveCapacity(needed + max(Self.leastGrowth, needed / 8)) }
         for case let text? in texts {
             SearchTexts.append(text, to: &bytes)
             bytes.append(Self.blank)

@@ -18,7 +18,7 @@ public struct DownloadGID: Sendable, Hashable, LosslessStringConvertible {
 
     /// 16 lower-case hexadecimal digits.
     public var description: String {
-        Hexadecimal.encode((0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - 8 * $0)) })
+        Hexadecimal.encode(value)
     }
 }
 

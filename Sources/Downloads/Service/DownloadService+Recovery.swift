@@ -6,16 +6,20 @@ extension DownloadService {
     /// Takes over what the store had kept and what the last run left in the directory.
     func restore(_ records: [DownloadRecord]) {
         publisher.reserveCapacity(records.count)
-        context.names.restore(FinishedNames(records.lazy.map(\.download)))
+        context.names.restore(FinishedNames(records.compactMap { FinishedNames.Claim($0.download) }))
         var kept: [DownloadID: UInt64?] = [:]
         var lost = 0
-        for var record in records {
-            let id = record.id
-            record.download.expiresAt = configuration.retention.expiry(of: record.download)
-            if record.download.state == .completed {
-                publisher.restore(record.download)
+        for saved in records {
+            // Without a copy of the record: nearly all of them are completed.
+            if saved.download.state == .completed {
+                var download = saved.download
+                download.expiresAt = configuration.retention.expiry(of: download)
+                publisher.restore(download)
                 continue
             }
+            var record = saved
+            let id = record.id
+            record.download.expiresAt = configuration.retention.expiry(of: record.download)
             let found = record.mayHavePart ? recover(record) : .missing
             let known = (record.entity, record.partGeneration)
             let hadBytes = !record.segments.isEmpty

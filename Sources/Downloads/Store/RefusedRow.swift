@@ -34,7 +34,7 @@ struct RefusedRow: Sendable {
             let end = start.count < bytes.count ? "…" : ""
             let text = isBlob ? nil : String(validating: start, as: UTF8.self)
             if let text, !text.unicodeScalars.contains(where: Self.isUnprintable) { return "'\(text)\(end)'" }
-            return "x'\(Hexadecimal.encode(start))\(end)'"
+            return "x'\(Hexadecimal.encode(Array(start)))\(end)'"
         }
 
         private static func isUnprintable(_ scalar: Unicode.Scalar) -> Bool {

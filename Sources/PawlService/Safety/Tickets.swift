@@ -40,6 +40,6 @@ struct Tickets: Sendable {
     }
 
     private func signature(_ token: TokenDigest, _ end: Int64) -> String {
-        Hexadecimal.encode(HMAC.sha256(key: key, token.bytes + Array(String(end).utf8)).prefix(Self.signatureLength))
+        Hexadecimal.encode(Array(HMAC.sha256(key: key, token.bytes + Array(String(end).utf8)).prefix(Self.signatureLength)))
     }
 }

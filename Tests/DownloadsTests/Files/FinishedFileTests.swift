@@ -132,10 +132,11 @@ struct FinishedNamesTests {
 
     @Test("a name belongs to the download that was completed under it last")
     func nameBelongsToLastDownload() {
-        let names = FinishedNames([
+        let downloads = [
             completed(1, "a", at: 30), completed(2, "a", at: 20), completed(3, "b", at: 10),
             completed(4, "a", at: 40, state: .paused),
-        ])
+        ]
+        let names = FinishedNames(downloads.compactMap(FinishedNames.Claim.init))
         #expect(names.owner(of: "a") == DepotFixture.id(1))
         #expect(names.owner(of: "b") == DepotFixture.id(3))
         #expect(names.owner(of: "c") == nil)

@@ -159,8 +159,7 @@ struct PublishingTests {
 
     @Test("the trial's file has a name as long as that of a whole part file")
     func trialNameIsLong() throws {
-        var name = PartName(id, .max)
-        name.sha256 = SHA256.digest(of: bytes)
+        let name = PartName(id, .max, whole: SHA256.digest(of: bytes))
         #expect(name.text.utf8.count == PartName.longest)
         let seen = Locked<[String]>([])
         let depot = LocalFileDepot(

@@ -196,8 +196,8 @@ func makeWhole(
     _ id: DownloadID, _ bytes: [UInt8], in directory: String, generation: UInt64? = nil, linkedAs name: String
 ) throws {
     let part = URL(filePath: partPath(of: id, in: directory))
-    var whole = PartName(id, generation ?? PartName(part.lastPathComponent)?.generation)
-    whole.sha256 = SHA256.digest(of: bytes)
+    let generation = generation ?? PartName(part.lastPathComponent)?.generation
+    let whole = PartName(id, generation, whole: SHA256.digest(of: bytes))
     try? FileManager.default.removeItem(at: part)
     let path = "\(directory)/incomplete/\(whole.text)"
     try Data(bytes).write(to: URL(filePath: path))
