@@ -181,6 +181,11 @@ final class DataDirectory: Sendable {
         if unsafe stat(path + "/" + name, &status) == 0 { throw .unavailable(path: path, reason: reason) }
     }
 
+    deinit {
+        // Closing is not enough: a child process that is being made has copies of the descriptors until it begins.
+        release()
+    }
+
     /// Lets another instance have the directory although this value still lives.
     func release() {
         _ = pawl_unlock(descriptor.number)
