@@ -519,11 +519,12 @@ extension DownloadService {
     ) async throws(DownloadError) -> Set<DownloadID> {
         guard !isShuttingDown else { throw .shuttingDown }
         guard !store.isCongested else { throw .overloaded }
-        // Another replica may have removed what would be returned.
-        if requests.contains(where: { $0.onDuplicate != .new && index.hasDownload(ofURL: $0.url.string) }) {
+        let known = requests.filter { $0.onDuplicate != .new && index.hasDownload(ofURL: $0.url.string) }
+        if !known.isEmpty {
+            // Another replica may have removed what would be returned.
             try await catchUp()
+            await recogniseFiles(of: Set(known.lazy.map(\.url.string)), by: deadline)
         }
-        await recogniseFiles(of: Set(requests.lazy.filter { $0.onDuplicate != .new }.map(\.url.string)), by: deadline)
         // Last: whatever else is waited for, another request for the same may come meanwhile.
         var takenIn: Set<DownloadID> = []
         repeat {
