@@ -102,8 +102,12 @@ extension Catalog {
         } catch {
             throw CatalogError(error, source: description)
         }
-        do {
+        do throws(CatalogError) {
             let listing = try ResponseValidator.listing(of: response, to: asked, from: source)
+            // It would be asked for and read anew each time.
+            guard listing.cost <= configuration.cacheBytes || configuration.cacheEntries == 0 else {
+                throw CatalogError.upstreamRejected("\(description.name) answered with more than is kept of one response.")
+            }
             withBudget(description) { $0.succeeded() }
             return listing
         } catch .upstreamRateLimited(let retryAfter) {

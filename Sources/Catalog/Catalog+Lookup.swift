@@ -26,15 +26,15 @@ extension Catalog {
         var results: [[UInt8]: Result<SearchResponse, CatalogError>] = [:]
         var distinct: Set<[UInt8]> = []
         // What can be asked for together, by source.
-        var open: [String: [String]] = [:]
+        var open: [Group: [String]] = [:]
         for id in ids where distinct.insert(Array(id.utf8)).inserted {
             guard let (source, request) = try? request(forID: id), remembered(id, source, request) == nil,
                 source.request(forIDs: [Self.rest(of: id)]) != nil
             else { continue }
-            open[type(of: source).description.id, default: []].append(id)
+            open[Group(source: type(of: source).description.id, store: request.store), default: []].append(id)
         }
-        for (name, ids) in open {
-            guard let source = sources[name] else { continue }
+        for (group, ids) in open {
+            guard let source = sources[group.source] else { continue }
             for start in stride(from: 0, to: ids.count, by: Self.idsAtOnce) {
                 let some = ids[start..<min(start + Self.idsAtOnce, ids.count)]
                 for (id, result) in await lookup(together: some, source) { results[Array(id.utf8)] = result }
@@ -48,6 +48,30 @@ extension Catalog {
         }
         return ids.map { results[Array($0.utf8)] ?? .failure(Self.notFound($0)) }
     }
+
+    /// What one request can ask for.
+    private struct Group: Hashable {
+        let source: String
+        let store: String?
+    }
+
+    /// The id of what an id means in the store of a country. Throws ``CatalogError/invalidRequest(_:)`` if it has no stores, or names
+    /// another one.
+    public static func id(_ id: String, inCountry country: String?) throws(CatalogError) -> String {
+        guard let country else { return id }
+        let value = try countryParameter.check(country, media: nil)
+        let source = SourceTable.all.first { id.hasPrefix($0.description.id + ":") }
+        guard let found = source?.id(rest(of: id), inCountry: value) else {
+            throw .invalidRequest(
+                "the query parameter 'country' is \(SearchParameter.quoted(country)), and 'id' is \(SearchParameter.quoted(id)): "
+                    + "only an id of iTunes has a country, and at most one")
+        }
+        return found
+    }
+
+    /// The store in which an id is looked up.
+    static let countryParameter = SearchParameter(
+        name: "country", summary: "The store of an iTunes id.", accepted: .countries(CountryCodes.all))
 
     /// On its own, and not within the task's closure: there the optimiser of Swift 6.3 mixes up what the closure returns where a
     /// typed error is caught after a suspension.

@@ -32,7 +32,8 @@ extension Catalog {
             throw .invalidRequest("the query parameter 'id' is missing; it takes the id of a search result that has parts")
         }
         return PartsQuery(
-            id: id, formats: formats, limit: values["limit"].flatMap { Int($0) } ?? PartsQuery.most,
+            id: try Self.id(id, inCountry: values["country"]), formats: formats,
+            limit: values["limit"].flatMap { Int($0) } ?? PartsQuery.most,
             offset: values["offset"].flatMap { Int($0) } ?? 0, includesRaw: values["include"] == "raw")
     }
 
@@ -40,7 +41,7 @@ extension Catalog {
         SearchParameter(name: "id", summary: "The work.", accepted: .text(maximumLength: longestID)),
         SearchParameter(name: "format", summary: "Which files.", accepted: .text(maximumLength: 200)),
         SearchParameter(name: "limit", summary: "Most parts.", accepted: .number(1...PartsQuery.most)),
-        .offset, .include,
+        .offset, .include, countryParameter,
     ]
 
     /// How often `format` may be repeated: more than any work has.
@@ -82,7 +83,8 @@ extension Catalog {
             }
             // It is something else than it was taken for, and its parts have to be asked for in another way.
             guard requests[(number + 1)...].contains(where: { $0.workKind == item.kind }) else {
-                let work = item.partOf.map { "; it is a part of \($0)" } ?? ""
+                let collection = item.kind == "collection" ? "; it is a collection of other items" : ""
+                let work = item.partOf.map { "; it is a part of \($0)" } ?? collection
                 throw .notFound("\(SearchParameter.quoted(query.id)) has no parts\(work)")
             }
         }

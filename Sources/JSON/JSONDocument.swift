@@ -17,8 +17,10 @@ public struct JSONDocument: Sendable {
     private let outerMembers: [JSONParser.OuterMember]
 
     /// Parses one JSON text by the rules of ``JSONValue/init(parsing:maximumDepth:)``.
-    public init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(JSONError) {
-        var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth, locatesElements: true)
+    /// - Parameter maximumValues: the most values in it. Two bytes of text can stand for a value that takes a hundred in memory.
+    public init(parsing bytes: [UInt8], maximumDepth: Int = 64, maximumValues: Int = .max) throws(JSONError) {
+        var parser = JSONParser(
+            bytes: bytes, maximumDepth: maximumDepth, maximumValues: maximumValues, locatesElements: true)
         root = try parser.parseText()
         self.bytes = bytes
         outerArrays = parser.outerArrays

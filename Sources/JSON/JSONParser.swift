@@ -21,11 +21,14 @@ struct JSONParser {
     /// How many names lead to the arrays whose elements are located, at most.
     private static let deepestOuter = 2
     private let maximumDepth: Int
+    /// How many values may still come.
+    private var valuesLeft: Int
     private let locatesElements: Bool
     /// The members that are being read of the outermost object and of one in it; shorter where an array is around.
     private var outerPath: [String] = []
 
-    init(bytes: [UInt8], maximumDepth: Int, locatesElements: Bool) {
+    init(bytes: [UInt8], maximumDepth: Int, maximumValues: Int = .max, locatesElements: Bool) {
+        valuesLeft = maximumValues
         self.bytes = bytes
         self.maximumDepth = min(max(maximumDepth, 0), JSONLimits.depth)
         self.locatesElements = locatesElements
@@ -60,6 +63,8 @@ struct JSONParser {
     }
 
     private mutating func parseValue(depth: Int) throws(JSONError) -> JSONValue {
+        valuesLeft -= 1
+        guard valuesLeft >= 0 else { throw error("Too many values", at: position) }
         switch current {
         case UInt8(ascii: "\""): return .string(try parseString())
         case UInt8(ascii: "{"): return try parseObject(depth: depth)

@@ -129,6 +129,17 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
+    /// Writes what `write` writes, and takes it back if there are more than `limit` bytes then.
+    /// - Returns: whether it stays.
+    public mutating func attempt(limit: Int, _ write: (inout JSONWriter) -> Void) -> Bool {
+        let (count, needsComma) = (bytes.count, needsComma)
+        write(&self)
+        guard bytes.count > limit else { return true }
+        bytes.removeLast(bytes.count - count)
+        self.needsComma = needsComma
+        return false
+    }
+
     private mutating func begin(_ bracket: UInt8) {
         separate()
         bytes.append(bracket)

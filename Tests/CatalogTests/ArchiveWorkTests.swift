@@ -132,7 +132,7 @@ struct ArchiveWorkTests {
         arguments: [
             ("{}", "archive:x"), ("[]", "archive:x"), (#"{"is_dark":true,"created":1}"#, "withdrawn"),
             (#"{"is_dark":"true","metadata":{}}"#, "withdrawn"),
-            (#"{"metadata":{"identifier":"x","mediatype":"collection"},"files":[]}"#, "no parts"),
+            (#"{"metadata":{"identifier":"x","mediatype":"collection"},"files":[]}"#, "a collection of other items"),
             (#"{"metadata":{"identifier":"x","mediatype":"audio"},"files":[]}"#, "no parts"),
         ])
     func whatIsNotThereIsNotFound(body: String, part: String) async throws {
@@ -262,6 +262,7 @@ struct ArchiveWorkTests {
         arguments: [
             #"{"name":"x_files.xml","source":"original","format":"Text","md5":"0"}"#,
             #"{"name":"x_meta.xml","source":"original","format":"XML"}"#,
+            #"{"name":"x_archive.torrent","source":"original"}"#, #"{"name":"x_meta.sqlite","source":"original"}"#,
             #"{"name":"a.mp3","source":"original","format":"Metadata"}"#,
             #"{"name":"a.mp3","source":"original","format":"Item Tile"}"#, #"{"name":"a.mp3","source":"metadata"}"#,
             #"{"name":"x_archive.torrent","source":"metadata","format":"Archive BitTorrent"}"#,
@@ -273,6 +274,14 @@ struct ArchiveWorkTests {
     func bookkeepingIsNoPart(file: String) async throws {
         let bench = bench([file, self.file("good.mp3")])
         #expect(try await names(bench, "id=archive:x&format=all") == ["good.mp3"])
+    }
+
+    @Test(
+        "a file whose name only ends like that of bookkeeping is a part",
+        arguments: ["scan_meta.xml", "y_files.xml", "my_archive.torrent", "a/x_meta.xml", "xx_meta.sqlite"])
+    func ownFilesAreParts(name: String) async throws {
+        let bench = bench([#"{"name":"\#(name)","source":"original","format":"Text"}"#])
+        #expect(try await bench.catalog.parts(try partsQuery("id=archive:x&format=all")).items.map(\.id) == ["archive:x/\(name)"])
     }
 
     @Test(

@@ -39,6 +39,90 @@ struct ITunesWorkTests {
         return try await bench.catalog.parts(try partsQuery(text))
     }
 
+    // MARK: Stores
+
+    @Test("what the store of another country has names it in every id, and is asked for there")
+    func storesOfCountries() async throws {
+        let song = Self.song(1, "One", track: 1)
+        let episode = Self.episode(2)
+        let bench = Bench { request in
+            let asked = request.url.string
+            let isJapanese = asked.hasSuffix("&country=JP") || asked.contains("&country=JP&")
+            guard isJapanese else { return Self.answer([]) }
+            if asked.contains("entity=song") { return Self.answer([Self.album, song]) }
+            if asked.contains("entity=podcastEpisode") { return Self.answer([Self.podcast, episode]) }
+            return Self.answer([song, Self.album, episode])
+        }
+        let asked = try query("term=x&country=jp")
+        let found = try await bench.catalog.search(asked)
+        #expect(found.items.map(\.id) == ["itunes:jp:1", "itunes:jp:collection:5", "itunes:jp:episode:5:2"])
+        #expect(found.items.map(\.partOf) == ["itunes:jp:collection:5", nil, "itunes:jp:5"])
+        // Another service, which has found nothing before, asks the same store.
+        for id in ["itunes:jp:1", "itunes:jp:collection:5", "itunes:jp:episode:5:2"] {
+            let other = Bench { _ in nil }
+            async let looked = other.catalog.lookup(id)
+            try await other.client.requests.wait { $0.count == 1 }
+            #expect(other.client.requests.value[0].url.string.contains("country=JP"))
+            other.client.respond(0, Self.answer(id.contains("episode") ? [Self.podcast, episode] : [song, Self.album]))
+            #expect(try await looked.items.map(\.id) == [id])
+        }
+        let parts = try await bench.catalog.parts(try partsQuery("id=itunes:jp:collection:5"))
+        #expect(parts.of?.id == "itunes:jp:collection:5")
+        #expect(parts.items.map(\.id) == ["itunes:jp:1"])
+        let same = try await bench.catalog.parts(try partsQuery("id=itunes:collection:5&country=JP"))
+        #expect(same.items.map(\.id) == ["itunes:jp:1"])
+        let podcast = try await bench.catalog.parts(try partsQuery("id=itunes:jp:5"))
+        #expect(podcast.items.map(\.id) == ["itunes:jp:episode:5:2"])
+    }
+
+    @Test("many ids are asked for store by store")
+    func manyIDsOfStores() async {
+        let bench = Bench { _ in Self.answer([Self.song(1, "One", track: 1), Self.song(2, "Two", track: 2)]) }
+        let results = await bench.catalog.lookup(["itunes:1", "itunes:jp:1", "itunes:2", "itunes:jp:2"])
+        #expect(results.map { try? $0.get().items.first?.id } == ["itunes:1", "itunes:jp:1", "itunes:2", "itunes:jp:2"])
+        #expect(
+            Set(bench.client.requests.value.map(\.url.string)) == [
+                "https://itunes.test/lookup?id=1%2C2", "https://itunes.test/lookup?id=1%2C2&country=JP",
+            ])
+    }
+
+    @Test(
+        "an id and a country mean one store, or are refused",
+        arguments: [
+            ("itunes:1", nil, "itunes:1"), ("itunes:1", "US", "itunes:1"), ("itunes:1", "jp", "itunes:jp:1"),
+            ("itunes:episode:5:2", "GB", "itunes:gb:episode:5:2"), ("itunes:jp:1", "JP", "itunes:jp:1"),
+            ("itunes:jp:1", "US", nil), ("itunes:jp:1", "GB", nil), ("itunes:1", "XX", nil), ("itunes:1", "", nil),
+            ("itunes:x", "JP", nil), ("archive:x", "JP", nil), ("posts:1", "JP", nil),
+        ] as [(String, String?, String?)])
+    func idInCountry(id: String, country: String?, expected: String?) {
+        #expect((try? Catalog.id(id, inCountry: country)) == expected)
+    }
+
+    @Test(
+        "an id names a store only by its code in lower case, and never the usual one",
+        arguments: ["itunes:us:1", "itunes:JP:1", "itunes:xx:1", "itunes:jp:", "itunes:jp", "itunes:jp:jp:1", "itunes:jp:x"])
+    func notIDs(id: String) {
+        #expect(!Bench { _ in nil }.catalog.isID(id))
+    }
+
+    // MARK: Bounds
+
+    @Test("an answer with more results or values than are read is refused")
+    func bounds() async throws {
+        for body in [
+            #"{"resultCount":1,"results":[\#([String](repeating: "{}", count: 501).joined(separator: ","))]}"#,
+            #"{"results":[{"a":[\#([String](repeating: "0", count: 100_000).joined(separator: ","))]}]}"#,
+        ] {
+            let bench = Bench { _ in .success(.with(body)) }
+            let asked = try query("term=x")
+            let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(asked) }
+            guard case .upstreamRejected = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
     // MARK: Captured
 
     @Test("the captured album: its songs in order, each with its number, and named after both")

@@ -58,15 +58,20 @@ struct MemoryTests {
         #expect(bench.catalog.cached(terms[9]) != nil)
     }
 
-    @Test("a listing larger than the memory is given but not kept")
-    func anAnswerLargerThanTheMemoryIsGivenButNotKept() async throws {
+    @Test("a listing larger than the memory is refused: it would be asked for anew each time")
+    func anAnswerLargerThanTheMemoryIsRefused() async throws {
         let bench = Bench { _ in
             .success(.with(Fixture.song()))
         } configure: {
             $0.cacheBytes = 10
         }
         let search = try query("term=a")
-        #expect(try await bench.catalog.search(search).items.count == 1)
+        let error = await failure { () async throws(CatalogError) in try await bench.catalog.search(search) }
+        guard case .upstreamRejected(let message) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(message.contains("more than is kept"))
         #expect(bench.catalog.cached(search) == nil)
     }
 

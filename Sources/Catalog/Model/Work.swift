@@ -35,7 +35,8 @@ struct Work: Sendable {
 
     /// The bytes it takes in memory beside its items' own.
     var cost: Int {
-        parts.reduce(of.cost) { $0 + $1.found.cost } + (standard?.parts.count ?? 0) * MemoryLayout<FoundItem>.stride
+        parts.reduce(of.cost) { $0 + $1.found.cost } + parts.count * MemoryLayout<Part>.stride
+            + (standard?.parts.count ?? 0) * MemoryLayout<FoundItem>.stride
     }
 }
 
@@ -68,10 +69,11 @@ extension Work {
         if asked.isEmpty, let standard { return standard }
         let wanted = asked.map { $0.lowercased() }
         for (format, text) in zip(wanted, asked) where !Self.groups.contains(format) && !has(format) {
-            let names = SearchParameter.withoutRepeats(Self.groups + parts.compactMap(\.found.item.format))
+            let names = SearchParameter.withoutRepeats(Self.groups + parts.compactMap(\.found.item.format)).prefix(
+                Self.mostFormats)
             throw .invalidRequest(
                 "the format \(SearchParameter.quoted(text)) is none that \(of.item.id ?? "the work") has; "
-                    + "it takes \(SearchParameter.list(names))")
+                    + "it takes \(SearchParameter.list(Array(names)))")
         }
         var selected: [Part] = []
         var formats: [WorkFormat] = []
@@ -82,6 +84,7 @@ extension Work {
             guard let source = part.source, let name = part.found.item.format else { continue }
             let place = places["\(source) \(name)"] ?? formats.count
             if place == formats.count {
+                if place == Self.mostFormats { continue }
                 places["\(source) \(name)"] = place
                 formats.append(WorkFormat(name: name, count: 0, bytes: 0, source: source, isSelected: false))
             }
@@ -93,6 +96,9 @@ extension Work {
         formats = formats.filter { $0.source == .original } + formats.filter { $0.source == .derivative }
         return (Self.numbered(selected), formats)
     }
+
+    /// The most formats that are listed.
+    private static let mostFormats = 200
 
     /// Names of groups of formats.
     private static let groups = ["original", "all"]

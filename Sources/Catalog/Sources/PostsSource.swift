@@ -19,14 +19,20 @@ struct PostsSource: SearchSource {
         DecimalID.isValid(id) ? SourceRequest(url: base.appending(path: "posts"), id: "posts:\(id)") : nil
     }
 
+    private static let mostPosts = 10_000
+    private static let mostValues = 100_000
+
     func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
         let document: JSONDocument
         do {
-            document = try JSONDocument(parsing: body)
+            document = try JSONDocument(parsing: body, maximumValues: Self.mostValues)
         } catch {
             throw .upstreamRejected("The posts are not JSON: \(error).")
         }
         guard let elements = document.elements else { throw .upstreamRejected("The posts are not an array.") }
+        guard elements.count <= Self.mostPosts else {
+            throw .upstreamRejected("There are \(elements.count) posts; at most \(Self.mostPosts) are read.")
+        }
         var items: [SearchItem] = []
         var texts: [String] = []
         for element in elements {

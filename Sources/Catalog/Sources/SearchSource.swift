@@ -15,6 +15,9 @@ protocol SearchSource: Sendable {
     func request(forID id: Substring) -> SourceRequest?
     /// One request for the lookup of all the ids, in the same form; nil: each must be asked for alone.
     func request(forIDs ids: [Substring]) -> SourceRequest?
+    /// The id, with its `source:`, of what the id without it means in a country; `nil` if that names another country, or the source has no
+    /// countries.
+    static func id(_ id: Substring, inCountry country: String) -> String?
     /// The requests one of which brings the parts of the work with the id, the likeliest first; none if there are no parts.
     func requests(forPartsOf id: Substring) -> [SourceRequest]
     /// Whether a response says that we ask too often.
@@ -32,6 +35,7 @@ protocol SearchSource: Sendable {
 extension SearchSource {
     func objection(to query: SearchQuery) -> String? { nil }
     func request(forIDs ids: [Substring]) -> SourceRequest? { nil }
+    static func id(_ id: Substring, inCountry country: String) -> String? { nil }
     func requests(forPartsOf id: Substring) -> [SourceRequest] { [] }
     func isThrottling(_ response: ClientResponse) -> Bool { response.head.status == .tooManyRequests }
     func refusal(in body: [UInt8]) -> String? { nil }
@@ -46,6 +50,8 @@ struct SourceRequest: Sendable {
     var id: String?
     /// The kind of works whose parts it asks for; nil: it asks for no parts, or whatever the kind is.
     var workKind: String?
+    /// The store that is asked, as ids name it; `nil`: the usual one, or the source has none.
+    var store: String?
 }
 
 /// What one response of a source holds.
@@ -69,6 +75,7 @@ struct Listing: Sendable {
         self.absence = absence
         // Each item holds its text three times: as it came, taken apart, and as it goes.
         cost =
-            2 * bodyBytes + self.items.reduce(0) { $0 + $1.cost } + texts.reduce(0) { $0 + $1.utf8.count } + (work?.cost ?? 0)
+            2 * bodyBytes + self.items.reduce(0) { $0 + $1.cost + MemoryLayout<FoundItem>.stride }
+            + texts.reduce(0) { $0 + $1.utf8.count } + (work?.cost ?? 0)
     }
 }

@@ -16,7 +16,8 @@ struct ArchiveFile {
     private let value: JSONValue
 
     /// Nil for the archive's own bookkeeping, and for what cannot be asked for.
-    init?(_ value: JSONValue, raw: Range<Int>) {
+    /// - Parameter identifier: the item's.
+    init?(_ value: JSONValue, of identifier: Substring, raw: Range<Int>) {
         guard let name = value["name"]?.string, Self.isAddressable(name) else { return nil }
         let format = ArchiveSource.text(value["format"])
         // Bookkeeping may call itself an original.
@@ -28,7 +29,8 @@ struct ArchiveFile {
         default: source = value["original"] == nil ? .original : .derivative
         }
         if let format, ["Metadata", "Item Tile", "Archive BitTorrent"].contains(format) { return nil }
-        if ["_files.xml", "_meta.xml", "_meta.sqlite", "_archive.torrent"].contains(where: name.hasSuffix) { return nil }
+        // With another name before it, such a file is somebody's own.
+        if Self.bookkeeping.contains(where: { name == identifier + $0 }) { return nil }
         self.name = name
         self.format = format
         self.raw = raw
@@ -37,6 +39,9 @@ struct ArchiveFile {
         isPrivate = ArchiveSource.isSet(value["private"])
         isEncrypted = format.map { $0.contains("Encrypted") || $0.hasPrefix("ACS ") || $0.hasPrefix("LCP ") } ?? false
     }
+
+    /// What follows the item's identifier in the names of the archive's own files.
+    private static let bookkeeping = ["_files.xml", "_meta.xml", "_meta.sqlite", "_archive.torrent"]
 
     /// Whether a URL can name it: none can have dots for a component, for those lead elsewhere.
     private static func isAddressable(_ name: String) -> Bool {

@@ -75,7 +75,12 @@ extension ArchiveSource {
         guard let elements = document.elements(of: "files") else {
             throw .upstreamRejected("The Internet Archive answered without the array \"files\".")
         }
-        var files = elements.compactMap { ArchiveFile($0.value, raw: $0.range) }
+        guard elements.count <= ArchiveSource.mostFiles else {
+            throw .upstreamRejected(
+                "\(SearchParameter.quoted(id)) has \(elements.count) files; at most \(ArchiveSource.mostFiles) are read.")
+        }
+        let identifier = id.dropFirst("archive:".count)
+        var files = elements.compactMap { ArchiveFile($0.value, of: identifier, raw: $0.range) }
         let all = files.count
         files.removeAll { $0.isPrivate || $0.isEncrypted }
         let isKeptBack = files.count < all || isLent(metadata.value)

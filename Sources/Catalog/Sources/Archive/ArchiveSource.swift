@@ -89,10 +89,17 @@ struct ArchiveSource: SearchSource {
         return Array(listing.items.dropFirst(page.skipped).prefix(query.limit))
     }
 
+    /// A page of a search has 400 at most: see ``ArchivePage``.
+    private static let mostResults = 1_000
+    /// The most files of an item. A few items, such as crawls of the web, have more.
+    static let mostFiles = 20_000
+    /// A file has some 12 values.
+    private static let mostValues = 500_000
+
     func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
         let document: JSONDocument
         do {
-            document = try JSONDocument(parsing: body)
+            document = try JSONDocument(parsing: body, maximumValues: Self.mostValues)
         } catch {
             throw .upstreamRejected("The Internet Archive answered with something that is not JSON: \(error).")
         }
@@ -104,6 +111,10 @@ struct ArchiveSource: SearchSource {
         if let id = request.id { return try Self.work(id, in: document, base: base) }
         guard let elements = document.elements(of: "docs", in: "response") else {
             throw .upstreamRejected("The Internet Archive answered without the array \"docs\" of \"response\".")
+        }
+        guard elements.count <= Self.mostResults else {
+            throw .upstreamRejected(
+                "The Internet Archive answered with \(elements.count) results; at most \(Self.mostResults) are read.")
         }
         var items: [SearchItem] = []
         items.reserveCapacity(elements.count)

@@ -8,7 +8,8 @@ extension ITunesSource {
     }
 
     /// A result as an item. Every member of it is optional, and one of an unexpected type counts as absent.
-    static func item(_ result: JSONValue, raw: [UInt8]) -> SearchItem {
+    /// - Parameter prefix: how ids begin in the store that it came from.
+    static func item(_ result: JSONValue, raw: [UInt8], prefix: String) -> SearchItem {
         let subject = subject(of: result)
         var item = SearchItem(raw: raw)
         item.artist = result["artistName"]?.string
@@ -20,14 +21,14 @@ extension ITunesSource {
         item.downloadUrl = url(result, "previewUrl")
         switch subject {
         case .track:
-            item.id = id(result, "trackId", prefix: "itunes:")
+            item.id = id(result, "trackId", prefix: prefix)
             item.kind = result["kind"]?.string ?? result["wrapperType"]?.string
             item.name = result["trackName"]?.string ?? result["trackCensoredName"]?.string
             item.explicit = isExplicit(result["trackExplicitness"]) ?? isAdvised(result["contentAdvisoryRating"])
             item.pageUrl = url(result, "trackViewUrl")
-            complete(&item, track: result)
+            complete(&item, track: result, prefix: prefix)
         case .collection:
-            item.id = id(result, "collectionId", prefix: "itunes:collection:")
+            item.id = id(result, "collectionId", prefix: prefix + "collection:")
             item.kind = collectionKind(result)
             item.name = result["collectionName"]?.string ?? result["collectionCensoredName"]?.string
             item.explicit = isExplicit(result["collectionExplicitness"])
@@ -35,7 +36,7 @@ extension ITunesSource {
             item.partCount = count(result)
             item.hasParts = item.kind.map { ["album", "compilation", WorkKind.season.rawValue].contains($0) } ?? false
         case .artist:
-            item.id = id(result, "artistId", prefix: "itunes:artist:")
+            item.id = id(result, "artistId", prefix: prefix + "artist:")
             item.kind = "artist"
             item.name = result["artistName"]?.string
             item.pageUrl = url(result, "artistViewUrl") ?? url(result, "artistLinkUrl")
@@ -44,7 +45,7 @@ extension ITunesSource {
     }
 
     /// What depends on the kind of track.
-    private static func complete(_ item: inout SearchItem, track result: JSONValue) {
+    private static func complete(_ item: inout SearchItem, track result: JSONValue, prefix: String) {
         var date: String?
         switch item.kind {
         case WorkKind.podcast.rawValue:
@@ -56,12 +57,12 @@ extension ITunesSource {
         case "podcast-episode":
             // An episode is there to be downloaded whole.
             item.downloadUrl = url(result, "episodeUrl") ?? item.downloadUrl
-            item.partOf = id(result, "collectionId", prefix: "itunes:")
+            item.partOf = id(result, "collectionId", prefix: prefix)
             // It is found by way of its podcast only.
-            item.id = item.partOf.flatMap { id(result, "trackId", prefix: "itunes:episode:\($0.dropFirst("itunes:".count)):") }
+            item.id = item.partOf.flatMap { id(result, "trackId", prefix: "\(prefix)episode:\($0.dropFirst(prefix.count)):") }
             date = item.releaseDate.flatMap(day)
         case "song", "music-video", "tv-episode":
-            item.partOf = id(result, "collectionId", prefix: "itunes:collection:")
+            item.partOf = id(result, "collectionId", prefix: prefix + "collection:")
             // On the second disc of two, the first track is not the first part.
             if item.partOf != nil, result["discCount"]?.integer ?? 1 <= 1, result["discNumber"]?.integer ?? 1 <= 1,
                 let number = result["trackNumber"]?.integer, (1...9999).contains(number)

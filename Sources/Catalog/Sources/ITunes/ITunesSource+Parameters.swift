@@ -6,7 +6,10 @@ extension ITunesSource {
         attribution: "provided courtesy of iTunes",
         // Apple sends JSON as JavaScript, for JSONP's sake.
         mediaTypes: ["text/javascript", "application/json"],
-        ids: ["itunes:<number>", "itunes:collection:<number>", "itunes:artist:<number>", "itunes:episode:<podcast>:<episode>"],
+        ids: [
+            "itunes:<number>", "itunes:collection:<number>", "itunes:artist:<number>", "itunes:episode:<podcast>:<episode>",
+            "the same with a country's store (itunes:jp:<number>)",
+        ],
         hasParts: true,
         parameters: [
             .term,

@@ -22,36 +22,70 @@ struct ITunesSource: SearchSource {
         add("limit", String(query.limit))
         // Undocumented, though it works: sent only where it says something.
         add("offset", query.offset == 0 ? nil : String(query.offset))
-        return SourceRequest(url: base.appending(path: "search", query: items))
+        var request = SourceRequest(url: base.appending(path: "search", query: items))
+        request.store = Self.store(ofCountry: query.country)
+        return request
     }
 
     func request(forID id: Substring) -> SourceRequest? {
-        switch Self.subject(of: id) {
-        case .track(let number), .collection(let number), .artist(let number): lookup(number, for: id)
+        let (store, subject) = Self.parts(of: id)
+        switch subject {
+        case .track(let number), .collection(let number), .artist(let number): return lookup(number, of: store, for: id)
         // An episode is not found by its own number: https://itunes.apple.com/lookup has none of them.
-        case .episode(let podcast, _): parts(of: podcast, .podcast)
-        case nil: nil
+        case .episode(let podcast, _): return parts(of: podcast, of: store, .podcast)
+        case nil: return nil
         }
     }
 
     func request(forIDs ids: [Substring]) -> SourceRequest? {
-        var numbers: [Substring] = []
+        var numbers: Set<Substring> = []
+        var stores: Set<String?> = []
         for id in ids {
-            switch Self.subject(of: id) {
-            case .track(let number), .collection(let number), .artist(let number): numbers.append(number)
+            let (store, subject) = Self.parts(of: id)
+            stores.insert(store)
+            switch subject {
+            case .track(let number), .collection(let number), .artist(let number): numbers.insert(number)
             case .episode, nil: return nil
             }
         }
-        // The numbers alone decide what comes: their order does not.
-        return SourceRequest(url: lookupURL(Set(numbers).sorted().joined(separator: ",")))
+        guard let store = stores.first, stores.count == 1 else { return nil }
+        // The numbers and the store alone decide what comes: their order does not.
+        return SourceRequest(url: lookupURL(numbers.sorted().joined(separator: ","), of: store), store: store)
     }
 
     func requests(forPartsOf id: Substring) -> [SourceRequest] {
-        switch Self.subject(of: id) {
-        case .track(let number): [parts(of: number, .podcast)]
-        case .collection(let number): [parts(of: number, .album), parts(of: number, .season)]
+        let (store, subject) = Self.parts(of: id)
+        return switch subject {
+        case .track(let number): [parts(of: number, of: store, .podcast)]
+        case .collection(let number): [parts(of: number, of: store, .album), parts(of: number, of: store, .season)]
         case .artist, .episode, nil: []
         }
+    }
+
+    static func id(_ id: Substring, inCountry country: String) -> String? {
+        let (store, subject) = parts(of: id)
+        guard subject != nil else { return nil }
+        let asked = self.store(ofCountry: country)
+        if let store { return store == asked ? "itunes:\(id)" : nil }
+        return prefix(asked) + id
+    }
+
+    /// How ids begin in a store.
+    static func prefix(_ store: String?) -> String { store.map { "itunes:\($0):" } ?? "itunes:" }
+
+    /// The store of a country as ids name it; `nil`: that of the United States, which they do not name.
+    private static func store(ofCountry country: String?) -> String? {
+        guard let store = country?.lowercased(), store != "us" else { return nil }
+        return store
+    }
+
+    /// What an id without its `itunes:` names: a store, and what is in it.
+    private static func parts(of id: Substring) -> (store: String?, subject: IDSubject?) {
+        let store = id.prefix { $0 != ":" }
+        guard store.utf8.count == 2, store != "us", store == store.lowercased(),
+            CountryCodes.all.contains(store.uppercased()), store.endIndex < id.endIndex
+        else { return (nil, subject(of: id)) }
+        return (String(store), subject(of: id[store.endIndex...].dropFirst()))
     }
 
     /// What an id without its `itunes:` is about.
@@ -90,19 +124,21 @@ struct ITunesSource: SearchSource {
         }
     }
 
-    private func lookup(_ number: Substring, for id: Substring) -> SourceRequest {
-        SourceRequest(url: lookupURL(String(number)), id: "itunes:\(id)")
+    private func lookup(_ number: Substring, of store: String?, for id: Substring) -> SourceRequest {
+        SourceRequest(url: lookupURL(String(number), of: store), id: "itunes:\(id)", store: store)
     }
 
-    private func parts(of number: Substring, _ kind: WorkKind) -> SourceRequest {
+    private func parts(of number: Substring, of store: String?, _ kind: WorkKind) -> SourceRequest {
         // 200 is the most that Apple gives; of podcasts the newest.
         let more = [QueryItem(name: "entity", value: kind.entity), QueryItem(name: "limit", value: "200")]
-        let id = kind == .podcast ? "itunes:\(number)" : "itunes:collection:\(number)"
-        return SourceRequest(url: lookupURL(String(number), more), id: id, workKind: kind.rawValue)
+        let id = Self.prefix(store) + (kind == .podcast ? "\(number)" : "collection:\(number)")
+        return SourceRequest(url: lookupURL(String(number), of: store, more), id: id, workKind: kind.rawValue, store: store)
     }
 
-    private func lookupURL(_ numbers: String, _ more: [QueryItem] = []) -> HTTPURL {
-        base.appending(path: "lookup", query: [QueryItem(name: "id", value: numbers)] + more)
+    private func lookupURL(_ numbers: String, of store: String?, _ more: [QueryItem] = []) -> HTTPURL {
+        // Each store has numbers that the others do not know.
+        let country = store.map { [QueryItem(name: "country", value: $0.uppercased())] } ?? []
+        return base.appending(path: "lookup", query: [QueryItem(name: "id", value: numbers)] + more + country)
     }
 
     /// Apple throttles with 403, with a body or without, sometimes with 429. A search needs no permission, so 403 means nothing else.
@@ -114,10 +150,15 @@ struct ITunesSource: SearchSource {
         (try? JSONValue(parsing: body))?["errorMessage"]?.string
     }
 
+    /// Apple gives 200 results, and before the parts of a work the work itself.
+    private static let mostResults = 500
+    /// A result has some 60 values.
+    private static let mostValues = 100_000
+
     func decode(_ body: [UInt8], of request: SourceRequest) throws(CatalogError) -> Listing {
         let document: JSONDocument
         do {
-            document = try JSONDocument(parsing: body)
+            document = try JSONDocument(parsing: body, maximumValues: Self.mostValues)
         } catch {
             throw .upstreamRejected("iTunes answered with something that is not JSON: \(error).")
         }
@@ -130,6 +171,9 @@ struct ITunesSource: SearchSource {
         guard let elements = document.elements(of: "results") else {
             throw .upstreamRejected("iTunes answered without the array \"results\".")
         }
+        guard elements.count <= Self.mostResults else {
+            throw .upstreamRejected("iTunes answered with \(elements.count) results; at most \(Self.mostResults) are read.")
+        }
         var items: [SearchItem] = []
         var places: [Place] = []
         items.reserveCapacity(elements.count)
@@ -137,7 +181,7 @@ struct ITunesSource: SearchSource {
             guard element.value.members != nil else {
                 throw .upstreamRejected("iTunes answered with a result that is not an object.")
             }
-            items.append(Self.item(element.value, raw: Array(document.bytes[element.range])))
+            items.append(Self.item(element.value, raw: Array(document.bytes[element.range]), prefix: Self.prefix(request.store)))
             places.append(Place(element.value))
         }
         let work = try Self.work(&items, places, of: request)
@@ -152,7 +196,9 @@ struct ITunesSource: SearchSource {
         guard let id = request.id, let kind = request.workKind.flatMap(WorkKind.init), !items.isEmpty else { return nil }
         guard let index = items.firstIndex(where: { $0.id == id }) else {
             // The number is that of something whose ids have another form: of an album, for instance, and not of a podcast.
-            if items.contains(where: { $0.id?.hasSuffix(":" + id.dropFirst("itunes:".count)) ?? false }) { return nil }
+            if items.contains(where: { $0.id?.hasSuffix(":" + id.dropFirst(Self.prefix(request.store).count)) ?? false }) {
+                return nil
+            }
             throw .upstreamRejected("iTunes answered with parts, but without what they are parts of.")
         }
         // What does not tell its kind may be what was asked for.
