@@ -4,11 +4,20 @@ internal import Glibc
 public enum ProcessEnvironment {
     /// The variables that begin with one of these, by name.
     public static func variables(beginningWith prefixes: [String]) -> [String: String] {
+        variables { name in prefixes.contains { name.hasPrefix($0) } }
+    }
+
+    /// The variables that end with this, by name.
+    public static func variables(endingWith suffix: String) -> [String: String] {
+        variables { $0.hasSuffix(suffix) }
+    }
+
+    private static func variables(where isWanted: (Substring) -> Bool) -> [String: String] {
         var variables: [String: String] = [:]
         var entry = unsafe environ
         while let text = unsafe entry.pointee {
             let parts = unsafe String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts.count == 2, prefixes.contains(where: { parts[0].hasPrefix($0) }) {
+            if parts.count == 2, isWanted(parts[0]) {
                 variables[String(parts[0])] = String(parts[1])
             }
             unsafe entry += 1
@@ -20,6 +29,9 @@ public enum ProcessEnvironment {
     public static func variable(_ name: String) -> String? {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
+
+    /// Whether a path leads to a file that this process may read.
+    public static func isReadableFile(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
     /// The path of what a path leads to: absolute, without links, `.` and `..`. What is not there is taken as it is written.
     public static func absolutePath(_ path: String) -> String {

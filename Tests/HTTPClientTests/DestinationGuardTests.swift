@@ -27,6 +27,58 @@ struct DestinationGuardTests {
     }
 
     @Test(
+        "Names of the cluster and of the container's host are refused as they are written",
+        arguments: [
+            "kubernetes", "kubernetes.default", "kubernetes.default.svc", "KUBERNETES.default.SVC.", "a.b.svc.cluster.local",
+            "cluster.local", "10-0-0-1.default.pod.cluster.local", "host.docker.internal", "Host.Docker.Internal.",
+            "gateway.docker.internal", "kubernetes.docker.internal", "host.containers.internal",
+        ])
+    func clusterNamesAreRefused(host: String) throws {
+        guard case .forbidden = DestinationGuard().evaluate(host: host, port: 80) else {
+            Issue.record("\(host) is not refused")
+            return
+        }
+        let rule = try DestinationRule(parsing: host)
+        #expect(DestinationGuard(allowed: [rule]).evaluate(host: host, port: 80) == .allowed)
+    }
+
+    @Test(
+        "A name that a proxy resolves is judged by itself",
+        arguments: [
+            // host, whether it is refused
+            ("metadata.example.com", true), ("METADATA.packet.net.", true), ("instance-data.example", true),
+            ("vault.internal", true), ("printer.local", true), ("nas.home.arpa", true), ("db.localdomain", true),
+            ("metadata-store.example", false), ("internal.example", false), ("local.example", false), ("example.org", false),
+        ])
+    func namesResolvedElsewhere(host: String, isRefused: Bool) {
+        let verdict = DestinationGuard().evaluate(host: host, port: 80, isResolvedElsewhere: true)
+        if case .forbidden = verdict { #expect(isRefused) } else { #expect(!isRefused) }
+        #expect(DestinationGuard().evaluate(host: host, port: 80) == .dependsOnAddress)
+    }
+
+    @Test("What the environment names as a service of the cluster is refused, by address and by name")
+    func servicesOfTheEnvironment() throws {
+        var network = LocalNetwork()
+        network.insertServices([
+            "KUBERNETES_SERVICE_HOST": "198.41.0.1", "STORE_SERVICE_HOST": "2606:4700:0:0::1",
+            "API_SERVICE_HOST": "Api.hcp.example.", "EMPTY_SERVICE_HOST": "", "HOST": "8.8.8.8",
+        ])
+        let guarding = DestinationGuard { [network] in network }
+        func isRefused(_ host: String) -> Bool {
+            if case .forbidden = guarding.evaluate(host: host, port: 443) { true } else { false }
+        }
+        for host in ["198.41.0.1", "[2606:4700::1]", "api.hcp.example", "::ffff:198.41.0.1"] {
+            #expect(isRefused(host), "\(host)")
+        }
+        for host in ["198.41.0.2", "8.8.8.8", "example.org"] { #expect(!isRefused(host), "\(host)") }
+        guard case .forbidden(let reason) = guarding.evaluate(.v4(0xc629_0001), port: 443, forHost: "innocent.example") else {
+            Issue.record("an address of the cluster is not refused")
+            return
+        }
+        #expect(reason.contains("API server of the cluster"))
+    }
+
+    @Test(
         "A name is decided by its addresses",
         arguments: [
             "example.org", "EXAMPLE.org.", "a-b_c.example", "xn--bcher-kva.example", "bücher.example", "intranet", "1a.example",

@@ -48,9 +48,10 @@ public struct DestinationGuard: Sendable {
         DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowed + rules, denied: denied, network: network)
     }
 
-    /// Checks a host as it stands in a URL, without resolving it: literals in every spelling, names of this machine and of metadata
-    /// services, and rules.
-    public func evaluate(host: String, port: Int) -> Verdict {
+    /// Checks a host as it stands in a URL, without resolving it: literals in every spelling, names of this machine, of metadata services and
+    /// of the cluster, and rules.
+    /// - Parameter isResolvedElsewhere: whether a proxy resolves the name: then its addresses are never seen here.
+    public func evaluate(host: String, port: Int, isResolvedElsewhere: Bool = false) -> Verdict {
         if allowsPrivate, denied.isEmpty { return .allowed }
         let name = HostSpelling.normalize(host)
         let address = IPAddress(parsingLeniently: name)
@@ -60,7 +61,9 @@ public struct DestinationGuard: Sendable {
         }
         if allowsPrivate || allowed.contains(where: { $0.covers(host: name, port: port) }) { return .allowed }
         if let address { return evaluate(address, port: port, forHost: name) }
-        if let known { return .forbidden("\(host) (\(known.use))") }
+        if let use = known?.use ?? network()?.services[name] ?? (isResolvedElsewhere ? HostSpelling.useElsewhere(name) : nil) {
+            return .forbidden("\(host) (\(use))")
+        }
         if IPAddress.looksNumeric(name) { return .forbidden("\(host), which is not a valid IPv4 address") }
         if let problem = HostSpelling.problem(name) { return .forbidden("\(host), which \(problem)") }
         return .dependsOnAddress

@@ -57,12 +57,36 @@ enum HostSpelling {
         if name == "localhost" || name.hasSuffix(".localhost") || loopbackNames.contains(name) {
             return KnownName(addresses: [.v4(0x7f00_0001), .v6(1)], use: "this machine")
         }
+        if clusterSuffixes.contains(where: name.hasSuffix) || clusterNames.contains(name) {
+            return KnownName(addresses: [], use: "a service of the cluster")
+        }
+        if hostNames.contains(name) { return KnownName(addresses: [], use: "the host of the container") }
         // Amazon's has a name in each region: instance-data.eu-west-1.compute.internal.
         let isAmazons = name.hasPrefix("instance-data.") && name.hasSuffix(".compute.internal")
         return metadataNames[isAmazons ? "instance-data" : name].map {
             KnownName(addresses: [$0], use: $0.specialUse ?? "metadata service of clouds")
         }
     }
+
+    /// What a name is that a proxy resolves, as far as the name alone tells.
+    ///
+    /// Every cloud has its own name for its metadata service, and names below `.internal` mean something only where they are resolved.
+    static func useElsewhere(_ name: String) -> String? {
+        if ["metadata.", "instance-data."].contains(where: name.hasPrefix) { return "by its name a metadata service" }
+        // Reserved for private networks: RFC 6762 §3, RFC 8375, and ICANN's resolution 2024.07.29.06.
+        if [".internal", ".local", ".home.arpa", ".localdomain"].contains(where: name.hasSuffix) {
+            return "by its name in a private network"
+        }
+        return nil
+    }
+
+    // https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/: a search domain completes the shorter ones.
+    private static let clusterSuffixes = [".svc", ".cluster.local"]
+    private static let clusterNames: Set<String> = ["kubernetes", "kubernetes.default", "cluster.local"]
+    // https://docs.docker.com/desktop/features/networking/, and Podman's.
+    private static let hostNames: Set<String> = [
+        "host.docker.internal", "gateway.docker.internal", "kubernetes.docker.internal", "host.containers.internal",
+    ]
 
     private static let loopbackNames: Set<String> = [
         "localhost.localdomain", "localhost4", "localhost4.localdomain4", "localhost6", "localhost6.localdomain6",

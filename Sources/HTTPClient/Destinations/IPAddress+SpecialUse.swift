@@ -110,6 +110,9 @@ extension IPAddress {
         Use(high: 0xfd20_00ce_0000_0000, low: 0x0254, "metadata service of Google"),
         // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16: public, and the host's in every network there.
         Use(0xa83f_8110, 32, "host of Azure's machines"),
+        // https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips: the usual range of a cluster's services there, whose first
+        // address is the API server's.
+        Use(0x2276_e000, 20, "services of Google's Kubernetes clusters"),
         // https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata
         Use(0x6464_64c8, 32, "metadata service of Alibaba"),
         // https://www.tencentcloud.com/document/product/213/4934: metadata.tencentyun.com.

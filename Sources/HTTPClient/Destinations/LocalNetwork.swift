@@ -13,11 +13,32 @@ struct LocalNetwork: Sendable, Equatable {
     /// The prefixes that are on a link of this machine.
     var neighbourhoods: Set<AddressBlock> = []
 
-    /// What the address is here; nil for one that is neither this machine's nor a neighbour's.
+    /// Names and addresses of the cluster's services, and what they are.
+    var services: [String: String] = [:]
+
+    /// What the address is here; nil for one that is neither this machine's nor a neighbour's nor the cluster's.
     func use(of address: IPAddress) -> String? {
+        if let use = services[address.description] { return use }
         let isOwn = addresses.contains(address) || ownBlocks.contains { $0.contains(address) }
         if isOwn { return "an address of this machine" }
         return neighbourhoods.contains { $0.contains(address) } ? "a neighbour of this machine" : nil
+    }
+}
+
+// MARK: - What the environment says
+
+extension LocalNetwork {
+    /// The ends of the variables with which Kubernetes, and links of Docker, tell of services
+    /// (https://kubernetes.io/docs/tutorials/services/connect-applications-service/#environment-variables).
+    static let serviceVariables = "_SERVICE_HOST"
+
+    /// Takes over the hosts that such variables name.
+    mutating func insertServices(_ variables: [String: String]) {
+        for (name, host) in variables where name.hasSuffix(Self.serviceVariables) && !host.isEmpty {
+            let use = name.hasPrefix("KUBERNETES_") ? "the API server of the cluster" : "a service of the cluster"
+            let spelled = HostSpelling.normalize(host)
+            services[IPAddress(parsing: spelled)?.description ?? spelled] = use
+        }
     }
 }
 

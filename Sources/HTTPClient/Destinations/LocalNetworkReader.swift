@@ -57,9 +57,11 @@ extension LocalNetwork {
                 name: entry.interface, address: address, prefixLength: entry.prefixLength,
                 peer: entry.peer.flatMap(IPAddress.init(networkOrder:)), isPointToPoint: entry.isPointToPoint)
         }
-        return LocalNetwork(
+        var network = LocalNetwork(
             interfaces, routesV4: String(decoding: (try? NetworkInterfaces.routesV4()) ?? [], as: UTF8.self),
             routesV6: String(decoding: (try? NetworkInterfaces.routesV6()) ?? [], as: UTF8.self),
             trieV4: String(decoding: (try? NetworkInterfaces.trieV4()) ?? [], as: UTF8.self))
+        network.insertServices(ProcessEnvironment.variables(endingWith: LocalNetwork.serviceVariables))
+        return network
     }
 }

@@ -158,7 +158,9 @@ final class TransferDriver {
     /// Gives a transfer's current hop to libcurl, if its destination may be allowed.
     private func beginHop(_ running: ActiveTransfer) {
         let url = running.hop.url
-        if case .forbidden(let reason) = running.transfer.request.guarding?.evaluate(host: url.host, port: url.port) {
+        let verdict = running.transfer.request.guarding?.evaluate(
+            host: url.host, port: url.port, isResolvedElsewhere: configuration.proxy(for: url) != nil)
+        if case .forbidden(let reason) = verdict {
             return finish(running, .failure(.destinationForbidden(reason, status: running.hop.redirectStatus)))
         }
         if let error = running.configure(configuration) { return finish(running, .failure(error)) }
