@@ -76,6 +76,55 @@ struct ConnectionParameters: Equatable {
         (value ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
 
+    /// The connections to try, each secured: see ``securing(environment:isFile:)``.
+    /// - Parameters:
+    ///   - environment: the process's environment.
+    ///   - isFile: whether a path is that of a file.
+    func attempts(environment: (String) -> String?, isFile: (String) -> Bool) -> [ConnectionParameters] {
+        attempts(environment: environment).map { $0.securing(environment: environment, isFile: isFile) }
+    }
+
+    /// Adds the checks of the server's certificate, for a server on another machine, unless the string, a service file or the environment
+    /// says what is checked: otherwise libpq sends the password in clear to any machine that answers.
+    private func securing(environment: (String) -> String?, isFile: (String) -> Bool) -> ConnectionParameters {
+        let isChosen = values["sslmode"] != nil || environment("PGSSLMODE") != nil
+        let isElsewhere = values["service"] != nil || environment("PGSERVICE") != nil
+        guard !isChosen, !isElsewhere, leavesMachine(environment: environment) else { return self }
+        var secured = self
+        secured.values["sslmode"] = "verify-full"
+        if values["sslrootcert"] == nil, environment("PGSSLROOTCERT") == nil,
+            let bundle = Self.certificateBundles.first(where: isFile)
+        {
+            secured.values["sslrootcert"] = bundle
+        }
+        return secured
+    }
+
+    /// The certificates that the system trusts: libpq by itself looks for a file in the user's home.
+    private static let certificateBundles = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"]
+
+    /// Whether the server may be on another machine.
+    private func leavesMachine(environment: (String) -> String?) -> Bool {
+        let hosts = Self.list(values["host"] ?? environment("PGHOST"))
+        let addresses = Self.list(values["hostaddr"] ?? environment("PGHOSTADDR"))
+        return (hosts + addresses).contains { host in
+            // Without a host libpq takes a Unix socket, and a path or an abstract name is one.
+            let isLoopback =
+                host == "localhost" || host == "::1"
+                || host.hasPrefix("127.") && host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+            return !host.isEmpty && !host.hasPrefix("/") && !host.hasPrefix("@") && !isLoopback
+        }
+    }
+
+    /// Why the connection to another machine is not safe, as a sentence; `nil`: it is, or it stays on this machine.
+    /// - Parameter environment: the process's environment.
+    func exposure(environment: (String) -> String?) -> String? {
+        guard leavesMachine(environment: environment), let mode = values["sslmode"] ?? environment("PGSSLMODE"),
+            mode != "verify-full"
+        else { return nil }
+        return "sslmode=\(mode) lets another machine stand in for the database at \(place); verify-full checks its certificate"
+    }
+
     /// The hosts one by one, in order. libpq takes a list, too, but waits for a host that swallows until all the time is over: its
     /// `connect_timeout` is only for its own blocking calls.
     ///

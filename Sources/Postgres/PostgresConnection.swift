@@ -15,6 +15,8 @@ public final class PostgresConnection {
     var values = CValues()
     /// The number of the server's process that serves it: what `pg_backend_pid()` says.
     public let processID: Int32
+    /// Why the connection is not safe from other machines, as a sentence; `nil`: it is.
+    public let exposure: String?
     /// The server's version: major · 10,000 + minor, such as 150017.
     public let serverVersion: Int
 
@@ -32,7 +34,7 @@ public final class PostgresConnection {
         let deadline = ContinuousClock.now + limit
         try PostgresLibrary.load()
         let attempts = try ConnectionParameters(conninfo, application: application)
-            .attempts(environment: { ProcessEnvironment.variable($0) })
+            .attempts(environment: { ProcessEnvironment.variable($0) }, isFile: { ProcessEnvironment.isReadableFile($0) })
         var failures: [String] = []
         var isSilent = true
         for (index, parameters) in attempts.enumerated() {
@@ -43,6 +45,7 @@ public final class PostgresConnection {
                 unsafe self.handle = handle
                 processID = unsafe pawl_PQbackendPID(handle)
                 serverVersion = unsafe Int(pawl_PQserverVersion(handle))
+                exposure = parameters.exposure { ProcessEnvironment.variable($0) }
                 return
             } catch .timedOut {
                 failures.append("\(parameters.place) did not answer in time")

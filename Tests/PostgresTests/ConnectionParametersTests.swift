@@ -48,6 +48,32 @@ struct ConnectionParametersTests {
         if conninfo.contains("sslmod=") { #expect(message.contains("\"sslmod\"")) }
     }
 
+    @Test(
+        "a server on another machine has to show its certificate, unless the string or the environment says otherwise",
+        arguments: [
+            // what is given, the environment, the mode, whether it is exposed
+            (["host": "db"], [:], "verify-full", false), (["hostaddr": "10.0.0.1"], [:], "verify-full", false),
+            (["host": "localhost", "hostaddr": "10.0.0.1"], [:], "verify-full", false),
+            (["host": "localhost.example"], [:], "verify-full", false), (["host": "127.example"], [:], "verify-full", false),
+            ([:], ["PGHOST": "db"], "verify-full", false),
+            (["host": "db", "sslmode": "require"], [:], "require", true),
+            (["host": "db", "sslmode": "disable"], [:], "disable", true),
+            (["host": "db", "sslmode": "verify-full"], [:], "verify-full", false),
+            (["host": "db"], ["PGSSLMODE": "prefer"], nil, true), (["host": "db", "service": "s"], [:], nil, false),
+            ([:], [:], nil, false), (["host": "/run/postgresql"], [:], nil, false), (["host": "@pg"], [:], nil, false),
+            (["host": "localhost"], [:], nil, false), (["host": "127.0.0.1"], [:], nil, false),
+            (["host": "::1"], [:], nil, false),
+            (["host": "localhost", "sslmode": "disable"], [:], "disable", false),
+        ] as [([String: String], [String: String], String?, Bool)])
+    func verification(given: [String: String], environment: [String: String], mode: String?, isExposed: Bool) throws {
+        let bundle = "/etc/pki/tls/certs/ca-bundle.crt"
+        let attempts = try ConnectionParameters(given: given, application: "pawl")
+            .attempts(environment: { environment[$0] }, isFile: { $0 == bundle })
+        #expect(attempts.map { $0.values["sslmode"] } == [mode])
+        #expect(attempts.map { $0.values["sslrootcert"] } == [mode == "verify-full" && given["sslmode"] == nil ? bundle : nil])
+        #expect(attempts.map { $0.exposure { environment[$0] } != nil } == [isExposed])
+    }
+
     @Test("the hosts of a list are tried one by one, with their ports")
     func hosts() throws {
         func places(_ given: [String: String], _ environment: [String: String] = [:]) throws -> [String] {

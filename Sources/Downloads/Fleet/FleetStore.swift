@@ -12,6 +12,8 @@ final class FleetStore: RecordStore {
     private let replicas: Locked<Int>
     /// Whether a standby may be promoted without the last commits.
     let mayLoseCommits: Bool
+    /// Why the connection to the database is not safe from other machines, as a sentence; `nil`: it is.
+    let exposure: String?
     /// The counters of transfers, this replica's own and what others tell of theirs.
     let transfers = FleetTransfers()
     let store: GroupCommitStore
@@ -69,6 +71,7 @@ final class FleetStore: RecordStore {
         let writer = try PostgresRecordWriter(options)
         run = writer.run
         mayLoseCommits = writer.mayLoseCommits
+        exposure = writer.exposure
         heard = writer.heard
         renewed = writer.renewed
         lease = options.lease

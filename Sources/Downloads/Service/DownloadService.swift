@@ -257,6 +257,7 @@ public actor DownloadService {
         secret = contents.fleet?.secret ?? (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         if let fleet {
             log(.joined(run: fleet.run))
+            if let exposure = fleet.exposure { log(.warning(exposure)) }
             if fleet.mayLoseCommits {
                 log(
                     .warning(

@@ -62,6 +62,8 @@ final class PostgresRecordWriter: RecordWriter {
     let heard = Locked(ContinuousClock.now)
     /// Whether a standby follows that may be promoted without the last commits: they have not been waited for.
     let mayLoseCommits: Bool
+    /// Why the connection to the database is not safe from other machines, as a sentence; `nil`: it is.
+    let exposure: String?
     /// Gets the least identity of the messages to webhooks that were taken over from a replica which is gone.
     var adopted: ((DownloadID) -> Void)?
     /// Whether some may have been taken over without their arriving here.
@@ -86,6 +88,7 @@ final class PostgresRecordWriter: RecordWriter {
         let standbys = try StoreError.translating {
             try connection.run([PostgresCommand(Statements.asynchronousStandbys, [])], within: options.limit)
         }
+        exposure = connection.exposure
         mayLoseCommits = standbys.first?.rows.first?.boolean(0) ?? false
         let values: [PostgresValue] = [.integer(run), .text(options.node), .text("\(PostgresSchema.version)")]
         _ = try StoreError.translating {
