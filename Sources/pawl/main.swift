@@ -10,6 +10,7 @@ SignalWatcher.prepare()
 do throws(UsageError) {
     let invocation = try CommandLineParser.parse(
         Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.variables(beginningWith: ["PAWL_", "AWS_"]))
+    try invocation.claimUsualDirectory()
     exit(await run(invocation))
 } catch {
     StandardStreams.writeError("\(error)\n")

@@ -17,8 +17,33 @@ struct GetSession {
     /// The engine keeps its files to itself; what is put into the user's directory is as other programs would make it.
     private let fileMode: UInt32
 
+    /// Where a run works: the directory that files go to, and a hidden one in it.
+    struct Place {
+        let directory: String
+        /// The name that the only file gets; `nil`: its own.
+        let output: String?
+        let work: String
+
+        init(_ invocation: Invocation) {
+            (directory, output) = GetSession.target(invocation.output, in: invocation.directory)
+            work = directory + "/" + GetCommand.workDirectory
+        }
+
+        /// Makes both directories where they are missing.
+        /// - Returns: why the hidden one must not be used, as a sentence.
+        func make() throws(StartError) -> String? {
+            do throws(SmallFile.Failure) {
+                try SmallFile.makeDirectory(directory)
+                return try SmallFile.claimDirectory(work)
+            } catch {
+                throw StartError(error.description)
+            }
+        }
+    }
+
     /// Opens the engine; nothing is downloaded yet.
-    init(_ invocation: Invocation, urls given: [HTTPURL]) async throws(StartError) {
+    /// - Parameter place: where it works.
+    init(_ invocation: Invocation, urls given: [HTTPURL], in place: Place) async throws(StartError) {
         var configuration = invocation.configuration
         // Each run has its own options: those of an interrupted one are not kept.
         configuration.explicitSettings = Set(ServiceSettings.Name.allCases)
@@ -32,14 +57,8 @@ struct GetSession {
         }
         self.urls = urls
         fileMode = SmallFile.defaultMode()
-        (directory, output) = Self.target(invocation.output, in: invocation.directory)
-        work = directory + "/" + GetCommand.workDirectory
+        (directory, output, work) = (place.directory, place.output, place.work)
         configuration.dataDirectory = work
-        do throws(SmallFile.Failure) {
-            try SmallFile.makeDirectory(directory)
-        } catch {
-            throw StartError(error.description)
-        }
         let client = try configuration.makeClient()
         let log = Log(level: configuration.logLevel, format: configuration.logFormat)
         do throws(DownloadsStartError) {

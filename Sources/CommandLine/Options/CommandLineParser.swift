@@ -30,7 +30,7 @@ public enum CommandLineParser {
         var invocation = Invocation(command)
         // Progress is shown at a terminal anyway.
         if command == .get { invocation.configuration.logLevel = .warning }
-        if command == .demo { invocation.configuration.dataDirectory = "./pawl-demo" }
+        if command == .demo { invocation.configuration.dataDirectory = Invocation.usualDirectories[1] }
         let options = OptionTable.options(of: command)
         let flags: [Flag]
         switch try read(arguments, options, into: &invocation) {

@@ -1,4 +1,5 @@
 public import PawlConfiguration
+internal import System
 
 /// A command line, parsed: the command, its operands and its options.
 public struct Invocation: Sendable {
@@ -33,6 +34,17 @@ public struct Invocation: Sendable {
     public var topic: CommandName?
     /// What is odd but keeps nothing from being done, a line each.
     public var warnings: [String] = []
+
+    /// Makes or checks the directory that `serve` and `demo` use when no option names one: another user may have made it.
+    /// - Throws: why it must not be used.
+    public func claimUsualDirectory() throws(UsageError) {
+        guard command == .serve || command == .demo, Self.usualDirectories.contains(configuration.dataDirectory) else { return }
+        // What fails otherwise fails again when the directory is opened, and is told then.
+        let objection = (try? SmallFile.claimDirectory(configuration.dataDirectory)) ?? nil
+        if let objection { throw UsageError("pawl: \(objection)") }
+    }
+
+    static let usualDirectories = [Configuration().dataDirectory, "./pawl-demo"]
 
     init(_ command: CommandName, topic: CommandName? = nil) {
         self.command = command

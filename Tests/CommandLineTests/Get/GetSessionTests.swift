@@ -49,10 +49,28 @@ struct GetSessionTests {
     /// The engine's lock goes with its last reference, which in one process may be a moment after its end.
     private func open(_ invocation: Invocation, _ urls: [HTTPURL]) async throws -> GetSession {
         for _ in 0..<10_000 {
-            if let session = try? await GetSession(invocation, urls: urls) { return session }
+            if let session = try? await session(invocation, urls) { return session }
             await Task.yield()
         }
-        return try await GetSession(invocation, urls: urls)
+        return try await session(invocation, urls)
+    }
+
+    private func session(_ invocation: Invocation, _ urls: [HTTPURL]) async throws -> GetSession {
+        let place = GetSession.Place(invocation)
+        #expect(try place.make() == nil)
+        return try await GetSession(invocation, urls: urls, in: place)
+    }
+
+    @Test("a hidden directory that other users may write to is refused, and nothing is fetched")
+    func foreignDirectory() async throws {
+        let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])
+        let work = directory.path + "/.pawl-get"
+        try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: work)
+        #expect(try GetSession.Place(invocation).make()?.contains("chmod go-w") == true)
+        #expect(await GetCommand.run(invocation) == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: work).isEmpty)
+        #expect(try names == [".pawl-get"])
     }
 
     @Test(
@@ -157,9 +175,9 @@ struct GetSessionTests {
     func locked() async throws {
         let invocation = try CommandLineParser.parse(["get", "-d", directory.path, base + "/entity?size=10"], environment: [:])
         let urls = try urls(of: invocation)
-        let session = try await GetSession(invocation, urls: urls)
-        await #expect(throws: StartError.self) { _ = try await GetSession(invocation, urls: urls) }
-        await session.end()
+        let first = try await session(invocation, urls)
+        await #expect(throws: StartError.self) { _ = try await session(invocation, urls) }
+        await first.end()
     }
 
     @Test("with JSON, each line is an event, and the last one sums up")
