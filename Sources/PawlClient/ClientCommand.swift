@@ -61,7 +61,7 @@ public struct ClientCommand: Sendable {
 
     /// A line of JSON on standard output.
     func write(_ json: JSONValue) {
-        StandardStreams.writeOutput(String(decoding: json.serialized(), as: UTF8.self) + "\n")
+        StandardStreams.writeOutput(TerminalJSON.escaped(String(decoding: json.serialized(), as: UTF8.self)) + "\n")
     }
 
     /// A download in one line: its identifier, what became of it, its name.

@@ -69,7 +69,7 @@ struct WatchCommand: Sendable {
     /// Writes the downloads, which have all ended before they could be watched, and returns the process's exit status.
     private func writeEnd(_ items: [JSONValue], _ model: WatchModel) -> Int32 {
         if writesJSON {
-            for item in items { _ = StandardStreams.writeOutput(ServiceEvent.download(item).line + "\n") }
+            for item in items { _ = StandardStreams.writeOutput(TerminalJSON.escaped(ServiceEvent.download(item).line) + "\n") }
         } else {
             _ = command.write(
                 model.rows.map { command.line($0.id, $0.status.state.rawValue, $0.status.state.style, $0.status.name) })
@@ -140,7 +140,7 @@ struct WatchCommand: Sendable {
         guard terminal == nil else { return true }
         if writesJSON {
             guard model.chosen.isEmpty || isOfChosen(event, model) else { return true }
-            return StandardStreams.writeOutput(event.line + "\n")
+            return StandardStreams.writeOutput(TerminalJSON.escaped(event.line) + "\n")
         } else if let changed {
             let status = changed.status
             return command.write([command.line(changed.id, status.state.rawValue, status.state.style, status.name)])

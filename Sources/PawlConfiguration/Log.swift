@@ -2,6 +2,7 @@ internal import Downloads
 public import HTTPCore
 internal import JSON
 internal import System
+internal import Terminal
 
 /// Writes the log: one line for each thing that happened, to standard error or to a closure.
 ///
@@ -93,7 +94,8 @@ public struct Log: Sendable {
         }
         writer.endObject()
         writer.bytes.append(UInt8(ascii: "\n"))
-        return writer.bytes
+        if writer.bytes.allSatisfy({ $0 < 0x7F }) { return writer.bytes }
+        return Array(TerminalJSON.escaped(String(decoding: writer.bytes, as: UTF8.self)).utf8)
     }
 
     private static func text(_ value: Value) -> String {
@@ -103,7 +105,7 @@ public struct Log: Sendable {
         case .text(let text):
             let needsQuotes = text.isEmpty || text.utf8.contains { $0 <= 0x20 || $0 == 0x22 || $0 == 0x3D || $0 == 0x7F }
             guard needsQuotes else { return harmless(text) }
-            return String(decoding: JSONValue.string(text).serialized(), as: UTF8.self)
+            return TerminalJSON.escaped(String(decoding: JSONValue.string(text).serialized(), as: UTF8.self))
         }
     }
 
@@ -116,11 +118,7 @@ public struct Log: Sendable {
 
     /// Without what would begin a new line or play tricks on a terminal.
     private static func harmless(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else { return text }
-        var result = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            result.append(scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? "?" : scalar)
-        }
-        return String(result)
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
+        return TerminalText(text).string
     }
 }

@@ -78,7 +78,7 @@ public struct TerminalText: Sendable, Hashable, CustomStringConvertible {
             })
     }
 
-    private static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
         // Joiners make letters and emoji of several scalars; all other format characters are invisible or turn text around.

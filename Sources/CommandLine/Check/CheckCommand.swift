@@ -16,7 +16,7 @@ public enum CheckCommand {
         var hasFault = false
         func tell(_ fault: DirectoryFault) {
             hasFault = true
-            StandardStreams.writeOutput(line(for: fault, repairs) + "\n")
+            StandardStreams.writeOutput(TerminalText(line(for: fault, repairs)).string + "\n")
         }
         do {
             try configuration.readStore()
@@ -31,10 +31,11 @@ public enum CheckCommand {
                     path: configuration.dataDirectory, downloads: configuration.downloadsDirectory)
                 report = try check.run(repairing: repairs, told: tell)
             }
-            StandardStreams.writeOutput(summary(of: report, repairs, isFleet: configuration.isReplica) + "\n")
+            StandardStreams.writeOutput(
+                TerminalText(summary(of: report, repairs, isFleet: configuration.isReplica)).string + "\n")
             return (report.faults.count == report.repaired ? ExitStatus.done : .failed).rawValue
         } catch {
-            StandardStreams.writeError("pawl: \(error)\n")
+            StandardStreams.writeError("\(UsageError("pawl: \(error)"))\n")
             return (hasFault ? ExitStatus.failed : .unchecked).rawValue
         }
     }

@@ -203,6 +203,6 @@ struct ProgressDisplay {
         writer.member("event", event)
         members(&writer)
         writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return TerminalJSON.escaped(String(decoding: writer.bytes, as: UTF8.self))
     }
 }
