@@ -172,7 +172,8 @@ def adding(pair):
     for gid in ["zz", "12", "", "0" * 16]:
         pair.call("aria2.addUri", [url], paused | {"gid": gid}, difference="gid-option")
     pair.call("aria2.addUri", [url], paused | {"header": "no colon"}, difference="header-option")
-    for name in ["../x", "/abs/x", "a/b"]:
+    pair.call("aria2.addUri", [url], paused | {"out": "a/b"})
+    for name in ["../x", "/abs/x"]:
         pair.call("aria2.addUri", [url], paused | {"out": name}, difference="out-option")
     for path in ["/tmp/elsewhere", "../x"]:
         pair.call("aria2.addUri", [url], paused | {"dir": path}, difference="dir-option")

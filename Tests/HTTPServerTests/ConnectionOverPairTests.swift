@@ -142,6 +142,28 @@ import Testing
         #expect(pair.bodyStorage == 0)
     }
 
+    @Test("a response that waits to be read shares the bound; one that has no room is a 503")
+    func responsesShareTheBound() throws {
+        let size = 8 << 20
+        let handler: @Sendable (borrowing Request, inout Response) -> Handling = { _, response in
+            response.body = [UInt8](repeating: 1, count: size)
+            return .ready
+        }
+        let request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+        let narrow = try ConnectionPair(limits: { $0.bodyStorage = size - 1 }, handler)
+        narrow.receive(request)
+        #expect(narrow.readText().hasPrefix("HTTP/1.1 503 "))
+        #expect(narrow.bodyStorage == 0)
+        let wide = try ConnectionPair(limits: { $0.bodyStorage = size }, handler)
+        wide.receive(request)
+        #expect(wide.bodyStorage == size)
+        var count = 0
+        while wide.bodyStorage > 0 { count += try wide.exchange() }
+        #expect(count > size / 2)
+        wide.receive(request)
+        #expect(wide.bodyStorage == size)
+    }
+
     @Test("a body that comes in one piece takes nothing of the bound")
     func aBodyThatComesIn() throws {
         let pair = try ConnectionPair(limits: { $0.bodyStorage = 0 }, echo)

@@ -265,6 +265,20 @@ import Testing
         #expect(pair.bodyStorage == 0)
     }
 
+    @Test("an answer that waits to be read shares the bound of all bodies")
+    func answersShareTheBound() throws {
+        // What the kernel takes is not counted, so the answer is larger.
+        let size = 8 << 20
+        let handler = TestWebSocket { _, _ in .ready(OutgoingMessage(binary: [UInt8](repeating: 1, count: size))) }
+        let pair = try open(handler, limits: { $0.bodyStorage = 2 * size })
+        pair.receive(ClientFrame.text("one").bytes)
+        #expect(pair.bodyStorage > size / 2)
+        var count = 0
+        while pair.bodyStorage > 0 { count += try pair.exchange() }
+        #expect(count > size / 2)
+        #expect(!pair.isClosed)
+    }
+
     @Test("a shutdown closes the socket, and waits a moment for the client")
     func aShutdownCloses() throws {
         let pair = try open()

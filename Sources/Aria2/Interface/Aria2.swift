@@ -2,6 +2,7 @@ public import Downloads
 internal import HTTPCore
 public import HTTPServer
 internal import JSON
+public import System
 
 /// aria2's JSON-RPC on the downloads: front ends, browser extensions and scripts that speak it work with them unchanged.
 ///
@@ -10,18 +11,26 @@ public final class Aria2: Sendable {
     private let access: any Aria2Access
     private let executor: RPCExecutor
     private let view: DownloadView
-    private let feed: NotificationFeed
+    let feed: NotificationFeed
     private let refusalDelay: Duration
+    private let socketLimit: Duration
+    /// Where large messages are read, and long answers made.
+    private let lane: Lane
 
     /// - Parameters:
     ///   - downloads: what is told of and changed.
     ///   - filesDirectory: the absolute path of the directory of finished files.
     ///   - access: knows the secrets.
+    ///   - lane: admits to what takes much memory or time.
     ///   - refusalDelay: how late a message is answered that has a call without the right secret.
+    ///   - socketLimit: how long a WebSocket may take to show a right secret, where one is needed.
     public init(
-        downloads: DownloadService, filesDirectory: String, access: any Aria2Access, refusalDelay: Duration = .seconds(1)
+        downloads: DownloadService, filesDirectory: String, access: any Aria2Access, lane: Lane,
+        refusalDelay: Duration = .seconds(1), socketLimit: Duration = .seconds(10)
     ) {
+        self.socketLimit = socketLimit
         self.access = access
+        self.lane = lane
         self.refusalDelay = refusalDelay
         let files = FilesDirectory(filesDirectory)
         executor = RPCExecutor(downloads, files, access)
@@ -39,7 +48,15 @@ public final class Aria2: Sendable {
         let message: RPCMessage
         var callback: String?
         switch request.head.method {
-        case .post: message = RPCMessage(parsing: request.body)
+        case .post:
+            if request.body.count > Self.mostQuickBytes {
+                return .later { [self, text = request.body, peer = request.peer] in
+                    var response = Response()
+                    await reply(toLarge: text, from: peer).fill(&response, nil)
+                    return response
+                }
+            }
+            message = RPCMessage(parsing: request.body)
         default:
             let query = RPCQuery(request.head.target)
             (message, callback) = (query.message, query.callback)
@@ -58,28 +75,40 @@ public final class Aria2: Sendable {
 
     // MARK: - WebSocket
 
-    /// Makes a connection a WebSocket.
-    /// - Parameters:
-    ///   - isStrange: whether it comes from a page of another origin: then it hears notifications only after a call with the right secret.
-    ///   - response: becomes that of the handshake.
+    /// Makes a connection a WebSocket. Where a secret is needed, it hears notifications only after a call with the right one.
+    /// - Parameter response: becomes that of the handshake.
     /// - Returns: what is wrong with the handshake; the response has the status, and no body.
-    public func connect(_ request: borrowing Request, isStrange: Bool, with response: inout Response) -> Refusal? {
-        response.upgrade(to: RPCSocket(self, peer: request.peer, listensAtOnce: !isStrange), for: request)
+    public func connect(_ request: borrowing Request, with response: inout Response) -> Refusal? {
+        response.upgrade(to: RPCSocket(self, peer: request.peer), for: request)
     }
 
+    /// How long a WebSocket may take to show a right secret; `nil`: it needs none.
+    var secretLimit: Duration? { access.needsSecret ? socketLimit : nil }
+
     /// Answers a message of a socket.
-    /// - Parameter authorized: called if the message shows a right secret.
-    func answer(_ bytes: [UInt8], from peer: SocketAddress, authorized: (Aria2Caller) -> Void) -> WebSocketAnswer {
+    /// - Parameters:
+    ///   - authorized: called if the message shows a right secret.
+    ///   - hold: has notifications wait until what it returns is called.
+    func answer(
+        _ bytes: [UInt8], from peer: SocketAddress, authorized: @escaping @Sendable (Aria2Caller) -> Void,
+        hold: () -> @Sendable () -> Void
+    ) -> WebSocketAnswer {
+        if bytes.count > Self.mostQuickBytes {
+            let release = hold()
+            return .later { [self] in
+                let reply = await reply(toLarge: bytes, from: peer, authorized: authorized)
+                return OutgoingMessage(text: reply.body, enqueued: release)
+            }
+        }
         let prepared = prepare(RPCMessage(parsing: bytes), from: peer)
         if let caller = prepared.caller { authorized(caller) }
         var storage: [UInt8] = []
         if let reply = answer(prepared, nil, storage: &storage) { return .ready(OutgoingMessage(text: reply.body)) }
-        return .later { [self] in OutgoingMessage(text: await reply(to: prepared, nil, from: peer).body) }
+        let release = prepared.onlyReads ? nil : hold()
+        return .later { [self] in
+            OutgoingMessage(text: await reply(to: prepared, nil, from: peer).body, enqueued: release)
+        }
     }
-
-    func listen(_ socket: WebSocket, by permit: Permit?) -> Int { feed.add(socket, by: permit) }
-
-    func stopListening(_ number: Int) { feed.remove(number) }
 
     // MARK: - Messages
 
@@ -88,6 +117,10 @@ public final class Aria2: Sendable {
         let entries: [(id: [UInt8], step: RPCStep)]
         let isBatch: Bool
         let isUnauthorized: Bool
+        /// Whether no call changes anything.
+        let onlyReads: Bool
+        /// Whether making its answer takes much memory or time, and changes nothing.
+        let isLongReading: Bool
         /// Who has shown a right secret with it.
         let caller: Aria2Caller?
     }
@@ -113,19 +146,25 @@ public final class Aria2: Sendable {
             case .single(let entry): ([entry], false)
             case .batch(let entries): (entries, true)
             }
-        guard entries.count <= RPCMessage.mostCalls else { return prepare(.failed(.invalidRequest), from: peer) }
         var planner = RPCPlanner(access, peer)
-        let steps = entries.map { entry in
-            switch entry.call {
-            case .success(let call): (id: entry.id, step: planner.plan(call))
-            case .failure(let error): (id: entry.id, step: RPCStep.failed(error))
-            }
-        }
-        return Prepared(entries: steps, isBatch: isBatch, isUnauthorized: planner.isUnauthorized, caller: planner.caller)
+        let steps = planner.plan(entries.map(\.call))
+        let calls = steps.flatMap(\.calls)
+        let onlyReads = calls.allSatisfy(\.method.onlyReads)
+        return Prepared(
+            entries: zip(entries, steps).map { (id: $0.id, step: $1) }, isBatch: isBatch, isUnauthorized: planner.isUnauthorized,
+            onlyReads: onlyReads,
+            isLongReading: onlyReads && (calls.count > Self.mostShort || calls.contains { $0.method.tellsMany }),
+            caller: planner.caller)
     }
 
     /// Calls of one message that an event loop answers, at most.
     private static let mostQuick = 16
+    /// The longest message that an event loop reads, in bytes.
+    private static let mostQuickBytes = 16 << 10
+    /// Calls of one message whose answers are made without the lane, at most.
+    private static let mostShort = 64
+    /// How long a message waits for the lane: twice, for reading and for the answer.
+    private static let laneLimit: Duration = .seconds(2)
 
     /// Answers a message at once, if nothing in it has to wait.
     private func answer(_ prepared: Prepared, _ callback: String?, storage: inout [UInt8]) -> Reply? {
@@ -164,9 +203,30 @@ public final class Aria2: Sendable {
     private func reply(to prepared: Prepared, _ callback: String?, from peer: SocketAddress) async -> Reply {
         // A wrong secret costs time, so that guessing does; it holds nobody else up.
         if prepared.isUnauthorized { try? await Task.sleep(for: refusalDelay) }
+        guard prepared.isLongReading else { return await carryOut(prepared, callback, from: peer) }
+        let reply = await lane.run(within: Self.laneLimit) { await carryOut(prepared, callback, from: peer) }
+        return reply ?? refuse(prepared, with: .busy, callback)
+    }
+
+    /// Reads and answers a message that is too long for an event loop.
+    private func reply(
+        toLarge text: [UInt8], from peer: SocketAddress, authorized: (Aria2Caller) -> Void = { _ in }
+    ) async -> Reply {
+        let prepared = await lane.run(within: Self.laneLimit) { prepare(RPCMessage(parsing: text), from: peer) }
+        guard let prepared else { return refuse(prepare(.failed(.busy), from: peer), with: .busy, nil) }
+        if let caller = prepared.caller { authorized(caller) }
+        return await reply(to: prepared, nil, from: peer)
+    }
+
+    private func carryOut(_ prepared: Prepared, _ callback: String?, from peer: SocketAddress) async -> Reply {
         let results = await executor.results(of: prepared.entries.map(\.step), from: peer)
         var storage: [UInt8] = []
         return encode(prepared, results, callback, storage: &storage)
+    }
+
+    private func refuse(_ prepared: Prepared, with error: RPCError, _ callback: String?) -> Reply {
+        var storage: [UInt8] = []
+        return encode(prepared, prepared.entries.map { _ in .failure(error) }, callback, storage: &storage)
     }
 
     /// - Parameter storage: of earlier bodies, which is taken.

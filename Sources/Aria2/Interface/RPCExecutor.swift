@@ -259,7 +259,7 @@ final class RPCExecutor: Sendable {
         let refusal = RPCError("Cannot change option for GID#\(download.gid)")
         guard download.state.isLive else { throw refusal }
         let options = try DownloadOptions(members, in: files)
-        var change = options.change(usualSegments: await downloads.settings.segments)
+        var change = options.change(in: download.folder, usualSegments: await downloads.settings.segments)
         // What stays as it is must not stop a transfer.
         if change.folder == download.folder { change.folder = nil }
         if change.filename == download.filename { change.filename = nil }
@@ -365,7 +365,7 @@ final class RPCExecutor: Sendable {
                     course.note(performed)
                     results += performed
                 } else if course.told > Self.mostTold {
-                    results.append(.failure(RPCError("The response would be too large.")))
+                    results.append(.failure(.tooLarge))
                 } else {
                     let result = await result(of: call, from: peer)
                     course.note([result])

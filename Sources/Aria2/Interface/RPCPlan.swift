@@ -8,6 +8,15 @@ enum RPCStep: Sendable {
     case call(AuthorizedCall)
     /// `system.multicall`.
     case multicall([RPCStep])
+
+    /// The calls that it consists of.
+    var calls: [AuthorizedCall] {
+        switch self {
+        case .failed: []
+        case .call(let call): [call]
+        case .multicall(let steps): steps.flatMap(\.calls)
+        }
+    }
 }
 
 /// A call that may be carried out.
@@ -35,9 +44,46 @@ struct RPCPlanner {
         self.peer = peer
     }
 
-    mutating func plan(_ call: RPCCall) -> RPCStep {
+    /// Messages with more calls are planned only if one of them has the right secret.
+    private static let mostUnchecked = 16
+
+    /// The steps of a message's entries.
+    mutating func plan(_ calls: [Result<RPCCall, RPCError>]) -> [RPCStep] {
+        let count = calls.reduce(0) { $0 + ((try? $1.get())?.inner?.count ?? 1) }
+        if access.needsSecret, count > Self.mostUnchecked, !showRightSecret(calls) {
+            isUnauthorized = true
+            return calls.map { call in
+                let refusal = RPCStep.failed(.unauthorized)
+                return (try? call.get())?.inner.map { .multicall($0.map { _ in refusal }) } ?? refusal
+            }
+        }
+        return calls.map { call in
+            switch call {
+            case .success(let call): plan(call)
+            case .failure(let error): .failed(error)
+            }
+        }
+    }
+
+    /// Whether one of the calls, or of those in them, has the right secret.
+    private mutating func showRightSecret(_ calls: [Result<RPCCall, RPCError>]) -> Bool {
+        for case .success(let call) in calls {
+            if let secret = call.secret, authorize(secret) != nil { return true }
+            for entry in call.inner ?? [] {
+                if let secret = Self.call(entry)?.secret, authorize(secret) != nil { return true }
+            }
+        }
+        return false
+    }
+
+    private mutating func plan(_ call: RPCCall) -> RPCStep {
         if call.method == RPCMethod.multicall.rawValue { return planMulticall(call) }
         return planSingle(call)
+    }
+
+    /// The call that an entry of a `system.multicall` is; `nil`: none.
+    private static func call(_ entry: JSONValue) -> RPCCall? {
+        entry["methodName"]?.string.map { RPCCall(method: $0, parameters: entry["params"]?.array ?? []) }
     }
 
     private mutating func planSingle(_ call: RPCCall) -> RPCStep {
@@ -76,9 +122,6 @@ struct RPCPlanner {
     private mutating func planMulticall(_ call: RPCCall) -> RPCStep {
         do throws(RPCError) {
             let entries = try RPCParameters(call.parameters).list(0)
-            guard entries.count <= RPCMessage.mostCalls else {
-                return .failed(RPCError("system.multicall takes at most \(RPCMessage.mostCalls) calls."))
-            }
             var steps: [RPCStep] = []
             steps.reserveCapacity(entries.count)
             for entry in entries {
@@ -86,15 +129,15 @@ struct RPCPlanner {
                     steps.append(.failed(RPCError("system.multicall expected struct.")))
                     continue
                 }
-                guard let name = entry["methodName"]?.string else {
+                guard let call = Self.call(entry) else {
                     steps.append(.failed(RPCError("Missing methodName.")))
                     continue
                 }
-                guard name != RPCMethod.multicall.rawValue else {
+                guard call.method != RPCMethod.multicall.rawValue else {
                     steps.append(.failed(RPCError("Recursive system.multicall forbidden.")))
                     continue
                 }
-                steps.append(planSingle(RPCCall(method: name, parameters: entry["params"]?.array ?? [])))
+                steps.append(planSingle(call))
             }
             return .multicall(steps)
         } catch {

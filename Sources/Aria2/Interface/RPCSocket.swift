@@ -2,34 +2,49 @@ internal import HTTPCore
 internal import HTTPServer
 internal import System
 
-/// A client that stays: it sends messages, and hears notifications once it may.
+/// A client that stays: it sends messages, and hears notifications once it has shown a secret, if one is needed.
 final class RPCSocket: WebSocketHandler {
-    private enum Listening {
-        /// It has to show the secret first.
-        case not
-        case listening(Int)
+    private enum Phase {
+        case new
+        case open(Listener)
         case closed
+    }
+
+    private struct Listener {
+        /// Its number in the feed.
+        let number: Int
+        /// By what it hears notifications.
+        var permit: Permit?
+        /// Closes the socket unless a secret comes in time; `nil`: one has come, or is not needed.
+        var timer: Task<Void, Never>?
     }
 
     private let aria2: Aria2
     private let peer: SocketAddress
-    private let listensAtOnce: Bool
-    private let state = Locked(Listening.not)
+    private let state = Locked(Phase.new)
 
-    init(_ aria2: Aria2, peer: SocketAddress, listensAtOnce: Bool) {
+    init(_ aria2: Aria2, peer: SocketAddress) {
         self.aria2 = aria2
         self.peer = peer
-        self.listensAtOnce = listensAtOnce
     }
 
     func opened(_ socket: WebSocket) {
-        if listensAtOnce { listen(socket, by: nil) }
+        state.withLock { state in
+            guard case .new = state else { return }
+            let limit = aria2.secretLimit
+            let timer = limit.map { limit in
+                Task {
+                    do { try await Task.sleep(for: limit) } catch { return }
+                    socket.close(.policyViolation, reason: "No call with the right secret has come in time.")
+                }
+            }
+            let number = aria2.feed.add(socket, limit == nil ? .permitted(nil) : .unknown)
+            state = .open(Listener(number: number, timer: timer))
+        }
     }
 
     func received(_ message: WebSocketMessage, on socket: WebSocket) -> WebSocketAnswer {
-        aria2.answer(message.bytes, from: peer) { caller in
-            if caller.scope != .none { listen(socket, by: caller.permit) }
-        }
+        aria2.answer(message.bytes, from: peer, authorized: { self.authorized($0) }, hold: hold)
     }
 
     func closed() {
@@ -37,13 +52,32 @@ final class RPCSocket: WebSocketHandler {
             defer { state = .closed }
             return state
         }
-        if case .listening(let number) = before { aria2.stopListening(number) }
+        guard case .open(let listener) = before else { return }
+        listener.timer?.cancel()
+        aria2.feed.remove(listener.number)
     }
 
-    private func listen(_ socket: WebSocket, by permit: Permit?) {
+    /// A call has shown a right secret.
+    private func authorized(_ caller: Aria2Caller) {
         state.withLock { state in
-            guard case .not = state else { return }
-            state = .listening(aria2.listen(socket, by: permit))
+            guard case .open(var listener) = state else { return }
+            listener.timer?.cancel()
+            // A secret that is revoked later may be replaced by another one.
+            let isNew = listener.timer != nil || listener.permit?.isRevoked == true
+            listener.timer = nil
+            if isNew, caller.scope != .none {
+                listener.permit = caller.permit
+                aria2.feed.permit(listener.number, by: caller.permit)
+            }
+            state = .open(listener)
         }
+    }
+
+    /// Has notifications wait for an answer; they go on when what is returned is called.
+    private func hold() -> @Sendable () -> Void {
+        guard case .open(let listener) = state.withLock({ $0 }) else { return {} }
+        let (feed, number) = (aria2.feed, listener.number)
+        feed.hold(number)
+        return { feed.release(number) }
     }
 }

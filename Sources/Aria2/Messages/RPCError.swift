@@ -30,14 +30,21 @@ struct RPCError: Error, Sendable, Equatable {
     static let unauthorized = RPCError("Unauthorized")
     /// The call has no `id` or no `method`, or is no object.
     static let invalidRequest = RPCError(code: -32600, "Invalid Request.")
+    /// The message has more calls than one may have.
+    static let tooManyCalls = RPCError(code: -32600, "A message has at most \(RPCMessage.mostCalls) calls.")
     /// `params` is no list.
     static let invalidParameters = RPCError(code: -32602, "Invalid params.")
     /// The text is no JSON.
     static let parse = RPCError(code: -32700, "Parse error.")
+    /// The response to the message has reached its limit (``Answer/mostBytes``).
+    static let tooLarge = RPCError("The response would be too large.")
+    /// Too many other messages are being answered.
+    static let busy = RPCError("The service is answering as many large messages as it can; try again in a moment.")
 
     /// The HTTP status of a response that has this alone.
     var status: HTTPStatus {
-        code == Self.parse.code || code == Self.invalidParameters.code ? .internalServerError : .badRequest
+        if self == .busy { return .serviceUnavailable }
+        return code == Self.parse.code || code == Self.invalidParameters.code ? .internalServerError : .badRequest
     }
 }
 

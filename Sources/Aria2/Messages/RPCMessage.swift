@@ -20,6 +20,9 @@ struct RPCCall: Sendable, Equatable {
             self.parameters = parameters
         }
     }
+
+    /// The entries of a `system.multicall`; `nil` for other calls, and if there is no list of them.
+    var inner: [JSONValue]? { method == RPCMethod.multicall.rawValue ? parameters.first?.array : nil }
 }
 
 /// What a client sends: one call, or a batch of them (JSON-RPC 2.0 §6).
@@ -40,8 +43,14 @@ enum RPCMessage: Sendable {
             self = .failed(.parse)
             return
         }
+        let isTooLong = Self.callCount(of: value) > Self.mostCalls
         guard case .array(let elements) = value else {
-            self = .single(Entry(value) { text })
+            let entry = Entry(value) { text }
+            self = .single(isTooLong ? Entry(id: entry.id, call: .failure(.tooManyCalls)) : entry)
+            return
+        }
+        guard !isTooLong else {
+            self = .failed(.tooManyCalls)
             return
         }
         var places: [JSONDocument.Element]?
@@ -59,8 +68,21 @@ enum RPCMessage: Sendable {
         .single(Entry(id: Entry.null, call: .failure(error)))
     }
 
-    /// The most calls in a batch, and in a `system.multicall`. Clients send one for each selected download.
+    /// The most calls in a message, those in `system.multicall` included. Clients send one for each selected download.
     static let mostCalls = 4_096
+
+    /// The calls in a message. An entry that is no call counts as one.
+    private static func callCount(of value: JSONValue) -> Int {
+        switch value {
+        case .array(let elements): elements.reduce(0) { $0 + callCount(ofEntry: $1) }
+        default: callCount(ofEntry: value)
+        }
+    }
+
+    private static func callCount(ofEntry entry: JSONValue) -> Int {
+        guard entry["method"]?.string == RPCMethod.multicall.rawValue, let parameters = entry["params"]?.array else { return 1 }
+        return max(1, RPCCall(method: RPCMethod.multicall.rawValue, parameters: parameters).inner?.count ?? 0)
+    }
 }
 
 extension RPCMessage.Entry {

@@ -58,6 +58,14 @@ enum RPCMethod: String, Sendable, CaseIterable {
         }
     }
 
+    /// Whether it tells of many downloads.
+    var tellsMany: Bool {
+        switch self {
+        case .tellActive, .tellWaiting, .tellStopped: true
+        default: false
+        }
+    }
+
     /// Whether an event loop can answer it: from memory, and soon. Lists may be long, and the rest asks the downloads.
     var isQuick: Bool {
         switch self {

@@ -4,14 +4,35 @@ internal import HTTPServer
 internal import JSON
 internal import System
 
-/// Tells all listeners what happens to downloads. One task reads the events for all of them, for as long as there are any; each
+/// Tells listeners what happens to downloads, once they may hear it. One task reads the events for all of them, for as long as there are any; each
 /// notification is encoded once, and everybody is sent the same bytes.
 final class NotificationFeed: Sendable {
     private struct Listener: Sendable {
         let socket: WebSocket
-        /// What it listens by; `nil`: nothing takes that back.
-        let permit: Permit?
+        /// What it listens by.
+        var standing: Standing
+        /// How many of its calls may start downloads and have not been answered yet.
+        var openCalls = 0
+        /// Notifications that wait until it may hear them, the oldest first.
+        var waiting: [OutgoingMessage] = []
+
+        /// Whether notifications wait.
+        var isHeld: Bool {
+            if case .unknown = standing { return true }
+            return openCalls > 0
+        }
     }
+
+    /// By what a listener hears notifications.
+    enum Standing: Sendable {
+        /// It has not shown a secret yet.
+        case unknown
+        /// By the permit of its secret; `nil`: it needs none.
+        case permitted(Permit?)
+    }
+
+    /// The notifications that wait for one listener, at most. The oldest are discarded.
+    private static let mostWaiting = 256
 
     private struct State {
         var next = 0
@@ -29,14 +50,42 @@ final class NotificationFeed: Sendable {
     /// How many listen.
     var count: Int { state.withLock { $0.listeners.count } }
 
-    /// Adds a listener: it is told of all that happens from now on.
+    /// Adds a listener. It is told of all that happens from now on, as soon as it may hear it.
     /// - Returns: its number, by which it is removed.
-    func add(_ socket: WebSocket, by permit: Permit?) -> Int {
+    func add(_ socket: WebSocket, _ standing: Standing) -> Int {
         state.withLock { state in
             state.next += 1
-            state.listeners[state.next] = Listener(socket: socket, permit: permit)
+            state.listeners[state.next] = Listener(socket: socket, standing: standing)
             if state.reader == nil { state.reader = read() }
             return state.next
+        }
+    }
+
+    /// Lets a listener hear notifications by a permit.
+    func permit(_ number: Int, by permit: Permit?) {
+        change(number) { $0.standing = .permitted(permit) }
+    }
+
+    /// Has notifications wait until the answer to a call is on its way: it tells the gid that they are about.
+    func hold(_ number: Int) {
+        change(number) { $0.openCalls += 1 }
+    }
+
+    /// Ends one ``hold(_:)``.
+    func release(_ number: Int) {
+        change(number) { $0.openCalls -= 1 }
+    }
+
+    private func change(_ number: Int, _ body: (inout Listener) -> Void) {
+        state.withLock { state in
+            guard var listener = state.listeners[number] else { return }
+            body(&listener)
+            if !listener.isHeld {
+                // While the lock is held, so that later ones come behind them.
+                for message in listener.waiting { listener.socket.send(message) }
+                listener.waiting = []
+            }
+            state.listeners[number] = listener
         }
     }
 
@@ -85,10 +134,16 @@ final class NotificationFeed: Sendable {
 
     private func broadcast(_ notifications: [RPCNotification], of gid: DownloadGID) {
         guard !notifications.isEmpty else { return }
-        let listeners = state.withLock { Array($0.listeners.values) }
-        for notification in notifications {
-            let message = OutgoingMessage(text: notification.encoded(gid))
-            for listener in listeners where listener.permit?.isRevoked != true { listener.socket.send(message) }
+        let messages = notifications.map { OutgoingMessage(text: $0.encoded(gid)) }
+        state.withLock { state in
+            for (number, listener) in state.listeners {
+                if listener.isHeld {
+                    let waiting = (listener.waiting + messages).suffix(Self.mostWaiting)
+                    state.listeners[number]?.waiting = Array(waiting)
+                } else if case .permitted(let permit) = listener.standing, permit?.isRevoked != true {
+                    for message in messages { listener.socket.send(message) }
+                }
+            }
         }
     }
 }

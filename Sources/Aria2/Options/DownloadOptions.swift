@@ -7,7 +7,10 @@ internal import System
 struct DownloadOptions {
     /// The folder that `dir` is; `nil` if it was not given.
     let folder: String?
+    /// The name of the file; `nil` if it was not given.
     let out: String?
+    /// The folder within the download's that `out` names; empty: none.
+    private let outFolder: String
     let speedLimit: Int64?
     /// `split` and `max-connection-per-server`.
     let split: Int64?
@@ -21,10 +24,32 @@ struct DownloadOptions {
         } else {
             folder = nil
         }
-        out = reader.text("out").flatMap { $0.isEmpty ? nil : $0 }
+        let names = (reader.text("out") ?? "").split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        (outFolder, out) = (names.dropLast().joined(separator: "/"), names == [""] ? nil : names.last)
+        if out != nil { try Self.check(names) }
         speedLimit = reader.number("max-download-limit")
         split = reader.number("split")
         connectionsPerServer = reader.number("max-connection-per-server")
+    }
+
+    /// Refuses what would lead out of the directory, or is no name of a file here.
+    private static func check(_ names: [String]) throws(RPCError) {
+        let subject = "The path"
+        let fault =
+            if names.count == 1 {
+                FileNaming.objection(to: names[0], called: subject)
+            } else {
+                FileNaming.objection(toFolder: names.joined(separator: "/"), called: subject)
+            }
+        if let fault { throw .badOption("out", "\(fault). It takes a name, or a path below the download's directory.") }
+    }
+
+    /// The folder of the file; `nil` if the options do not say.
+    /// - Parameter usual: the folder that `out` is in if `dir` was not given.
+    private func folder(in usual: String) -> String? {
+        if outFolder.isEmpty { return folder }
+        let outer = folder ?? usual
+        return outer.isEmpty ? outFolder : "\(outer)/\(outFolder)"
     }
 
     /// Connections for the file; `nil` if the options do not say.
@@ -63,7 +88,7 @@ struct DownloadOptions {
         var new = NewDownload(url: url.withoutUserInfo, onDuplicate: .new)
         new.mirrors = urls.dropFirst().map(\.withoutUserInfo)
         new.filename = out
-        new.folder = folder ?? ""
+        new.folder = folder(in: "") ?? ""
         new.headers = try RequestFields.read(reader, for: url)
         new.checksum = try checksum
         new.speedLimit = speedLimit ?? 0
@@ -96,10 +121,12 @@ struct DownloadOptions {
     }
 
     /// What `changeOption` asks for; what else it names is without effect once a download has been added.
-    /// - Parameter usualSegments: connections for a file by the settings.
-    func change(usualSegments: Int) -> DownloadChange {
+    /// - Parameters:
+    ///   - current: the download's folder.
+    ///   - usualSegments: connections for a file by the settings.
+    func change(in current: String, usualSegments: Int) -> DownloadChange {
         var change = DownloadChange()
-        change.folder = folder
+        change.folder = folder(in: current)
         change.filename = out
         change.speedLimit = speedLimit
         change.segments = segments(usual: usualSegments)

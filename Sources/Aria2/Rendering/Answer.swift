@@ -27,6 +27,9 @@ extension Answer {
     /// What clients find nothing in that they would offer torrents for.
     private static let features = ["Async DNS", "GZip", "HTTPS", "Message Digest"]
 
+    /// The bytes that the results of a message take, at most: 40 MiB. A result that would take more is an error instead.
+    static let mostBytes = 40 << 20
+
     func encode(into writer: inout JSONWriter, _ view: DownloadView) {
         switch self {
         case .ok: writer.value("OK")
@@ -34,7 +37,11 @@ extension Answer {
         case .number(let number): writer.value(number)
         case .numbers(let numbers): writer.list(numbers) { $0.value($1) }
         case .status(let download, let keys): view.encode(download, keys, into: &writer)
-        case .statuses(let downloads, let keys): writer.list(downloads) { view.encode($1, keys, into: &$0) }
+        case .statuses(let downloads, let keys):
+            writer.list(downloads) { writer, download in
+                // The rest would be taken back.
+                if writer.bytes.count <= Self.mostBytes { view.encode(download, keys, into: &writer) }
+            }
         case .files(let download, let sources): view.encodeFiles(of: download, sources.pairs, into: &writer)
         case .uris(let sources): DownloadView.encodeURIs(sources.pairs, into: &writer)
         case .servers(let connections): Self.encode(connections, into: &writer)
@@ -62,7 +69,9 @@ extension Answer {
     /// One result of a `system.multicall`: in a list of its own, but for errors.
     private static func encode(_ result: Result<Answer, RPCError>, into writer: inout JSONWriter, _ view: DownloadView) {
         switch result {
-        case .success(let answer): writer.list(CollectionOfOne(answer)) { $1.encode(into: &$0, view) }
+        case .success(let answer):
+            let fits = writer.attempt(limit: mostBytes) { $0.list(CollectionOfOne(answer)) { $1.encode(into: &$0, view) } }
+            if !fits { RPCError.tooLarge.encode(into: &writer) }
         case .failure(let error): error.encode(into: &writer)
         }
     }
@@ -116,6 +125,11 @@ extension JSONWriter {
         endArray()
     }
 
+    private mutating func member(_ error: RPCError) {
+        name("error")
+        error.encode(into: &self)
+    }
+
     /// Writes the response to one call: JSON-RPC 2.0 §5.
     mutating func response(to id: [UInt8], _ result: Result<Answer, RPCError>, _ view: DownloadView) {
         beginObject()
@@ -123,12 +137,17 @@ extension JSONWriter {
         raw(id)
         member("jsonrpc", "2.0")
         switch result {
-        case .success(let answer):
+        case .success(.results(let results)):
+            // Each of them keeps to the limit.
             name("result")
-            answer.encode(into: &self, view)
-        case .failure(let error):
-            name("error")
-            error.encode(into: &self)
+            Answer.results(results).encode(into: &self, view)
+        case .success(let answer):
+            let fits = attempt(limit: Answer.mostBytes) { writer in
+                writer.name("result")
+                answer.encode(into: &writer, view)
+            }
+            if !fits { member(.tooLarge) }
+        case .failure(let error): member(error)
         }
         endObject()
     }

@@ -137,7 +137,7 @@ public enum FileNaming {
 
     /// What is wrong with a name that a user asks for, in one sentence; `nil` if it can be taken, in form C, as it stands.
     /// - Parameter subject: what the sentence is about.
-    static func objection(to name: String, called subject: String = "filename") -> String? {
+    public static func objection(to name: String, called subject: String = "filename") -> String? {
         if name.isEmpty { return "\(subject) must not be empty" }
         if name.utf8.count > longestName || normalised(name).utf8.count > longestName {
             return "\(subject) must not be longer than \(longestName) bytes"
@@ -201,11 +201,12 @@ extension FileNaming {
     }
 
     /// What is wrong with a folder that a user asks for, in one sentence; `nil` if it can be taken, in form C, as it stands.
-    static func objection(toFolder folder: String) -> String? {
+    /// - Parameter subject: what the sentence is about.
+    public static func objection(toFolder folder: String, called subject: String = "folder") -> String? {
         let names = names(ofFolder: folder)
-        if names.contains("") { return "folder must be a relative path such as music/live, without an empty name in it" }
-        if names.count > deepestFolder { return "folder must not have more than \(deepestFolder) names" }
-        return names.lazy.compactMap { objection(to: $0, called: "a name in folder") }.first
+        if names.contains("") { return "\(subject) must be a relative path such as music/live, without an empty name in it" }
+        if names.count > deepestFolder { return "\(subject) must not have more than \(deepestFolder) names" }
+        return names.lazy.compactMap { objection(to: $0, called: "a name in \(subject)") }.first
     }
 
     /// Whether a folder, wherever it comes from, is one below `files`, by the rules of ``isSafe(_:)``.

@@ -9,8 +9,10 @@ public struct ServerLimits: Sendable {
     public var body = 1024 * 1024
 
     /// Memory for the bodies that are arriving on all connections together, in bytes, 256 MiB: a few hundred bodies of the full length
-    /// at a time. Requests beyond that get 503; those that come in one piece with their head always pass. Messages of WebSockets that are
-    /// arriving or being answered share it; a socket that would need more is closed with 1013.
+    /// at a time. Requests beyond that get 503; those that come in one piece with their head always pass. Bodies of requests that are being
+    /// handled share it, and so do responses of more than 64 KiB until the client has read them: one that has no room is a 503 instead.
+    /// Messages of WebSockets share it from their first byte until their answer has been sent; a socket that would need more is closed with
+    /// 1013.
     public var bodyStorage = 256 * 1024 * 1024
 
     /// How long a head may take from its first byte (on a new connection: from the connection), 10 s: enough for any

@@ -29,6 +29,8 @@ public enum WebSocketAnswer: Sendable {
 /// A message as it is sent: encoded once, and its bytes shared by all that send it.
 public struct OutgoingMessage: Sendable {
     let frame: [UInt8]
+    /// Called when it stands in the connection's queue, as the answer to a message.
+    let enqueued: (@Sendable () -> Void)?
 
     /// A text.
     public init(text: String) {
@@ -36,8 +38,10 @@ public struct OutgoingMessage: Sendable {
     }
 
     /// A text, which must be UTF-8: the client fails the connection otherwise.
-    public init(text: [UInt8]) {
-        self.init(.text, text)
+    /// - Parameter enqueued: called on the event loop when the text is an answer that stands in the connection's queue: what is sent from
+    ///   then on comes behind it.
+    public init(text: [UInt8], enqueued: (@Sendable () -> Void)? = nil) {
+        self.init(.text, text, enqueued)
     }
 
     /// Bytes.
@@ -45,7 +49,8 @@ public struct OutgoingMessage: Sendable {
         self.init(.binary, binary)
     }
 
-    private init(_ kind: WebSocketMessage.Kind, _ payload: [UInt8]) {
+    private init(_ kind: WebSocketMessage.Kind, _ payload: [UInt8], _ enqueued: (@Sendable () -> Void)? = nil) {
+        self.enqueued = enqueued
         var frame: [UInt8] = []
         // What stands before a payload takes up to 10 bytes.
         frame.reserveCapacity(payload.count + 10)

@@ -72,6 +72,7 @@ extension Connection {
         while pendingOutput == 0, !isClosed {
             guard let part = source.current() else {
                 self.source = .none
+                holdStorage(0, &loop)
                 return state.responseEnded()
             }
             guard budget > 0, isWritable else {

@@ -6,6 +6,7 @@ extension Connection {
         identifyRequest(&loop)
         loop.response.reset()
         let handling = loop.application.respond(to: loop.request, with: &loop.response)
+        let bodyBytes = loop.request.body.count
         // A large body's storage isn't kept for the next small one.
         if !loop.request.body.isEmpty {
             loop.request.body.removeAll(keepingCapacity: loop.request.body.capacity <= 64 * 1024)
@@ -13,6 +14,8 @@ extension Connection {
         switch handling {
         case .ready: beginOwnResponse(&loop)
         case .later(let work):
+            // The task has it now. Where there is no room it is not counted.
+            holdStorage(bodyBytes, &loop)
             state.handlingBegan(loop.now, limits: loop.limits)
             let (mailbox, id, number) = (loop.mailbox, id, exchange.number)
             task = Task {
@@ -92,9 +95,20 @@ extension Connection {
             }
             status = .internalServerError
         }
+        holdStorage(0, &loop)
         if case .bytes = content, response.body.count > Self.copiedBody {
-            content = .parts([.bytes(response.body)])
-            response.body = []
+            if holdStorage(response.body.count, &loop) {
+                content = .parts([.bytes(response.body)])
+                response.body = []
+            } else {
+                response.reset()
+                response.status = .serviceUnavailable
+                let refusal = Refusal(
+                    status: .serviceUnavailable,
+                    detail: "The responses that wait to be read take all the memory there is for them; try again in a moment.")
+                loop.application.refuse(refusal, of: Request(peer: peer), with: &response)
+                status = response.status
+            }
         }
         let hasBody = !exchange.isHead && !status.forbidsBody
         let length = Self.length(of: content, response.body)

@@ -91,7 +91,7 @@ extension Connection {
         }
         webSocket.state.hasRead(
             isInMessage: webSocket.parser.isInMessage, isNewMessage: endsMessage, loop.now, limits: loop.limits.webSocket)
-        if !holdStorage(webSocket.parser.heldBytes + webSocket.pendingBytes, &loop) {
+        if !holdStorage(webSocket.heldBytes, &loop) {
             fail(webSocket, .tryAgainLater, "The messages that are arriving take all the memory there is for them.")
         }
         return position
@@ -109,7 +109,10 @@ extension Connection {
         case .message(let message):
             guard webSocket.state.phase == .open else { return }
             switch webSocket.handler.received(message, on: webSocket.socket) {
-            case .ready(let answer): if let answer { webSocket.enqueue(answer.frame) }
+            case .ready(let answer):
+                guard let answer else { return }
+                webSocket.enqueue(answer.frame)
+                answer.enqueued?()
             case .later(let work):
                 let (mailbox, id) = (loop.mailbox, id)
                 webSocket.begin(work, size: message.bytes.capacity) { number, answer in
@@ -122,8 +125,15 @@ extension Connection {
     /// A task has finished the answer to a message.
     mutating func answer(_ number: UInt64, _ answer: OutgoingMessage?, _ loop: inout LoopContext) {
         guard case .webSocket(let webSocket) = source, webSocket.end(number) else { return }
-        holdStorage(webSocket.parser.heldBytes + webSocket.pendingBytes, &loop)
-        if let answer, webSocket.state.phase == .open { webSocket.enqueue(answer.frame) }
+        if let answer, webSocket.state.phase == .open {
+            if holdStorage(webSocket.heldBytes + answer.frame.count, &loop) {
+                webSocket.enqueue(answer.frame)
+                answer.enqueued?()
+            } else {
+                fail(webSocket, .tryAgainLater, "The answers that wait to be read take all the memory there is for them.")
+            }
+        }
+        holdStorage(webSocket.heldBytes, &loop)
         turn(&loop)
     }
 
@@ -137,6 +147,7 @@ extension Connection {
             flush(more: false, &loop)
             guard !isClosed, pendingOutput == 0 else { return }
             gatherFrames(webSocket, &loop)
+            holdStorage(webSocket.heldBytes, &loop)
             guard pendingOutput == 0 else { continue }
             guard webSocket.nextFrame != nil else { break }
             if !sendFrame(webSocket, &loop) { return }

@@ -34,6 +34,10 @@ final class WebSocketSource {
     private var lastPending: UInt64 = 0
     /// What messages take that are being answered, in bytes.
     private(set) var pendingBytes = 0
+    /// What answers take that are queued, in bytes.
+    private var answerBytes = 0
+    /// What it takes of the storage that all bodies and messages share, in bytes.
+    var heldBytes: Int { parser.heldBytes + pendingBytes + answerBytes }
     private var isFinished = false
 
     init(_ handler: any WebSocketHandler, _ socket: WebSocket, now: Moment, limits: borrowing WebSocketLimits) {
@@ -51,6 +55,7 @@ final class WebSocketSource {
 
     func enqueue(_ bytes: [UInt8], isEvent: Bool = false) {
         queuedBytes += bytes.count
+        if !isEvent { answerBytes += bytes.count }
         frames.append(Frame(bytes: bytes, isEvent: isEvent))
     }
 
@@ -58,7 +63,7 @@ final class WebSocketSource {
     func dropFrame() {
         let frame = frames[next]
         queuedBytes -= frame.bytes.count
-        if frame.isEvent { socket.wrote(frame.bytes.count) }
+        if frame.isEvent { socket.wrote(frame.bytes.count) } else { answerBytes -= frame.bytes.count }
         next += 1
         offset = 0
         if next == frames.count {

@@ -1,3 +1,5 @@
+internal import HTTPCore
+
 /// A file of the web console: its page, style sheet, icon and JavaScript modules, as they are in the executable.
 struct ConsoleFile: Sendable {
     /// The bytes, as they are sent.
@@ -33,14 +35,21 @@ struct ConsoleFile: Sendable {
         ConsoleFile(bytes: bytes, mediaType: "text/javascript; charset=utf-8")
     }
 
-    /// Scripts and styles are our own files, and nothing can make one out of text. Pictures and sound may come from wherever
-    /// search results have them; nothing is sent anywhere but here.
-    static let contentSecurityPolicy = """
-        default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-        img-src 'self' http: https:; media-src 'self' http: https:; \
-        base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-        require-trusted-types-for 'script'; trusted-types 'none'
-        """
+    /// The policy of the console. Scripts and styles are our own files, and nothing can make one out of text. Sound may come from wherever
+    /// search results have it, when somebody plays it; nothing is sent anywhere but here.
+    /// - Parameter sources: where the catalogues are. Pictures are loaded without a click, so they come from there, and from the hosts of
+    ///   Apple's and the Internet Archive's pictures: a track of a download cannot have the browser ask a machine of its network.
+    static func contentSecurityPolicy(sources: [HTTPURL]) -> String {
+        // A policy cannot name an address of IPv6 (CSP3, host-source).
+        let origins = sources.filter { !$0.host.contains(":") }.map { "\($0.scheme)://\($0.authority)" }
+        let pictures = (["https://*.mzstatic.com", "https://*.archive.org"] + origins).joined(separator: " ")
+        return """
+            default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+            img-src 'self' \(pictures); media-src 'self' http: https:; \
+            base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+            require-trusted-types-for 'script'; trusted-types 'none'
+            """
+    }
 
     /// The policy of a document that needs nothing else: nothing may load or run, and the only style is the one in it.
     static let documentSecurityPolicy =

@@ -31,7 +31,7 @@ extension API {
         do throws(Problem) {
             if try checkAria2Head(request, countsRequest: !request.announcesBody) {
                 if request.asksForWebSocket {
-                    if let refusal = aria2.connect(request, isStrange: isStrange(request), with: &response) {
+                    if let refusal = aria2.connect(request, with: &response) {
                         throw Problem(refusal)
                     }
                 } else if case .later(let work) = aria2.respond(to: request, with: &response) {

@@ -33,11 +33,11 @@ extension API {
     }
 
     func fill(
-        _ response: inout Response, with file: ConsoleFile, policy: String = ConsoleFile.contentSecurityPolicy,
+        _ response: inout Response, with file: ConsoleFile, policy: String? = nil,
         for request: borrowing Request
     ) {
         response.fields.append(.contentType, file.mediaType)
-        response.fields.append(.contentSecurityPolicy, policy)
+        response.fields.append(.contentSecurityPolicy, policy ?? consolePolicy)
         response.fields.append(.xFrameOptions, "DENY")
         response.fields.append(.referrerPolicy, "no-referrer")
         // Asked again each time, with 304 as the response: a page never runs with the scripts of another version.

@@ -4,6 +4,7 @@ internal import HTTPCore
 internal import HTTPServer
 internal import JSON
 internal import PawlConfiguration
+internal import System
 
 /// The downloads: list, add, show, command, remove.
 extension API {
@@ -20,11 +21,17 @@ extension API {
         query.hidesSecrets = caller.scope != .full
         let (index, rendered) = (index, rendered(for: request, by: caller))
         // A list may walk over every download there is: not on the event loop.
-        return .later { [query] () throws(Problem) in
-            let page = index.page(query)
-            var response = Response()
-            response.forbidStoring()
-            response.fill { page.encode(into: &$0, rendered) }
+        return .later { [query, readingLane] () throws(Problem) in
+            let response: Response? = await readingLane.run(within: Self.readingLimit) {
+                let page = index.page(query)
+                var response = Response()
+                response.forbidStoring()
+                response.fill { page.encode(into: &$0, rendered) }
+                return response
+            }
+            guard let response else {
+                throw Problem(DownloadError.overloaded)
+            }
             return response
         }
     }

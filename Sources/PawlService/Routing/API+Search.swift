@@ -95,12 +95,14 @@ extension API {
 
     /// `GET /search/lookup`.
     func lookUp(_ request: borrowing Request, _ caller: Caller) throws(Problem) -> RouteResult {
-        let (id, includesRaw) = try QueryReader.read(request.head.target) { reader throws(Problem) in
-            (try reader.value("id"), try reader.choice("include", Inclusion.self) != nil)
+        let (named, country, includesRaw) = try QueryReader.read(request.head.target) { reader throws(Problem) in
+            (try reader.value("id"), try reader.value("country"), try reader.choice("include", Inclusion.self) != nil)
         }
-        guard let id, !id.isEmpty else {
+        guard let named, !named.isEmpty else {
             throw Problem(.invalidRequest, "the query parameter 'id' is missing; it takes an id of a search result")
         }
+        let id: String
+        do throws(CatalogError) { id = try Catalog.id(named, inCountry: country) } catch { throw Problem(error) }
         let request = copy request
         return .later { [self] () throws(Problem) in
             let found = try await Problem.rethrowing(catalog: await catalog.lookup(id))

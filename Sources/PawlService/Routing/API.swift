@@ -37,6 +37,12 @@ final class API: Application {
     let access: AccessPolicy
     let crossOrigin: CrossOriginPolicy
 
+    let consolePolicy: String
+    /// Where lists are made and long messages read, one at a time for each two processors: downloads keep the others.
+    let readingLane = Lane(width: max(1, Thread.processorCount / 2))
+    /// How long a request waits for it.
+    static let readingLimit: Duration = .seconds(4)
+
     init(
         configuration: Configuration, tokens: [NamedToken] = [], downloads: DownloadService, catalog: Catalog,
         condition: ServiceCondition,
@@ -52,6 +58,8 @@ final class API: Application {
         rendered = RenderedDownloads(linkPrefix: configuration.basePath)
         renderedWithoutSecrets = RenderedDownloads(linkPrefix: configuration.basePath, hidesSecrets: true)
         logsRequests = configuration.logsRequests
+        consolePolicy = ConsoleFile.contentSecurityPolicy(
+            sources: [configuration.itunesURL, configuration.postsURL, configuration.archiveURL])
         access = AccessPolicy(configuration, listed: tokens, ticketKey: downloads.secret)
         crossOrigin = CrossOriginPolicy(configuration.corsOrigins)
         files = FinishedFiles(isShared: crossOrigin.isOpen)
@@ -62,7 +70,7 @@ final class API: Application {
             : Aria2(
                 // A path means nothing in object storage, and is the same at every replica.
                 downloads: downloads, filesDirectory: downloads.keepsObjects ? "/" : ProcessEnvironment.absolutePath(path),
-                access: Aria2Secrets(access: access, metrics: metrics, log: log))
+                access: Aria2Secrets(access: access, metrics: metrics, log: log), lane: readingLane)
     }
 
     func respond(to request: borrowing Request, with response: inout Response) -> Handling {

@@ -30,6 +30,8 @@ struct DownloadRequest: Sendable {
         static let labels = 32
         /// Bytes of a label.
         static let label = 200
+        /// Bytes of a text of the track.
+        static let trackText = 4096
         /// Bytes of the track's JSON.
         static let track = 64 * 1024
         /// Bytes of a folder: eight names, and the slashes between them.
@@ -82,6 +84,7 @@ struct DownloadRequest: Sendable {
             guard bytes.count <= MemberLimits.track else {
                 throw reader.refusal("track", "has \(bytes.count) bytes; it takes at most \(MemberLimits.track)")
             }
+            try Self.check(track: track, reader)
             new.track = bytes
             new.trackName = track["name"]?.string ?? track["trackName"]?.string
         }
@@ -100,6 +103,32 @@ struct DownloadRequest: Sendable {
     func download(of item: SearchItem, at url: HTTPURL, track: [UInt8]) -> NewDownload {
         template.download(of: item, at: url, track: track)
     }
+
+    /// Checks the members of a track that readers rely on. What else it has is the client's own.
+    private static func check(track: JSONValue, _ reader: ObjectReader) throws(Problem) {
+        for member in track.members ?? [] where member.value != .null {
+            let name = "track.\(member.name)"
+            if trackURLs.contains(member.name) {
+                guard let text = member.value.string, text.utf8.count <= MemberLimits.url, HTTPURL(text) != nil else {
+                    throw reader.refusal(name, "is no URL of http or https of at most \(MemberLimits.url) bytes")
+                }
+            } else if trackTexts.contains(member.name) {
+                guard let text = member.value.string, text.utf8.count <= MemberLimits.trackText else {
+                    throw reader.refusal(name, "is no string of at most \(MemberLimits.trackText) bytes")
+                }
+            } else if trackNumbers.contains(member.name) {
+                guard member.value.integer != nil || member.value.number != nil else {
+                    throw reader.refusal(name, "is no number")
+                }
+            }
+        }
+    }
+
+    private static let trackURLs: Set<String> = ["artworkUrl", "pageUrl", "downloadUrl", "previewUrl", "licenseUrl"]
+    private static let trackTexts: Set<String> = [
+        "id", "kind", "name", "trackName", "artist", "collection", "genre", "releaseDate", "format", "partOf",
+    ]
+    private static let trackNumbers: Set<String> = ["durationMs", "number", "partCount", "bytes"]
 
     private static func headers(_ reader: inout ObjectReader) throws(Problem) -> [(name: String, value: String)] {
         guard let value = reader.value("headers") else { return [] }

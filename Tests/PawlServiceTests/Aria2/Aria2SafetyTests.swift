@@ -65,6 +65,55 @@ struct Aria2SafetyTests {
         #expect(entries.count { $0["message"]?.string == "authentication failed" } == 3)
     }
 
+    @Test("a message has 4,096 calls at most, those in multicalls included; a longer one is refused as a whole")
+    func tooManyCalls() async throws {
+        try await RunningService.with { running in
+            func ones(_ count: Int) -> String { "[\([String](repeating: "1", count: count).joined(separator: ","))]" }
+            func multicall(_ count: Int) -> String { #"{"id":7,"method":"system.multicall","params":[\#(ones(count))]}"# }
+            for (message, isRefused) in [
+                (ones(4_096), false), (ones(4_097), true), (ones(500_000), true), (multicall(4_096), false),
+                (multicall(4_097), true), (multicall(500_000), true), ("[\(multicall(2_000)),\(multicall(2_096))]", false),
+                ("[\(multicall(2_000)),\(multicall(2_097))]", true),
+                ("[\([String](repeating: multicall(3), count: 2_000).joined(separator: ","))]", true),
+            ] {
+                let response = try await running.send("POST", "/jsonrpc", body: Array(message.utf8))
+                #expect(response.text.contains("at most 4096 calls") == isRefused)
+                #expect(response.text.utf8.count < (isRefused ? 1_000 : 1_000_000))
+                #expect(response.status == (isRefused ? 400 : 200))
+            }
+        }
+    }
+
+    @Test("a long message without a right secret is not looked at: each of its calls is Unauthorized")
+    func longWithoutSecret() async throws {
+        _ = try await serve { running in
+            func batch(_ call: String, _ count: Int) -> String {
+                "[\([String](repeating: call, count: count).joined(separator: ","))]"
+            }
+            let listing = #"{"id":1,"method":"system.listMethods"}"#
+            let wrong = #"{"id":1,"method":"aria2.nope","params":["token:wrong"]}"#
+            let inner = batch(#"{"methodName":"system.listMethods"}"#, 1_000)
+            for (message, count) in [
+                (batch("1", 4_096), 4_096), (batch(listing, 4_096), 4_096), (batch(wrong, 17), 17),
+                (#"{"id":1,"method":"system.multicall","params":[\#(inner)]}"#, 1_000),
+                (#"{"id":1,"method":"system.multicall","params":[\#(batch("1", 4_096))]}"#, 4_096),
+                (#"{"id":1,"method":"system.multicall","params":["token:wrong",\#(inner)]}"#, 1_000),
+            ] {
+                let begun = ContinuousClock.now
+                let response = try await running.send("POST", "/jsonrpc", body: Array(message.utf8))
+                #expect(ContinuousClock.now - begun >= .seconds(1))
+                #expect(response.text.components(separatedBy: #""message":"Unauthorized""#).count == count + 1)
+                #expect(response.text.utf8.count < 400_000)
+                #expect(!response.text.contains("listMethods"))
+            }
+            // With one right secret each call is judged by itself.
+            let right = #"{"id":2,"method":"aria2.getVersion","params":["token:full-s3cret"]}"#
+            let mixed = try await running.send("POST", "/jsonrpc", body: Array("[\(right),\(batch("1", 100).dropFirst())".utf8))
+            #expect(mixed.text.components(separatedBy: "Invalid Request").count == 101)
+            #expect(mixed.text.contains("1.37.0"))
+        }
+    }
+
     @Test("the scope read lists and changes nothing, and sees no queries of URLs; metrics does nothing")
     func scopes() async throws {
         let entries = try await serve { running in
@@ -147,6 +196,26 @@ struct Aria2SafetyTests {
         }
     }
 
+    @Test("the folders of out are below those of dir")
+    func foldersOfOut() async throws {
+        try await RunningService.with { running in
+            let files = running.directory.path + "/files"
+            for (number, (options, path)) in [
+                (#"{"out":"4088214/119_p0.jpg"}"#, "4088214/119_p0.jpg"),
+                (#"{"dir":"\#(files)/art","out":"b/c.jpg"}"#, "art/b/c.jpg"), (#"{"dir":"art","out":"d.jpg"}"#, "art/d.jpg"),
+            ].enumerated() {
+                let gid = try await running.addURI("/entity?size=10&n=\(number)", options)
+                let status = try await running.status("complete", of: gid)
+                #expect(status["files"]?.array?.first?["path"]?.string == "\(files)/\(path)")
+            }
+            let paused = try await running.addURI("/entity?size=10&n=9", #"{"dir":"e","out":"f.jpg","pause":"true"}"#)
+            _ = try await running.result("aria2.changeOption", #""\#(paused)",{"out":"g/h.jpg"}"#)
+            _ = try await running.result("aria2.unpause", #""\#(paused)""#)
+            let status = try await running.status("complete", of: paused)
+            #expect(status["files"]?.array?.first?["path"]?.string == "\(files)/e/g/h.jpg")
+        }
+    }
+
     @Test("a file lands where it was asked for, or the call is refused: not outside, not through a link, not above")
     func directories() async throws {
         try await RunningService.with { running in
@@ -158,8 +227,10 @@ struct Aria2SafetyTests {
                     "aria2.addUri", #"["\#(running.upstreamURL)/entity?size=1"],{"dir":"\#(path)"}"#)
                 #expect(message.contains("dir") || message.contains("folder"), "\(path): \(message)")
             }
-            for name in ["../x", "a/b", "/abs", "..", ".hidden", "CON"] {
-                _ = try await running.refusal("aria2.addUri", #"["\#(running.upstreamURL)/entity?size=1"],{"out":"\#(name)"}"#)
+            for name in ["../x", "a/../b", "/abs", "..", ".hidden", "CON", "a/", "a//b", "a/.b", "1/2/3/4/5/6/7/8/9/10"] {
+                let message = try await running.refusal(
+                    "aria2.addUri", #"["\#(running.upstreamURL)/entity?size=1"],{"out":"\#(name)"}"#)
+                #expect(message.contains("'--out'"), "\(name): \(message)")
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: outside.path).isEmpty)
         }

@@ -35,6 +35,13 @@ private final class RPCConnection {
 
     func isQuiet() -> Bool { connection.isQuiet(milliseconds: 200) }
 
+    /// The code of the close frame that comes next.
+    func closeCode() throws -> Int {
+        let head = try connection.take(2)
+        guard head[0] == 0x88, head[1] >= 2 else { throw TestConnection.Failure.malformed("\(head)") }
+        return try connection.take(Int(head[1])).prefix(2).reduce(0) { $0 << 8 | Int($1) }
+    }
+
     /// The next notification, as `Start 00000000000000ab`; messages of calls are passed over.
     func notification() throws -> String {
         while true {
@@ -106,8 +113,8 @@ struct Aria2SocketTests {
         }
     }
 
-    @Test("with a token a page of another origin hears nothing before a call with the right secret")
-    func strangeOrigins() async throws {
+    @Test("with a token a socket hears nothing before a call with the right secret, and then what came since")
+    func secrets() async throws {
         try await RunningService.with {
             $0.token = AccessToken("s3cret-token")
         } _: { running in
@@ -126,15 +133,58 @@ struct Aria2SocketTests {
                         #"{"id":1,"method":"aria2.addUri","params":["token:s3cret-token",["\#(url)/entity?size=10&n=\#(name)"]]}"#
                     return try #require(try client.send("POST", "/jsonrpc", body: Array(body.utf8)).json["result"]?.string)
                 }
+                let status = #"{"id":1,"method":"aria2.tellStatus","params":["token:s3cret-token","%"]}"#
                 let first = try add("first")
-                for listener in [program, own] { #expect(try listener.notification() == "Start \(first)") }
-                for listener in [program, own] { #expect(try listener.notification() == "Complete \(first)") }
-                #expect(stranger.isQuiet() && guesser.isQuiet())
-                try stranger.send(#"{"id":1,"method":"aria2.getVersion","params":["token:s3cret-token"]}"#)
-                #expect(try stranger.next()["result"] != nil)
+                while try client.send("POST", "/jsonrpc", body: Array(status.replacing("%", with: first).utf8))
+                    .json["result"]?["status"]?.string != "complete"
+                {}
+                for listener in [program, own, stranger, guesser] { #expect(listener.isQuiet()) }
+                for listener in [program, own, stranger] {
+                    try listener.send(#"{"id":1,"method":"aria2.getVersion","params":["token:s3cret-token"]}"#)
+                    #expect(try listener.next()["result"] != nil)
+                    #expect(try listener.notification() == "Start \(first)")
+                    #expect(try listener.notification() == "Complete \(first)")
+                }
                 let second = try add("second")
-                #expect(try stranger.notification() == "Start \(second)")
+                for listener in [program, own, stranger] { #expect(try listener.notification() == "Start \(second)") }
                 #expect(guesser.isQuiet())
+            }
+        }
+    }
+
+    @Test("with a token a socket without the right secret is closed after ten seconds, and no other")
+    func silence() async throws {
+        try await RunningService.with {
+            $0.token = AccessToken("s3cret-token")
+        } _: { running in
+            try await running.blocking { client in
+                let (silent, guesser, program) = (try RPCConnection(client), try RPCConnection(client), try RPCConnection(client))
+                let call = #"{"id":1,"method":"aria2.getVersion","params":["token:%"]}"#
+                try guesser.send(call.replacing("%", with: "wrong"))
+                try program.send(call.replacing("%", with: "s3cret-token"))
+                #expect(try guesser.next()["error"]?["message"]?.string == "Unauthorized")
+                #expect(try program.next()["result"] != nil)
+                for socket in [silent, guesser] { #expect(try socket.closeCode() == 1008) }
+                try program.send(call.replacing("%", with: "s3cret-token"))
+                #expect(try program.next()["result"] != nil)
+            }
+        }
+    }
+
+    @Test("the answer that tells a gid comes before the download's notifications")
+    func order() async throws {
+        try await RunningService.with { running in
+            let url = running.upstreamURL
+            try await running.blocking { client in
+                let socket = try RPCConnection(client)
+                for number in 0..<50 {
+                    try socket.send(
+                        #"{"id":\#(number),"method":"aria2.addUri","params":[["\#(url)/entity?size=1&n=\#(number)"]]}"#)
+                    let answer = try socket.next()
+                    let gid = try #require(answer["result"]?.string, "\(answer)")
+                    #expect(try socket.notification() == "Start \(gid)")
+                    #expect(try socket.notification() == "Complete \(gid)")
+                }
             }
         }
     }

@@ -1,3 +1,4 @@
+import HTTPCore
 import Foundation
 import PawlConfiguration
 import TestSupport
@@ -31,6 +32,19 @@ struct ConsoleRouteTests {
             }
             #expect(try await running.send("GET", "/downloads").status == 401)
         }
+    }
+
+    @Test("pictures come from the catalogues and nowhere else")
+    func pictures() throws {
+        let sources = try ["https://itunes.apple.com", "http://127.0.0.1:8081", "http://[::1]:8082"].map {
+            try #require(HTTPURL($0))
+        }
+        let policy = ConsoleFile.contentSecurityPolicy(sources: sources)
+        let directive = try #require(policy.split(separator: ";").first { $0.contains("img-src") })
+        #expect(
+            directive.split(separator: " ").dropFirst() == [
+                "'self'", "https://*.mzstatic.com", "https://*.archive.org", "https://itunes.apple.com", "http://127.0.0.1:8081",
+            ])
     }
 
     @Test("what a file refers to is there, and each file is referred to")

@@ -38,6 +38,32 @@ struct DownloadRouteTests {
         }
     }
 
+    @Test(
+        "the members of a track that readers rely on are checked, and the others are the client's own",
+        arguments: [
+            (#"{"name":{"toString":1}}"#, "track.name"), (#"{"artist":["x"]}"#, "track.artist"), (#"{"id":7}"#, "track.id"),
+            (#"{"partOf":true}"#, "track.partOf"), (#"{"collection":{}}"#, "track.collection"),
+            (#"{"artworkUrl":"javascript:alert(1)"}"#, "track.artworkUrl"), (#"{"artworkUrl":"/x.png"}"#, "track.artworkUrl"),
+            (#"{"pageUrl":5}"#, "track.pageUrl"), (#"{"durationMs":"5"}"#, "track.durationMs"),
+            (#"{"number":{}}"#, "track.number"),
+            (#"{"name":"\#(String(repeating: "x", count: 4_097))"}"#, "track.name"),
+            (#"{"name":null,"artworkUrl":null,"durationMs":null}"#, nil), (#"{"durationMs":5.5,"number":1}"#, nil),
+            (#"{"name":"T","artworkUrl":"https://is1-ssl.mzstatic.com/a.jpg","links":{"parts":null},"own":[{"x":1}]}"#, nil),
+        ] as [(String, String?)])
+    func trackMembers(track: String, refused: String?) async throws {
+        try await RunningService.with { running in
+            let made = try await running.send(
+                "POST", "/downloads", json: #"{"url":"\#(running.upstreamURL)/entity?size=1","paused":true,"track":\#(track)}"#)
+            guard let refused else {
+                #expect(made.status == 201, "\(made.text)")
+                return
+            }
+            #expect(made.status == 400)
+            #expect(made.code == "invalid-request")
+            #expect(made.text.contains(refused), "\(made.text)")
+        }
+    }
+
     @Test("many downloads are removed by one request, which has to say which")
     func removeMany() async throws {
         try await RunningService.with { running in

@@ -92,7 +92,7 @@ const eligible = {
 
 export const isEligible = (verb, download) => eligible[verb]?.includes(download?.state);
 
-// On one or many. What a query names, the service changes at once, with those that are not loaded here.
+// On one or many. The service changes all that a query names, loaded here or not.
 export const perform = (verb, downloads, query) =>
 	attempt(async () => {
 		// A token for reading hides the buttons; keys have none.

@@ -1,4 +1,4 @@
-// What this page needs of the document. Text goes in as text: nothing parses markup.
+// Elements of the page. Text goes in as text: nothing parses markup.
 
 export const $ = (id) => document.getElementById(id);
 
@@ -70,7 +70,10 @@ export function say(text, isError = false) {
 	setText($("toast"), text);
 	$("toast").className = isError ? "shown error" : "shown";
 	clearTimeout(toastTimer);
-	toastTimer = setTimeout(() => ($("toast").className = ""), isError ? 10_000 : 4000);
+	toastTimer = setTimeout(() => {
+		$("toast").className = "";
+		setText($("toast"), "");
+	}, isError ? 10_000 : 4000);
 }
 
 export const attempt = (work) => Promise.try(work).catch(({ message }) => say(message, true));

@@ -116,13 +116,13 @@ function workOf({ labels, track }) {
 	return /^\w+:\S+$/.test(id) && labels.includes(id) ? id : null;
 }
 
-// The id of the row that it stands under: its own, if not that of a work.
+// The id of its row: its work's, or its own.
 function headOf(download) {
 	const work = workOf(download);
 	return works.has(work) ? work : download.id;
 }
 
-// A download, or all those of a work as one, of which they are the `parts`.
+// A download, or a work with its downloads as `parts`.
 function find(id) {
 	const parts = works.get(id)?.map(({ id }) => store.all.get(id)).filter(Boolean);
 	if (!parts?.length) return store.all.get(id);

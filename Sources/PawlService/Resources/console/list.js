@@ -1,4 +1,4 @@
-// A list that has only the rows that can be seen: each is placed by its number, so a hundred thousand cost what ten do.
+// A list with only the rows that can be seen, each placed by its number: any length costs the same.
 
 const spare = 5;
 

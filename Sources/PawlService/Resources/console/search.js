@@ -1,4 +1,4 @@
-// Search as you type, the results with the state of their downloads, and the parts of works.
+// Search, the results with the state of their downloads, and the parts of works.
 
 import { capitalized, perform, play, setAction, showState } from "./actions.js";
 import { call } from "./api.js";

@@ -1,4 +1,4 @@
-// What is known of the downloads: events keep it current, pages of the list bring what had ended before.
+// The known downloads: events keep them current, pages of the list bring those that had ended.
 
 import { call, follow } from "./api.js";
 
@@ -18,7 +18,7 @@ class RecordStore extends EventTarget {
 	#newest = new Map();
 	#changed = new Set();
 	#hasMoved = false;
-	// Downloads that events told of while the list is read: they know better.
+	// Downloads that events told of while the list is read.
 	#told = new Set();
 
 	start(onState) {
@@ -42,7 +42,9 @@ class RecordStore extends EventTarget {
 	}
 
 	put(download) {
-		const { id, state, updatedAt } = download;
+		const { id, state, updatedAt, track } = download;
+		// Old records may hold anything.
+		for (const name in track) if (track[name] instanceof Object) delete track[name];
 		const before = this.all.get(id);
 		if (before?.updatedAt > updatedAt) return;
 		this.all.set(id, download);

@@ -1,0 +1,91 @@
+internal import Synchronization
+
+/// Admits a few at a time to work that takes much memory or processor time; the others wait in the order in which they came.
+public final class Lane: Sendable {
+    private struct Waiter {
+        let number: UInt64
+        let continuation: CheckedContinuation<Bool, Never>
+        /// Ends the wait when it has lasted too long.
+        let timer: Task<Void, Never>
+
+        func resume(isAdmitted: Bool) {
+            timer.cancel()
+            continuation.resume(returning: isAdmitted)
+        }
+    }
+
+    private struct State {
+        /// How many may still enter.
+        var free: Int
+        var lastNumber: UInt64 = 0
+        var waiting: [Waiter] = []
+    }
+
+    private let state: Locked<State>
+    private let mostWaiting: Int
+
+    /// - Parameters:
+    ///   - width: how many are admitted at a time.
+    ///   - mostWaiting: how many may wait. Further ones are refused at once.
+    public init(width: Int, mostWaiting: Int = 1_024) {
+        state = Locked(State(free: width))
+        self.mostWaiting = mostWaiting
+    }
+
+    /// Waits until it is admitted, and then does the work.
+    /// - Parameter limit: how long it waits.
+    /// - Returns: what the work has returned; `nil` if it was not admitted in time, or its task was cancelled before.
+    public func run<Value: Sendable, Failure: Error>(
+        within limit: Duration, _ work: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value? {
+        guard await enter(within: limit) else { return nil }
+        defer { leave() }
+        return try await work()
+    }
+
+    /// How many wait.
+    public var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    private func enter(within limit: Duration) async -> Bool {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let outcome: Bool? = state.withLock { state in
+                    if state.free > 0 {
+                        state.free -= 1
+                        return true
+                    }
+                    if state.waiting.count >= mostWaiting || Task.isCancelled { return false }
+                    let timer = Task {
+                        do { try await Task.sleep(for: limit) } catch { return }
+                        self.giveUp(number)
+                    }
+                    state.waiting.append(Waiter(number: number, continuation: continuation, timer: timer))
+                    return nil
+                }
+                if let outcome { continuation.resume(returning: outcome) }
+            }
+        } onCancel: {
+            giveUp(number)
+        }
+    }
+
+    private func giveUp(_ number: UInt64) {
+        let waiter: Waiter? = state.withLock { state in
+            state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0) }
+        }
+        waiter?.resume(isAdmitted: false)
+    }
+
+    private func leave() {
+        let next: Waiter? = state.withLock { state in
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            state.free += 1
+            return nil
+        }
+        next?.resume(isAdmitted: true)
+    }
+}
