@@ -21,7 +21,20 @@ struct CrossOriginPolicy: Sendable {
     /// Whether a page of that origin may read responses.
     func allows(_ origin: String) -> Bool {
         // RFC 6454 §6.2: an origin is ASCII. Other letters may become ASCII in lower case, as the sign for kelvin does.
-        allowsAny || (origin.utf8.allSatisfy { $0 < 0x80 } && origins.contains(origin.lowercased()))
+        allowsAny || (origin.utf8.allSatisfy { $0 < 0x80 } && origins.contains(Self.normalised(origin)))
+    }
+
+    /// The origin in lower case, without a port that is its scheme's own (RFC 6454 §6.2): programs may write it.
+    private static func normalised(_ origin: String) -> String {
+        let origin = origin.lowercased()
+        for (scheme, port) in usualPorts where origin.hasPrefix(scheme + "://") { return without(port, origin) }
+        return origin
+    }
+
+    private static let usualPorts = [("http", ":80"), ("https", ":443")]
+
+    private static func without(_ port: String, _ text: String) -> String {
+        text.hasSuffix(port) ? String(text.dropLast(port.count)) : text
     }
 
     /// Whether a request that changes something may come from where it says it does. Requests without `Origin` come from
@@ -54,11 +67,9 @@ struct CrossOriginPolicy: Sendable {
     /// not say so, or is not trusted.
     private static func isOwn(_ origin: String, host: String?, _ scheme: String?) -> Bool {
         guard let host = host?.lowercased(), origin.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
-        let origin = origin.lowercased()
-        for (candidate, port) in [("http", ":80"), ("https", ":443")]
-        where origin.hasPrefix(candidate + "://") && (scheme ?? candidate) == candidate {
-            let authority = String(origin.dropFirst(candidate.count + 3))
-            return authority == host || authority + port == host
+        let origin = normalised(origin)
+        for (candidate, port) in usualPorts where origin.hasPrefix(candidate + "://") && (scheme ?? candidate) == candidate {
+            return origin.dropFirst(candidate.count + 3) == without(port, host)
         }
         return false
     }

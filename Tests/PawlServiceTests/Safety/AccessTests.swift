@@ -173,14 +173,23 @@ struct AccessTests {
         #expect(!policy.allowsChange(by: fields, scheme: scheme == "http" ? "https" : "http"))
     }
 
-    @Test("our own page on the scheme's port may leave the port out")
-    func ownDefaultPort() {
-        let policy = CrossOriginPolicy([])
+    @Test(
+        "the port of a scheme may stand in an origin and in a host, or not",
+        arguments: [
+            ("pawl.example", "https://pawl.example", true), ("pawl.example", "https://pawl.example:443", true),
+            ("pawl.example:443", "https://pawl.example", true), ("pawl.example:80", "http://pawl.example", true),
+            ("pawl.example", "http://pawl.example:80", true), ("PAWL.example", "HTTPS://Pawl.Example:443", true),
+            ("pawl.example", "https://pawl.example:80", false), ("pawl.example", "http://pawl.example:443", false),
+            ("pawl.example:443", "http://pawl.example", false), ("pawl.example", "https://pawl.example:8443", false),
+            ("pawl.example", "https://friend.example:443", true), ("pawl.example", "https://friend.example:80", false),
+        ])
+    func usualPorts(host: String, origin: String, isAllowed: Bool) {
+        let policy = CrossOriginPolicy([.origin("https://friend.example")])
         var fields = Fields()
-        fields.append(.host, "pawl.example")
-        fields.append(.origin, "https://pawl.example")
-        #expect(policy.allowsChange(by: fields, scheme: nil))
-        fields.append(.origin, "https://pawl.example")
+        fields.append(.host, host)
+        fields.append(.origin, origin)
+        #expect(policy.allowsChange(by: fields, scheme: nil) == isAllowed)
+        fields.append(.origin, origin)
         #expect(!policy.allowsChange(by: fields, scheme: nil))
     }
 }
