@@ -55,16 +55,16 @@ extension Catalog {
         let store: String?
     }
 
-    /// The id of what an id means in the store of a country. Throws ``CatalogError/invalidRequest(_:)`` if it has no stores, or names
-    /// another one.
+    /// The id of what an id means in the store of a country. Throws ``CatalogError/invalidRequest(_:)`` if that is no country, and
+    /// ``CatalogError/notFound(_:)`` if the id has no stores, or names another one.
     public static func id(_ id: String, inCountry country: String?) throws(CatalogError) -> String {
         guard let country else { return id }
         let value = try countryParameter.check(country, media: nil)
         let source = SourceTable.all.first { id.hasPrefix($0.description.id + ":") }
         guard let found = source?.id(rest(of: id), inCountry: value) else {
-            throw .invalidRequest(
-                "the query parameter 'country' is \(SearchParameter.quoted(country)), and 'id' is \(SearchParameter.quoted(id)): "
-                    + "only an id of iTunes has a country, and at most one")
+            throw .notFound(
+                "there is nothing with the id \(SearchParameter.quoted(id)) in the store of \(value): only an id of iTunes has a store, and"
+                    + " at most one")
         }
         return found
     }
@@ -101,7 +101,15 @@ extension Catalog {
     }
 
     /// Whether a text is an id of an item, there or not.
-    public func isID(_ text: String) -> Bool { (try? request(forID: text)) != nil }
+    public func isID(_ text: String) -> Bool {
+        do throws(CatalogError) {
+            _ = try request(forID: text)
+            return true
+        } catch {
+            if case .notFound = error { return true }
+            return false
+        }
+    }
 
     /// The source of an id and what it is asked for it.
     func request(forID id: String) throws(CatalogError) -> (any SearchSource, SourceRequest) {
@@ -112,6 +120,7 @@ extension Catalog {
                 "the query parameter 'id' is \(SearchParameter.quoted(id)); it takes \(Self.acceptedIDs), "
                     + "of at most \(Self.longestID) bytes")
         }
+        if type(of: source).namesNothing(Self.rest(of: id)) { throw Self.notFound(id) }
         return (source, request)
     }
 

@@ -100,9 +100,21 @@ struct ITunesWorkTests {
 
     @Test(
         "an id names a store only by its code in lower case, and never the usual one",
-        arguments: ["itunes:us:1", "itunes:JP:1", "itunes:xx:1", "itunes:jp:", "itunes:jp", "itunes:jp:jp:1", "itunes:jp:x"])
+        arguments: ["itunes:us:1", "itunes:JP:1", "itunes:jpn:1", "itunes:jp:", "itunes:jp", "itunes:jp:jp:1", "itunes:jp:x"])
     func notIDs(id: String) {
         #expect(!Bench { _ in nil }.catalog.isID(id))
+    }
+
+    @Test("a store that is no country's has nothing, and is not asked")
+    func unknownStore() async {
+        let bench = Bench { _ in nil }
+        #expect(bench.catalog.isID("itunes:xx:1"))
+        let error = await failure { () async throws(CatalogError) in try await bench.catalog.lookup("itunes:xx:1") }
+        guard case .notFound = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(bench.client.count == 0)
     }
 
     // MARK: Bounds

@@ -18,6 +18,8 @@ protocol SearchSource: Sendable {
     /// The id, with its `source:`, of what the id without it means in a country; `nil` if that names another country, or the source has no
     /// countries.
     static func id(_ id: Substring, inCountry country: String) -> String?
+    /// Whether nothing can have the id without its `source:`, and nobody has to be asked.
+    static func namesNothing(_ id: Substring) -> Bool
     /// The requests one of which brings the parts of the work with the id, the likeliest first; none if there are no parts.
     func requests(forPartsOf id: Substring) -> [SourceRequest]
     /// Whether a response says that we ask too often.
@@ -36,6 +38,7 @@ extension SearchSource {
     func objection(to query: SearchQuery) -> String? { nil }
     func request(forIDs ids: [Substring]) -> SourceRequest? { nil }
     static func id(_ id: Substring, inCountry country: String) -> String? { nil }
+    static func namesNothing(_ id: Substring) -> Bool { false }
     func requests(forPartsOf id: Substring) -> [SourceRequest] { [] }
     func isThrottling(_ response: ClientResponse) -> Bool { response.head.status == .tooManyRequests }
     func refusal(in body: [UInt8]) -> String? { nil }

@@ -70,6 +70,10 @@ struct ITunesSource: SearchSource {
         return prefix(asked) + id
     }
 
+    static func namesNothing(_ id: Substring) -> Bool {
+        parts(of: id).store.map { !CountryCodes.all.contains($0.uppercased()) } ?? false
+    }
+
     /// How ids begin in a store.
     static func prefix(_ store: String?) -> String { store.map { "itunes:\($0):" } ?? "itunes:" }
 
@@ -82,9 +86,10 @@ struct ITunesSource: SearchSource {
     /// What an id without its `itunes:` names: a store, and what is in it.
     private static func parts(of id: Substring) -> (store: String?, subject: IDSubject?) {
         let store = id.prefix { $0 != ":" }
-        guard store.utf8.count == 2, store != "us", store == store.lowercased(),
-            CountryCodes.all.contains(store.uppercased()), store.endIndex < id.endIndex
-        else { return (nil, subject(of: id)) }
+        guard store.utf8.count == 2, store != "us", store.utf8.allSatisfy({ $0 &- 0x61 < 26 }), store.endIndex < id.endIndex
+        else {
+            return (nil, subject(of: id))
+        }
         return (String(store), subject(of: id[store.endIndex...].dropFirst()))
     }
 
