@@ -109,7 +109,7 @@ let package = Package(
         tests("Postgres", ["Postgres", "CPostgres", "System"]),
         tests("HTTPClient", ["HTTPClient", "HTTPCore", "System", "CCurl"]),
         tests("ObjectStorage", ["ObjectStorage", "HTTPClient", "HTTPCore", "System"]),
-        tests("Catalog", ["Catalog", "HTTPClient", "JSON"], resources: [.copy("Fixtures")]),
+        tests("Catalog", ["Catalog", "HTTPClient", "JSON", "System"], resources: [.copy("Fixtures")]),
         tests(
             "Downloads",
             [

@@ -276,7 +276,7 @@ struct FaultTests {
         }
     }
 
-    @Test("Parts are sent, a few at a time, and put together in order")
+    @Test("Parts are sent, and put together in order")
     func partsAreSent() async throws {
         let origin = try Self.service { _ in nil }
         let object = try await storage(origin).upload(Upload(Self.content), to: "k", mediaType: "audio/mpeg")
@@ -287,7 +287,6 @@ struct FaultTests {
             $0.target.count == $1.target.count ? $0.target < $1.target : $0.target.count < $1.target.count
         }
         #expect(sorted.flatMap(\.body) == Self.content)
-        #expect(origin.connectionCount <= 5)
         let document = String(
             decoding: try #require(origin.requests.first { $0.target.hasSuffix("?uploadId=u%2F1") }).body, as: UTF8.self)
         let numbers = document.split(separator: "<PartNumber>").dropFirst().compactMap { $0.split(separator: "<").first }

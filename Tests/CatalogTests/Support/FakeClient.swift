@@ -2,6 +2,7 @@ import Catalog
 import HTTPClient
 import HTTPCore
 import Synchronization
+import System
 import TestSupport
 
 /// A source whose answers the test gives: by a script, or by hand where the script has none.
@@ -14,7 +15,7 @@ final class FakeClient: UpstreamClient {
     /// The numbers of the requests that were cancelled while they had no answer.
     let cancelled = Waiter<Set<Int>>([])
     private let script: Script
-    private let open = Mutex<[Int: CheckedContinuation<Outcome, Never>]>([:])
+    private let open = Locked<[Int: CheckedContinuation<Outcome, Never>]>([:])
 
     init(_ script: @escaping Script = { _ in nil }) {
         self.script = script
