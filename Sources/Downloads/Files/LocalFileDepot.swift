@@ -287,11 +287,14 @@ final class LocalFileDepot: FileDepot {
     private func publish(_ batch: [(Publication, Found?)], in folder: String) {
         var place: Place?
         var named: [(Publication, PublishedFile)] = []
+        // Told last: folders that were made for nothing are gone then.
+        var failed: [(Publication, FileError)] = []
+        defer { for (publication, error) in failed { publication.outcome.resolve(.failure(.file(error))) } }
         for (publication, found) in batch where publication.outcome.commit() {
             do throws(FileError) {
                 named.append((publication, try name(publication, found, in: folder, &place)))
             } catch {
-                publication.outcome.resolve(.failure(.file(error)))
+                failed.append((publication, error))
             }
         }
         guard let place else { return }
