@@ -189,12 +189,22 @@ def page_with_a_token_for_reading_has_no_controls(browser, _):
 
 def page_takes_no_text_for_markup(browser, service):
     hostile = "<img src=x onerror=document.title='owned'><script>document.title='owned'</script>\u202egnp.exe"
-    track = {"name": hostile, "artist": "<b>bold</b>", "collection": "</bdi><i>", "artworkUrl": "javascript:document.title='owned'",
-             "pageUrl": "javascript:document.title='owned'"}
+    track = {"name": hostile, "artist": "<b>bold</b>", "collection": "</bdi><i>", "own": "javascript:document.title='owned'"}
     service.add(service.upstream + "/entity?size=100", track=track, labels=["<u>label</u>", "שלום"])
     service.add(service.upstream + "/entity?size=100&seed=2&fault=404#<script>document.title='owned'</script>",
                 labels=["\"'><svg onload=document.title='owned'>"])
     browser.wait_row(hostile, "completed", "<u>label</u>")
+    # As a record of an earlier release may be, whose tracks were not checked.
+    browser.run("""
+        return import(new URL("console/store.js", document.baseURI)).then(({ store }) => {
+            for (const [id, download] of [...store.all]) {
+                const track = { ...download.track, artworkUrl: "javascript:document.title='owned'", pageUrl: "javascript:document.title='owned'" };
+                store.put({ ...download, track, updatedAt: "9999-01-01T00:00:00.000Z" });
+                const odd = { name: { toString: 1 }, id: [{}], artist: {}, collection: [], partOf: { a: 1 }, artworkUrl: {} };
+                store.put({ ...download, id: `Z${id}`, track: odd, updatedAt: "9999-01-01T00:00:00.000Z" });
+            }
+        })""")
+    wait(lambda: len(browser.rows()) == 4, "the rows of old records are there")
     browser.click("button", "Details " + hostile)
     wait(lambda: "<b>bold</b>" in browser.text("#facts"), "the details are told as text")
     assert browser.text("#details-title") == hostile

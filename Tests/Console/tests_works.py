@@ -251,7 +251,7 @@ def works_take_no_text_for_markup(browser, service):
     label = "x:<u>label</u>\"'"
     for seed in range(2):
         service.add(f"{service.upstream}/entity?size=9&seed={seed}", labels=[label, "results"],
-                    track={"name": hostile, "collection": hostile, "artworkUrl": "javascript:document.title='owned'", "partOf": label})
+                    track={"name": hostile, "collection": hostile, "partOf": label})
         # A label without a source is none of a work: this one would be an element's name.
         service.add(f"{service.upstream}/entity?size=9&seed={seed + 2}", labels=["results"], track={"name": "other", "partOf": "results"})
     browser.wait_row(hostile, "completed", "2 of 2 completed")
