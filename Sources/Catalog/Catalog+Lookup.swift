@@ -49,7 +49,7 @@ extension Catalog {
         return ids.map { results[Array($0.utf8)] ?? .failure(Self.notFound($0)) }
     }
 
-    /// What one request can ask for.
+    /// The source and the store of ids that one request can ask for.
     private struct Group: Hashable {
         let source: String
         let store: String?

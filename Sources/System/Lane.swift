@@ -15,7 +15,7 @@ public final class Lane: Sendable {
     }
 
     private struct State {
-        /// How many may still enter.
+        /// Free places.
         var free: Int
         var lastNumber: UInt64 = 0
         var waiting: [Waiter] = []
@@ -43,7 +43,7 @@ public final class Lane: Sendable {
         return try await work()
     }
 
-    /// How many wait.
+    /// The number of tasks that wait.
     public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     private func enter(within limit: Duration) async -> Bool {

@@ -14,7 +14,7 @@ public final class Aria2: Sendable {
     let feed: NotificationFeed
     private let refusalDelay: Duration
     private let socketLimit: Duration
-    /// Where large messages are read, and long answers made.
+    /// Limits how many large messages are read, and long answers made, at once.
     private let lane: Lane
 
     /// - Parameters:
@@ -82,13 +82,13 @@ public final class Aria2: Sendable {
         response.upgrade(to: RPCSocket(self, peer: request.peer), for: request)
     }
 
-    /// How long a WebSocket may take to show a right secret; `nil`: it needs none.
+    /// The time that a WebSocket has to show a right secret; `nil`: it needs none.
     var secretLimit: Duration? { access.needsSecret ? socketLimit : nil }
 
     /// Answers a message of a socket.
     /// - Parameters:
     ///   - authorized: called if the message shows a right secret.
-    ///   - hold: has notifications wait until what it returns is called.
+    ///   - hold: holds notifications back. It returns a closure that releases them.
     func answer(
         _ bytes: [UInt8], from peer: SocketAddress, authorized: @escaping @Sendable (Aria2Caller) -> Void,
         hold: () -> @Sendable () -> Void
@@ -163,7 +163,7 @@ public final class Aria2: Sendable {
     private static let mostQuickBytes = 16 << 10
     /// Calls of one message whose answers are made without the lane, at most.
     private static let mostShort = 64
-    /// How long a message waits for the lane: twice, for reading and for the answer.
+    /// The longest wait for the lane. A message may wait twice: until it is read, and until its answer is made.
     private static let laneLimit: Duration = .seconds(2)
 
     /// Answers a message at once, if nothing in it has to wait.

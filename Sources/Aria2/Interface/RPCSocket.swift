@@ -13,7 +13,7 @@ final class RPCSocket: WebSocketHandler {
     private struct Listener {
         /// Its number in the feed.
         let number: Int
-        /// By what it hears notifications.
+        /// The permit of the secret that it has shown; `nil`: it has shown none, or needs none.
         var permit: Permit?
         /// Closes the socket unless a secret comes in time; `nil`: one has come, or is not needed.
         var timer: Task<Void, Never>?
@@ -73,7 +73,8 @@ final class RPCSocket: WebSocketHandler {
         }
     }
 
-    /// Has notifications wait for an answer; they go on when what is returned is called.
+    /// Holds notifications back until an answer is on its way.
+    /// - Returns: a closure that releases them.
     private func hold() -> @Sendable () -> Void {
         guard case .open(let listener) = state.withLock({ $0 }) else { return {} }
         let (feed, number) = (aria2.feed, listener.number)

@@ -9,9 +9,9 @@ internal import System
 final class NotificationFeed: Sendable {
     private struct Listener: Sendable {
         let socket: WebSocket
-        /// What it listens by.
+        /// Its right to hear notifications.
         var standing: Standing
-        /// How many of its calls may start downloads and have not been answered yet.
+        /// The number of its unanswered calls that may start downloads.
         var openCalls = 0
         /// Notifications that wait until it may hear them, the oldest first.
         var waiting: [OutgoingMessage] = []
@@ -23,7 +23,7 @@ final class NotificationFeed: Sendable {
         }
     }
 
-    /// By what a listener hears notifications.
+    /// The right of a listener to hear notifications.
     enum Standing: Sendable {
         /// It has not shown a secret yet.
         case unknown
@@ -66,7 +66,7 @@ final class NotificationFeed: Sendable {
         change(number) { $0.standing = .permitted(permit) }
     }
 
-    /// Has notifications wait until the answer to a call is on its way: it tells the gid that they are about.
+    /// Holds notifications back until the answer to a call is on its way: the answer tells the gid that they are about.
     func hold(_ number: Int) {
         change(number) { $0.openCalls += 1 }
     }

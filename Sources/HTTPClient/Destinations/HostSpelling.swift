@@ -68,7 +68,7 @@ enum HostSpelling {
         }
     }
 
-    /// What a name is that a proxy resolves, as far as the name alone tells.
+    /// The use of a name that a proxy resolves, as far as the name alone tells it.
     ///
     /// Every cloud has its own name for its metadata service, and names below `.internal` mean something only where they are resolved.
     static func useElsewhere(_ name: String) -> String? {

@@ -37,10 +37,11 @@ final class API: Application {
     let access: AccessPolicy
     let crossOrigin: CrossOriginPolicy
 
+    /// The Content-Security-Policy of the console's files.
     let consolePolicy: String
-    /// Where lists are made and long messages read, one at a time for each two processors: downloads keep the others.
+    /// Limits how many lists are made and long messages read at once: one for every two processors, so that downloads keep the others.
     let readingLane = Lane(width: max(1, Thread.processorCount / 2))
-    /// How long a request waits for it.
+    /// The longest wait of a request for it.
     static let readingLimit: Duration = .seconds(4)
 
     init(

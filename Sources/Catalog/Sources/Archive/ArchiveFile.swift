@@ -40,7 +40,7 @@ struct ArchiveFile {
         isEncrypted = format.map { $0.contains("Encrypted") || $0.hasPrefix("ACS ") || $0.hasPrefix("LCP ") } ?? false
     }
 
-    /// What follows the item's identifier in the names of the archive's own files.
+    /// The ends of the names of the archive's own files, which begin with the item's identifier.
     private static let bookkeeping = ["_files.xml", "_meta.xml", "_meta.sqlite", "_archive.torrent"]
 
     /// Whether a URL can name it: none can have dots for a component, for those lead elsewhere.

@@ -74,7 +74,7 @@ struct ITunesSource: SearchSource {
         parts(of: id).store.map { !CountryCodes.all.contains($0.uppercased()) } ?? false
     }
 
-    /// How ids begin in a store.
+    /// The beginning of all ids of a store.
     static func prefix(_ store: String?) -> String { store.map { "itunes:\($0):" } ?? "itunes:" }
 
     /// The store of a country as ids name it; `nil`: that of the United States, which they do not name.
@@ -83,7 +83,7 @@ struct ITunesSource: SearchSource {
         return store
     }
 
-    /// What an id without its `itunes:` names: a store, and what is in it.
+    /// Splits an id without its `itunes:` into its store and the thing that it names there.
     private static func parts(of id: Substring) -> (store: String?, subject: IDSubject?) {
         let store = id.prefix { $0 != ":" }
         guard store.utf8.count == 2, store != "us", store.utf8.allSatisfy({ $0 &- 0x61 < 26 }), store.endIndex < id.endIndex
