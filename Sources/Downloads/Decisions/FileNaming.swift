@@ -172,6 +172,7 @@ public enum FileNaming {
 
     /// The safe form of a name; `nil` if nothing is left of it.
     static func safe(_ name: String) -> String? {
+        if isOrdinary(name), !isDevice(name) { return name }
         let last = name.unicodeScalars.split(whereSeparator: isSeparator).last ?? [][...]
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: last.lazy.filter { !isInvisible($0) }.map { isReserved($0) ? "_" : $0 })
@@ -287,6 +288,21 @@ extension FileNaming {
         return String(scalars)
     }
 
+    /// Whether a name is of ASCII letters, digits, `-`, `_` and dots between them, as most are. Unless it is a device's, it is safe.
+    private static func isOrdinary(_ name: String) -> Bool {
+        let bytes = name.utf8
+        guard let first = bytes.first, let last = bytes.last, bytes.count <= longestName else { return false }
+        return first != UInt8(ascii: ".") && last != UInt8(ascii: ".")
+            && bytes.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+    }
+
     /// Normalisation form C: one spelling for what looks the same (Unicode Standard Annex 15).
     static func normalised(_ name: String) -> String {
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
@@ -297,7 +313,10 @@ extension FileNaming {
 
     /// Whether Windows takes the name for a device, whatever its extension and case.
     private static func isDevice(_ name: String) -> Bool {
-        let stem = trimmed(String(name.unicodeScalars.prefix { $0 != "." })).uppercased()
+        // All of them are short, apart from spaces.
+        let beginning = name.unicodeScalars.prefix { $0 != "." }
+        if beginning.count > 7, !beginning.contains(where: isSpace) { return false }
+        let stem = trimmed(String(beginning)).uppercased()
         switch stem {
         case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$": return true
         default: break

@@ -34,15 +34,16 @@ protocol FileDepot: Sendable {
 
     // MARK: - Finishing
 
-    /// Hashes a whole part file, compares it with what it must match, and flushes it.
-    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile
+    /// Begins to hash a whole part file, to compare it with what it must match, and to flush it. The verification's outcome tells of it.
+    func begin(_ verification: Verification)
 
-    /// Gives a verified file its name, or the next free one if somebody put a file there; durable when it returns. Folders that lead
-    /// to it are made where they are missing.
-    func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile
+    /// Begins to give a verified file its name, or the next free one if another program has put a file there. Folders that lead to it are
+    /// made where they are missing. The publication's outcome tells of it once the name is durable.
+    func begin(_ publication: Publication)
 
-    /// Forgets what only a crash before the record's commit would have needed. Called once the record tells of the publication.
-    func finishPublishing(_ id: DownloadID) throws(FileError)
+    /// Begins to discard what only a crash before the record's commit would have needed. Called once the record tells of the publication.
+    /// - Parameter handler: called at the end, with what went wrong.
+    func finishPublishing(_ id: DownloadID, then handler: @escaping @Sendable (FileError?) -> Void)
 
     // MARK: - Finished files
 

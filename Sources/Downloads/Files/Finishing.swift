@@ -18,7 +18,7 @@ final class Verification: Sendable {
         self.expected = expected
     }
 
-    /// Gives it up: whoever waits is told at once, whatever the disk does. From any thread, at any time.
+    /// Gives it up: its outcome is there at once, whatever the disk does. From any thread, at any time.
     func abandon() {
         hasher.stop()
         outcome.abandon()
@@ -39,36 +39,35 @@ final class Publication: Sendable {
         self.path = path
     }
 
-    /// Gives it up, from any thread. Returns whether it does not have the name and will not get it: then whoever waits is told at
-    /// once. If not, the outcome is to be waited for.
+    /// Gives it up, from any thread. Returns whether it does not have the name and will not get it: then its outcome is there at once.
+    /// If not, the outcome is to be waited for.
     func abandon() -> Bool {
         outcome.abandon()
     }
 }
 
-/// The outcome of work that one task waits for, and that can be given up until it has begun what is not undone.
+/// The outcome of work that can be given up until it has begun what is not undone.
 final class AbandonableOutcome<Value: Sendable>: Sendable {
+    typealias Handler = @Sendable (Result<Value, FinishingFailure>) -> Void
+
     private enum Phase {
         case open, committed, over
     }
 
     private struct State {
         var phase = Phase.open
-        var waiter: CheckedContinuation<Result<Value, FinishingFailure>, Never>?
+        var handlers: [Handler] = []
     }
 
     private let state = Locked(State())
 
-    /// Calls `start`, and waits until there is an outcome. Once only.
-    func wait(_ start: () -> Void) async throws(FinishingFailure) -> Value {
-        let result: Result<Value, FinishingFailure> = await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if state.phase == .open { state.waiter = continuation }
-                return state.phase == .open
-            }
-            if isOpen { start() } else { continuation.resume(returning: .failure(.abandoned)) }
+    /// Calls the handler once there is an outcome. To be called before the work begins.
+    func whenDone(_ handler: @escaping Handler) {
+        let isOpen = state.withLock { state in
+            if state.phase == .open { state.handlers.append(handler) }
+            return state.phase == .open
         }
-        return try result.get()
+        if !isOpen { handler(.failure(.abandoned)) }
     }
 
     /// What comes now is not undone. Returns false if the work has been given up.
@@ -79,27 +78,26 @@ final class AbandonableOutcome<Value: Sendable>: Sendable {
         }
     }
 
-    /// There is an outcome; nobody hears of it once the work has been given up.
+    /// There is an outcome. Handlers are not told of it once the work has been given up.
     func resolve(_ result: Result<Value, FinishingFailure>) {
-        let waiter = state.withLock { state in
+        let handlers = state.withLock { state in
             if state.phase == .open { state.phase = .over }
-            defer { state.waiter = nil }
-            return state.waiter
+            defer { state.handlers = [] }
+            return state.handlers
         }
-        waiter?.resume(returning: result)
+        for handler in handlers { handler(result) }
     }
 
     /// Gives the work up. Returns false if it has committed.
     @discardableResult
     func abandon() -> Bool {
-        let (isAbandoned, waiter) = state.withLock {
-            state -> (Bool, CheckedContinuation<Result<Value, FinishingFailure>, Never>?) in
-            if state.phase == .committed { return (false, nil) }
+        let (isAbandoned, handlers) = state.withLock { state -> (Bool, [Handler]) in
+            if state.phase == .committed { return (false, []) }
             state.phase = .over
-            defer { state.waiter = nil }
-            return (true, state.waiter)
+            defer { state.handlers = [] }
+            return (true, state.handlers)
         }
-        waiter?.resume(returning: .failure(.abandoned))
+        for handler in handlers { handler(.failure(.abandoned)) }
         return isAbandoned
     }
 }

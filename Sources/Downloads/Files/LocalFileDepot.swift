@@ -31,7 +31,11 @@ final class LocalFileDepot: FileDepot {
 
     private struct Waiting {
         var publications: [Publication] = []
+        /// Downloads whose records tell of their publications.
+        var finished: [(DownloadID, @Sendable (FileError?) -> Void)] = []
         var isRunning = false
+
+        var isEmpty: Bool { publications.isEmpty && finished.isEmpty }
     }
 
     /// The part files that there are, by download.
@@ -188,11 +192,19 @@ final class LocalFileDepot: FileDepot {
 
     // MARK: - Verifying
 
-    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
-        try await verification.outcome.wait {
-            // A task of its own: the disk may still keep it when whoever waits has been told to go on.
-            Task { verification.outcome.resolve(await self.check(verification)) }
+    func begin(_ verification: Verification) {
+        let (length, outcome) = (verification.length, verification.outcome)
+        // Small files are hashed as they come.
+        if length <= StreamingHasher.smallFile, let digest = verification.hasher.digest(of: length),
+            verification.expected.allSatisfy({ digest.checksum($0.algorithm) != nil })
+        {
+            for expected in verification.expected where digest.checksum(expected.algorithm) != expected {
+                return outcome.resolve(.failure(Self.mismatch(expected, digest.checksum(expected.algorithm))))
+            }
+            let file = VerifiedFile(part: verification.part, length: length, sha256: digest.sha256, isFlushed: false)
+            return outcome.resolve(.success(file))
         }
+        Task { outcome.resolve(await check(verification)) }
     }
 
     private func check(_ verification: Verification) async -> Result<VerifiedFile, FinishingFailure> {
@@ -205,15 +217,17 @@ final class LocalFileDepot: FileDepot {
             for expected in verification.expected {
                 var actual = digest.checksum(expected.algorithm)
                 if actual == nil { actual = try await Self.checksum(expected.algorithm, of: part, length) }
-                guard actual == expected else {
-                    return .failure(.checksum(expected: "\(expected)", actual: actual?.description ?? "unknown"))
-                }
+                guard actual == expected else { return .failure(Self.mismatch(expected, actual)) }
             }
             if let failure = await flushing { return .failure(.file(failure)) }
             return .success(VerifiedFile(part: part, length: length, sha256: digest.sha256, isFlushed: isLarge))
         } catch {
             return .failure(.file(error))
         }
+    }
+
+    private static func mismatch(_ expected: Checksum, _ actual: Checksum?) -> FinishingFailure {
+        .checksum(expected: "\(expected)", actual: actual?.description ?? "unknown")
     }
 
     private static func flush(_ part: PartFile, _ length: Int64) async -> FileError? {
@@ -239,27 +253,40 @@ final class LocalFileDepot: FileDepot {
 
     // MARK: - Publishing
 
-    func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
-        try await publication.outcome.wait {
-            let starts = waiting.withLock { waiting in
-                waiting.publications.append(publication)
-                defer { waiting.isRunning = true }
-                return !waiting.isRunning
-            }
-            if starts { BlockingExecutor.publishing.submit { self.publishAllWaiting() } }
+    func begin(_ publication: Publication) {
+        enqueue { $0.publications.append(publication) }
+    }
+
+    func finishPublishing(_ id: DownloadID, then handler: @escaping @Sendable (FileError?) -> Void) {
+        enqueue { $0.finished.append((id, handler)) }
+    }
+
+    private func enqueue(_ add: (inout Waiting) -> Void) {
+        let starts = waiting.withLock { waiting in
+            add(&waiting)
+            defer { waiting.isRunning = true }
+            return !waiting.isRunning
         }
+        if starts { BlockingExecutor.publishing.submit { self.publishAllWaiting() } }
     }
 
     /// One thread takes everything that waits, so that many small files share one flush of the file system and one of the directory.
     private func publishAllWaiting() {
         while true {
             let batch = waiting.withLock { waiting in
-                defer { waiting.publications = [] }
-                if waiting.publications.isEmpty { waiting.isRunning = false }
-                return waiting.publications
+                defer { waiting = Waiting(isRunning: !waiting.isEmpty) }
+                return waiting
             }
             if batch.isEmpty { return }
-            publish(batch)
+            for (id, handler) in batch.finished {
+                do throws(FileError) {
+                    try finishPublishing(id)
+                    handler(nil)
+                } catch {
+                    handler(error)
+                }
+            }
+            if !batch.publications.isEmpty { publish(batch.publications) }
         }
     }
 
@@ -576,7 +603,7 @@ final class LocalFileDepot: FileDepot {
         try? incomplete.synchronize()
     }
 
-    func finishPublishing(_ id: DownloadID) throws(FileError) {
+    private func finishPublishing(_ id: DownloadID) throws(FileError) {
         for name in try names(of: id) {
             try describing("remove", path(name.text)) { () throws(SystemError) in _ = try incomplete.remove(name.text) }
             parts.withLock { $0.remove(name) }

@@ -84,20 +84,15 @@ final class ObjectDepot: FileDepot {
 
     func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles { try local.removeParts(id) }
 
-    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
-        try await local.verify(verification)
-    }
+    func begin(_ verification: Verification) { local.begin(verification) }
 
     // MARK: - Publishing
 
     /// Stores a verified file, however long that takes: while the storage is away the bytes wait in the part file.
-    func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
-        let storing = Locked<Task<Void, Never>?>(nil)
-        // Whoever gives it up does not wait for the network.
-        defer { storing.withLock { $0?.cancel() } }
-        return try await publication.outcome.wait {
-            storing.withLock { $0 = Task { await self.store(publication) } }
-        }
+    func begin(_ publication: Publication) {
+        let storing = Task { await store(publication) }
+        // Giving it up does not wait for the network.
+        publication.outcome.whenDone { if case .failure(.abandoned) = $0 { storing.cancel() } }
     }
 
     private func store(_ publication: Publication) async {
@@ -231,7 +226,9 @@ final class ObjectDepot: FileDepot {
         if let news { log(.objectStorage(news)) }
     }
 
-    func finishPublishing(_ id: DownloadID) throws(FileError) { try local.finishPublishing(id) }
+    func finishPublishing(_ id: DownloadID, then handler: @escaping @Sendable (FileError?) -> Void) {
+        local.finishPublishing(id, then: handler)
+    }
 
     // MARK: - Finished files
 

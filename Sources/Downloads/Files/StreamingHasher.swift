@@ -111,6 +111,14 @@ final class StreamingHasher: Sendable {
         if state.withLock({ Self.advance(&$0, to: end, stride: Self.stride) }) { start() }
     }
 
+    /// The digest of the first `length` bytes, if those are exactly what has been hashed.
+    func digest(of length: Int64) -> FileDigest? {
+        state.withLock { state in
+            guard !state.isRunning, !state.isStopped, let digest = state.digest, digest.length == length else { return nil }
+            return digest
+        }
+    }
+
     /// Hashes all that is missing up to `length`, and returns the digest of that many bytes.
     func complete(upTo length: Int64) async throws(FileError) -> FileDigest {
         await withCheckedContinuation { continuation in

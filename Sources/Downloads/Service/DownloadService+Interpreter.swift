@@ -423,10 +423,12 @@ extension DownloadService {
             if fleet == nil { strayBytes -= Int128(identity.size) }
             return remove("remove the file of", of: id) { depot throws(FileError) in try depot.remove(path, as: identity) }
         case .finishPublishing:
-            return remove("remove the part file of", of: id) { depot throws(FileError) in
-                try depot.finishPublishing(id)
-                return RemovedFiles()
+            let inbox = inbox
+            depot.finishPublishing(id) { error in
+                let result = error.map(Result.failure) ?? .success(RemovedFiles())
+                inbox.yield(.removed(id, purpose: "remove the part file of", result))
             }
+            return .interrupts
         }
         return .goesOn
     }
@@ -618,19 +620,17 @@ extension DownloadService {
         work.hasher = hasher
         let verification = Verification(part: part, hasher: hasher, length: length, expected: expected)
         work.verification = verification
-        let (depot, inbox) = (depot, inbox)
-        Task {
-            do throws(FinishingFailure) {
-                inbox.yield(.verified(id, operation, try await depot.verify(verification)))
-            } catch {
-                switch error {
-                case .abandoned: break
-                case .checksum(let expected, let actual):
-                    inbox.yield(.event(id, .verified(operation, .differs(expected: expected, actual: actual))))
-                case .file(let error): inbox.yield(.event(id, .verified(operation, .failed(error))))
-                }
+        let inbox = inbox
+        verification.outcome.whenDone { result in
+            switch result {
+            case .success(let file): inbox.yield(.verified(id, operation, file))
+            case .failure(.abandoned): break
+            case .failure(.checksum(let expected, let actual)):
+                inbox.yield(.event(id, .verified(operation, .differs(expected: expected, actual: actual))))
+            case .failure(.file(let error)): inbox.yield(.event(id, .verified(operation, .failed(error))))
             }
         }
+        depot.begin(verification)
     }
 
     private func publish(_ operation: DownloadMachine.Operation, _ path: FilePath, _ entry: Entry) {
@@ -641,14 +641,15 @@ extension DownloadService {
         }
         let publication = Publication(id: id, file: file, path: path)
         entry.work?.publication = publication
-        let (depot, inbox) = (depot, inbox)
-        Task {
-            do throws(FinishingFailure) {
-                inbox.yield(.event(id, .published(operation, .success(try await depot.publish(publication)))))
-            } catch {
-                if case .file(let error) = error { inbox.yield(.event(id, .published(operation, .failure(error)))) }
+        let inbox = inbox
+        publication.outcome.whenDone { result in
+            switch result {
+            case .success(let file): inbox.yield(.event(id, .published(operation, .success(file))))
+            case .failure(.file(let error)): inbox.yield(.event(id, .published(operation, .failure(error))))
+            case .failure: break
             }
         }
+        depot.begin(publication)
     }
 
     // MARK: - Turns

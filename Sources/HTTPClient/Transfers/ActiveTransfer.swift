@@ -147,7 +147,9 @@ final class ActiveTransfer {
         }
         if !driver.connections.connected(endpoints, onOneOf: openedSockets) {
             // RFC 9112 §9.2: what has come already is no response to this request.
-            guard let socket = driver.connections.socket(endpoints), let connection = ReusedConnection(socket) else {
+            guard let socket = driver.connections.socket(endpoints),
+                let connection = ReusedConnection(socket, isEncrypted: hop.url.scheme == "https" || proxy?.scheme == .https)
+            else {
                 needsNewConnection = true
                 driver.trust.broke(origin)
                 return false

@@ -65,14 +65,14 @@ struct ConnectionTable {
 /// A connection that is used again, as it was when the request was about to be sent.
 struct ReusedConnection {
     private let socket: Int32
-    /// How many bytes had come; nil: the kernel does not tell.
+    /// How many bytes had come on an encrypted connection; nil: the kernel does not tell, or it is not encrypted.
     private let received: UInt64?
 
-    /// Takes the connection's figures. Nil if something has come that nobody asked for, or the connection has ended.
-    init?(_ socket: Int32) {
+    /// Takes the connection's figures. Nil if something has come that no request asked for, or the connection has ended.
+    init?(_ socket: Int32, isEncrypted: Bool) {
         guard pawl_socket_is_quiet(socket) != 0 else { return nil }
         self.socket = socket
-        received = Self.figures(socket)?.received
+        received = isEncrypted ? Self.figures(socket)?.received : nil
     }
 
     /// Whether the head that begins now can be the answer to the request.
@@ -80,7 +80,7 @@ struct ReusedConnection {
     /// It cannot if nothing has come since: then it lay in the TLS library's memory. Nor can it while a request without content has not
     /// been acknowledged: an answer acknowledges what it answers.
     func canBeAnswered(sendsContent: Bool) -> Bool {
-        guard let received, let now = Self.figures(socket) else { return true }
+        guard let now = Self.figures(socket) else { return true }
         return now.received != received && (sendsContent || now.unacknowledged == 0)
     }
 

@@ -121,6 +121,31 @@ final class DepotFixture: Sendable {
     }
 }
 
+extension FileDepot {
+    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
+        let result = await withCheckedContinuation { continuation in
+            verification.outcome.whenDone { continuation.resume(returning: $0) }
+            begin(verification)
+        }
+        return try result.get()
+    }
+
+    func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
+        let result = await withCheckedContinuation { continuation in
+            publication.outcome.whenDone { continuation.resume(returning: $0) }
+            begin(publication)
+        }
+        return try result.get()
+    }
+
+    func finishPublishing(_ id: DownloadID) async throws(FileError) {
+        let error = await withCheckedContinuation { continuation in
+            finishPublishing(id) { continuation.resume(returning: $0) }
+        }
+        if let error { throw error }
+    }
+}
+
 extension FilePath: ExpressibleByStringLiteral {
     /// A path as text, safe or not.
     public init(stringLiteral text: String) { self.init(text, in: "") }

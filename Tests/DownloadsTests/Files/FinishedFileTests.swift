@@ -18,7 +18,7 @@ struct FinishedFileTests {
     @Test("a finished file counts once, whatever other names it has, and a part file does not")
     func finishedBytes() async throws {
         _ = try await fixture.publish([1, 2, 3], as: "a")
-        try depot.finishPublishing(DepotFixture.id(1))
+        try await depot.finishPublishing(DepotFixture.id(1))
         try FileManager.default.linkItem(atPath: fixture.path("files/a"), toPath: fixture.path("library"))
         #expect(try depot.finishedBytes() == 3)
         try FileManager.default.linkItem(atPath: fixture.path("files/a"), toPath: fixture.path("files/b"))

@@ -163,7 +163,7 @@ struct FolderTests {
         }
         let again = try await fixture.verify(try depot.openPublished(published.path, as: identity), length: bytes.count)
         #expect(try await depot.publish(Publication(id: DepotFixture.id(1), file: again, path: published.path)) == published)
-        try depot.finishPublishing(DepotFixture.id(1))
+        try await depot.finishPublishing(DepotFixture.id(1))
         #expect(try fixture.names(in: "incomplete") == [])
         #expect(try fixture.names(in: "files/music/live") == ["a", "a (2)"])
     }

@@ -15,7 +15,7 @@ struct LongNameTests {
         let part = try fixture.makePart(bytes, by: depot)
         let file = try await fixture.verify(part, length: bytes.count)
         let published = try await depot.publish(Publication(id: DepotFixture.id(1), file: file, path: path))
-        try depot.finishPublishing(DepotFixture.id(1))
+        try await depot.finishPublishing(DepotFixture.id(1))
         return published
     }
 

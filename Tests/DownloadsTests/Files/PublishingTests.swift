@@ -106,7 +106,7 @@ struct PublishingTests {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let published = try await depot.publish(Publication(id: id, file: file, path: "a"))
         #expect(published.path == "a")
-        try depot.finishPublishing(id)
+        try await depot.finishPublishing(id)
         #expect(try fixture.read("files/a") == bytes)
         #expect(try fixture.names(in: "files") == ["a"] && fixture.names(in: "incomplete") == [])
     }
@@ -222,7 +222,7 @@ struct PublishingTests {
         let file = try await fixture.verify(try fixture.makePart(bytes), length: bytes.count)
         let depot = depot(links)
         let published = try await depot.publish(Publication(id: id, file: file, path: "a"))
-        try depot.finishPublishing(id)
+        try await depot.finishPublishing(id)
         #expect(try fixture.names(in: "incomplete") == [])
         #expect(try fixture.names(in: "files") == ["a"])
         #expect(try await depot.recognise(published, of: DepotFixture.id(1)) == .identical)
@@ -294,7 +294,7 @@ struct PublishingTests {
         let again = try await fixture.verify(part, length: bytes.count)
         let published = try await next.publish(Publication(id: id, file: again, path: "a"))
         #expect(published.path == "a")
-        try next.finishPublishing(id)
+        try await next.finishPublishing(id)
         #expect(try fixture.names(in: "incomplete") == [])
         #expect(try fixture.read("files/a") == bytes)
     }

@@ -463,25 +463,10 @@ final class SlowDepot: FileDepot {
 
     func finishedBytes() throws(FileError) -> Int128 { try real.finishedBytes() }
 
-    func verify(_ verification: Verification) async throws(FinishingFailure) -> VerifiedFile {
-        if !disk.gate.isOpen {
-            disk.isReached.update { $0 = true }
-            return try await verification.outcome.wait {
-                disk.gate.whenOpen {
-                    Task {
-                        let again = Verification(
-                            part: verification.part, hasher: verification.hasher, length: verification.length,
-                            expected: verification.expected)
-                        do throws(FinishingFailure) {
-                            verification.outcome.resolve(.success(try await self.real.verify(again)))
-                        } catch {
-                            verification.outcome.resolve(.failure(error))
-                        }
-                    }
-                }
-            }
-        }
-        return try await real.verify(verification)
+    func begin(_ verification: Verification) {
+        if disk.gate.isOpen { return real.begin(verification) }
+        disk.isReached.update { $0 = true }
+        disk.gate.whenOpen { self.real.begin(verification) }
     }
 
     func freeBytes() throws(FileError) -> Int64 {
@@ -501,15 +486,15 @@ final class SlowDepot: FileDepot {
         try real.removeOtherParts(id, than: generation)
     }
     func removeParts(_ id: DownloadID) throws(FileError) -> RemovedFiles { try real.removeParts(id) }
-    func publish(_ publication: Publication) async throws(FinishingFailure) -> PublishedFile {
-        try await real.publish(publication)
-    }
-    func finishPublishing(_ id: DownloadID) throws(FileError) {
-        disk.keepsNames.wait { keepsNames in
-            if keepsNames { disk.isReached.update { $0 = true } }
-            return keepsNames ? .wait(nil) : .done(())
+    func begin(_ publication: Publication) { real.begin(publication) }
+    func finishPublishing(_ id: DownloadID, then handler: @escaping @Sendable (FileError?) -> Void) {
+        BlockingExecutor.disk.submit { [real, disk] in
+            disk.keepsNames.wait { keepsNames in
+                if keepsNames { disk.isReached.update { $0 = true } }
+                return keepsNames ? .wait(nil) : .done(())
+            }
+            real.finishPublishing(id, then: handler)
         }
-        try real.finishPublishing(id)
     }
     func isTaken(_ path: FilePath) -> Bool { real.isTaken(path) }
     func obstacle(to folder: String) -> String? { real.obstacle(to: folder) }
