@@ -108,8 +108,11 @@ extension DownloadRow {
         /// - Throws: `StoreError.damaged` if a column holds what was never written there.
         mutating func record(from row: some RowDecoder) throws(StoreError) -> DownloadRecord {
             let mends = mends
-            var columns = Columns(row)
-            let identifier = columns.text() ?? (mends ? row.blob(0).map { String(decoding: $0, as: UTF8.self) } : nil)
+            var columns = Columns()
+            func text() -> String? { columns.text(of: row) }
+            func integer() -> Int64? { columns.integer(of: row) }
+            func boolean() -> Bool? { integer().map { $0 != 0 } }
+            let identifier = text() ?? (mends ? row.blob(0).map { String(decoding: $0, as: UTF8.self) } : nil)
             guard let id = identifier.flatMap(DownloadID.init), id.isPlausible else {
                 throw .damaged("\(row.key(0)) is not a download's id")
             }
@@ -129,9 +132,9 @@ extension DownloadRow {
                 let time = Timestamp(millisecondsSinceEpoch: value)
                 return try time.millisecondsSinceEpoch == value || mends ? time : required(nil as Timestamp?, column)
             }
-            let url = try required(columns.text(), "url")
-            var state = try required(columns.text().flatMap(DownloadState.init), "state", else: .failed)
-            var filename = columns.text()
+            let url = try required(text(), "url")
+            var state = try required(text().flatMap(DownloadState.init), "state", else: .failed)
+            var filename = text()
             if let name = filename, !FileNaming.isSafe(name) { filename = try mends ? nil : required(nil as String?, "filename") }
             // A finished file has a name.
             if state == .completed, filename == nil { state = try required(nil, "filename", else: .failed) }
@@ -139,36 +142,36 @@ extension DownloadRow {
             if state != .completed, HTTPURL(url) == nil { _ = try required(nil as String?, "url") }
             var download = Download(id: id, url: url, state: state, createdAt: id.createdAt)
             download.filename = filename
-            download.mediaType = columns.text().map { share($0) }
-            download.bytesReceived = try number(columns.integer(), in: 0...Limits.bytes, "bytes_received") ?? 0
-            download.bytesTotal = try number(columns.integer(), in: 0...(.max), "bytes_total")
-            download.resumable = columns.boolean()
-            download.fileMissing = columns.boolean() ?? false
-            download.segments = Int(clamping: try number(columns.integer(), in: 0...Limits.count, "connections") ?? 0)
-            download.attempts = Int(clamping: try number(columns.integer(), in: 0...Limits.count, "attempts") ?? 0)
-            let code = columns.text()
-            let message = columns.text()
-            let retryable = columns.boolean()
-            let status = columns.integer()
+            download.mediaType = text().map { share($0) }
+            download.bytesReceived = try number(integer(), in: 0...Limits.bytes, "bytes_received") ?? 0
+            download.bytesTotal = try number(integer(), in: 0...(.max), "bytes_total")
+            download.resumable = boolean()
+            download.fileMissing = boolean() ?? false
+            download.segments = Int(clamping: try number(integer(), in: 0...Limits.count, "connections") ?? 0)
+            download.attempts = Int(clamping: try number(integer(), in: 0...Limits.count, "attempts") ?? 0)
+            let code = text()
+            let message = text()
+            let retryable = boolean()
+            let status = integer()
             if let code {
                 let failure = try required(FailureCode(rawValue: code), "error_code", else: .ioError)
                 download.error = DownloadFailure(
                     failure, message ?? "", httpStatus: status.map(Int.init(clamping:)), retryable: retryable)
             }
-            if let checksum = columns.text() {
+            if let checksum = text() {
                 let parsed = try? Checksum(parsing: checksum)
                 download.checksum = try mends ? parsed : required(parsed, "checksum")
             }
-            download.sha256Bytes = columns.blob()
+            download.sha256Bytes = columns.blob(of: row)
             // What few have is set only where it is: each of these costs more than all that is read of most rows.
-            if let priority = try number(columns.integer(), in: Limits.priorities, "priority"), priority != 0 {
+            if let priority = try number(integer(), in: Limits.priorities, "priority"), priority != 0 {
                 download.priority = Int(clamping: priority)
             }
-            if let labels = columns.text() { download.labels = try required(DownloadRow.strings(labels), "labels", else: []) }
-            if let limit = try number(columns.integer(), in: 0...(.max), "speed_limit"), limit != 0 {
+            if let labels = text() { download.labels = try required(DownloadRow.strings(labels), "labels", else: []) }
+            if let limit = try number(integer(), in: 0...(.max), "speed_limit"), limit != 0 {
                 download.speedLimit = limit
             }
-            if let track = columns.text() {
+            if let track = text() {
                 // It is shown as it is. An object has braces; parsing all of them would take seconds at a start: SQLite looks at them.
                 let hasBraces = track.utf8.first == UInt8(ascii: "{") && track.utf8.last == UInt8(ascii: "}")
                 if hasBraces, !mends || (try? JSONValue(parsing: track.utf8)) != nil {
@@ -177,16 +180,16 @@ extension DownloadRow {
                     _ = try required(nil as String?, "track")
                 }
             }
-            if let name = columns.text() { download.trackName = name }
-            download.createdAt = try time(columns.integer(), "created_at") ?? id.createdAt
-            download.startedAt = try time(columns.integer(), "started_at")
-            download.updatedAt = try time(columns.integer(), "updated_at") ?? id.createdAt
+            if let name = text() { download.trackName = name }
+            download.createdAt = try time(integer(), "created_at") ?? id.createdAt
+            download.startedAt = try time(integer(), "started_at")
+            download.updatedAt = try time(integer(), "updated_at") ?? id.createdAt
             // The end of failed and cancelled ones, too, which earlier releases did not keep: it is not later than the last change.
-            download.endedAt = try time(columns.integer(), "completed_at") ?? (state.isLive ? nil : download.updatedAt)
-            download.revision = UInt64(clamping: try number(columns.integer(), in: 0...Limits.changes, "revision") ?? 0)
+            download.endedAt = try time(integer(), "completed_at") ?? (state.isLive ? nil : download.updatedAt)
+            download.revision = UInt64(clamping: try number(integer(), in: 0...Limits.changes, "revision") ?? 0)
 
             var record = DownloadRecord(download)
-            if let name = columns.text() {
+            if let name = text() {
                 // A name does not end with a dot: such a dot stands for an extension that is not known yet.
                 let lacksExtension = name.utf8.last == UInt8(ascii: ".")
                 let stem = lacksExtension ? String(name.dropLast()) : name
@@ -196,23 +199,23 @@ extension DownloadRow {
                     _ = try required(nil as String?, "requested_filename")
                 }
             }
-            if let type = columns.text() { record.requestedMediaType = type }
-            if let segments = try number(columns.integer(), in: 1...Limits.connections, "requested_connections") {
+            if let type = text() { record.requestedMediaType = type }
+            if let segments = try number(integer(), in: 1...Limits.connections, "requested_connections") {
                 record.requestedSegments = Int(clamping: segments)
             }
-            if let headers = columns.text() { record.headers = try required(DownloadRow.headers(headers), "headers", else: []) }
-            if let mirrors = columns.text() { record.mirrors = try required(DownloadRow.strings(mirrors), "mirrors", else: []) }
-            if let webhook = columns.text() { record.webhook = webhook }
-            let entityIsKnown = columns.boolean() ?? false
+            if let headers = text() { record.headers = try required(DownloadRow.headers(headers), "headers", else: []) }
+            if let mirrors = text() { record.mirrors = try required(DownloadRow.strings(mirrors), "mirrors", else: []) }
+            if let webhook = text() { record.webhook = webhook }
+            let entityIsKnown = boolean() ?? false
             var entity = SavedEntity(
-                etag: columns.text().map(FieldValue.init(latin1:)), lastModified: columns.text().map(FieldValue.init(latin1:)),
-                date: columns.text(),
-                total: try number(columns.integer(), in: 0...(.max), "entity_total"), coding: columns.text())
-            if let segments = columns.text() {
+                etag: text().map(FieldValue.init(latin1:)), lastModified: text().map(FieldValue.init(latin1:)),
+                date: text(),
+                total: try number(integer(), in: 0...(.max), "entity_total"), coding: text())
+            if let segments = text() {
                 record.segments = try required(DownloadRow.segments(segments), "synced_segments", else: [])
             }
-            entity.source = columns.text()
-            if let digest = columns.text() {
+            entity.source = text()
+            if let digest = text() {
                 let parsed = try? Checksum(parsing: digest)
                 entity.digest = try mends ? parsed : required(parsed, "entity_digest")
             }
@@ -220,12 +223,12 @@ extension DownloadRow {
                 record.segments = try required(nil, "synced_segments", else: [])
             }
             if entityIsKnown { record.entity = entity }
-            if let file = columns.text() {
+            if let file = text() {
                 let identity = FileIdentity(file).flatMap { $0.size <= Limits.bytes ? $0 : nil }
                 record.download.file = try mends ? identity : required(identity, "file_identity")
             }
-            let epoch = try number(columns.integer(), in: 0...EventHistoryRow.largestEpoch, "event_epoch")
-            let sequence = try number(columns.integer(), in: 0...Limits.changes, "event_sequence")
+            let epoch = try number(integer(), in: 0...EventHistoryRow.largestEpoch, "event_epoch")
+            let sequence = try number(integer(), in: 0...Limits.changes, "event_sequence")
             // An earlier release had none: its runs were named by the time at which they began.
             record.download.stamp =
                 if let epoch, let sequence {
@@ -233,21 +236,21 @@ extension DownloadRow {
                 } else {
                     EventID(epoch: UInt64(clamping: download.updatedAt.millisecondsSinceEpoch), sequence: 0)
                 }
-            let retryAt = try time(columns.integer(), "retry_at")
-            if let folder = columns.text() {
+            let retryAt = try time(integer(), "retry_at")
+            if let folder = text() {
                 record.download.folder = try required(FileNaming.isSafeFolder(folder) ? share(folder) : nil, "folder", else: "")
             }
-            if let arrival = columns.text() {
+            if let arrival = text() {
                 let parsed = DownloadID(arrival).flatMap { $0.isPlausible ? $0 : nil }
                 record.download.arrival = try mends ? parsed : required(parsed, "arrival")
             }
-            if let gid = columns.integer() { record.download.chosenGID = DownloadGID(UInt64(bitPattern: gid)) }
-            if let generation = columns.integer() { record.partGeneration = UInt64(bitPattern: generation) }
-            if let crashes = try number(columns.integer(), in: 0...Limits.count, "transfer_crashes") {
+            if let gid = integer() { record.download.chosenGID = DownloadGID(UInt64(bitPattern: gid)) }
+            if let generation = integer() { record.partGeneration = UInt64(bitPattern: generation) }
+            if let crashes = try number(integer(), in: 0...Limits.count, "transfer_crashes") {
                 record.transferCrashes = Int(clamping: crashes)
             }
-            if columns.boolean() ?? false { record.distrustsMirrors = true }
-            let retryWait = columns.integer()
+            if boolean() ?? false { record.distrustsMirrors = true }
+            let retryWait = integer()
             if let retryAt {
                 // Earlier releases did not keep the length.
                 let longest = RetryPolicy().longestRetryAfter
@@ -279,39 +282,27 @@ extension DownloadRow {
         static let connections: Int64 = 16
     }
 
-    /// Reads consecutive columns.
-    private struct Columns<Row: RowDecoder> {
-        private let row: Row
+    /// Reads consecutive columns. Gets the row anew for each: a copy in here would be retained and released each time.
+    private struct Columns {
         private var next: Int32 = 0
         /// The first column that has a value of another type than it should have.
         private(set) var foreign: Int32?
 
-        init(_ row: Row) { self.row = row }
-
-        private mutating func advance(found: Bool) {
-            if !found, foreign == nil, !row.isNull(next) { foreign = next }
+        private mutating func value<Row: RowDecoder, Value>(of row: Row, _ read: (Int32) -> Value?) -> Value? {
+            let column = next
             next += 1
-        }
-
-        mutating func text() -> String? {
-            let value = row.text(next)
-            advance(found: value != nil)
+            // Most columns of most rows.
+            if row.isNull(column) { return nil }
+            let value = read(column)
+            if value == nil, foreign == nil { foreign = column }
             return value
         }
 
-        mutating func blob() -> [UInt8]? {
-            let value = row.blob(next)
-            advance(found: value != nil)
-            return value
-        }
+        mutating func text(of row: some RowDecoder) -> String? { value(of: row) { row.text($0) } }
 
-        mutating func integer() -> Int64? {
-            let value = row.integer(next)
-            advance(found: value != nil)
-            return value
-        }
+        mutating func blob(of row: some RowDecoder) -> [UInt8]? { value(of: row) { row.blob($0) } }
 
-        mutating func boolean() -> Bool? { integer().map { $0 != 0 } }
+        mutating func integer(of row: some RowDecoder) -> Int64? { value(of: row) { row.integer($0) } }
     }
 }
 

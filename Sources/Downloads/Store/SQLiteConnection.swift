@@ -123,8 +123,6 @@ import Glibc
 @safe final class SQLiteStatement {
     private let handle: OpaquePointer
     private let connection: SQLiteConnection
-    /// The type of the column of the current row that was asked for last.
-    private var known: (column: Int32, type: Int32) = (-1, 0)
 
     fileprivate init(_ handle: OpaquePointer, of connection: SQLiteConnection) {
         unsafe self.handle = handle
@@ -137,7 +135,6 @@ import Glibc
 
     /// Goes to the next row; false at the end.
     func step() throws(SQLiteError) -> Bool {
-        known.column = -1
         errno = 0
         let code = unsafe sqlite3_step(handle)
         let systemError = errno
@@ -201,8 +198,7 @@ extension SQLiteStatement {
 extension SQLiteStatement {
     // SQLite converts what has another type: a text is no number, but it would become one.
     private func holds(_ type: Int, _ column: Int32) -> Bool {
-        if known.column != column { known = (column, unsafe sqlite3_column_type(handle, column)) }
-        return Int(known.type) == type
+        unsafe Int(sqlite3_column_type(handle, column)) == type
     }
 
     func isNull(_ column: Int32) -> Bool { holds(PAWL_SQLITE_NULL, column) }

@@ -254,8 +254,9 @@ final class TransferAttempt: Sendable {
     func finished(_ outcome: Result<TransferSummary, ClientError>, on connection: SegmentConnection) {
         let (opened, ending, hasher) = state.withLock { state -> ([SegmentConnection], TransferReport.Ending?, StreamingHasher) in
             state.connections[connection.number] = nil
-            progress.ended(connection)
             let opened = follow(outcome, of: connection, &state) + tryMirrors(&state)
+            // Last: readers find the connection or those that take its place.
+            progress.ended(connection)
             counters.connections = state.connections.count
             return (opened, state.connections.isEmpty ? end(outcome, &state) : nil, state.hasher)
         }
