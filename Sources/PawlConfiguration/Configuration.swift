@@ -75,8 +75,9 @@ public struct Configuration: Sendable {
     public var allowedHosts: [AllowedHost] = []
     /// Requests per second that one client's address may send; 0 is no limit.
     public var rateLimit = 0
-    /// Connections that one client's address may have open; 0 is no limit.
-    public var maxConnectionsPerAddress = 0
+    /// Connections that one client's address may have open; 0 is no limit. `nil`: half of all, but no limit for this machine and for
+    /// trusted proxies.
+    public var maxConnectionsPerAddress: Int?
     /// Where proxies connect from that are believed what they say of the client.
     public var trustedProxies: [AddressBlock] = []
     /// What stands before every path.

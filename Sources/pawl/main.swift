@@ -30,7 +30,7 @@ func run(_ invocation: Invocation) async -> Int32 {
         return await ClientCommand.run(invocation)
     case .check: return await CheckCommand.run(invocation)
     case .backup: return BackupCommand.run(invocation)
-    case .health: return await HealthCommand.run(configuration)
+    case .health: return await HealthCommand.run(invocation)
     case .completions: return write(Completions.script(for: invocation.operands.first ?? "") ?? "")
     case .man: return write(ManualPage.text)
     case .help: return write(Help.text(for: invocation.topic))

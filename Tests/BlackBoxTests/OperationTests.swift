@@ -340,15 +340,92 @@ struct OperationTests {
         #expect(pawl.terminate() == 0)
     }
 
+    @Test("pawl health asks the service that runs beside it, whatever its flags; its own flags come first")
+    func health() throws {
+        // Only processes of the same executable count: this test has one of its own.
+        let executable = directory.path + "/pawl-of-a-container"
+        try FileManager.default.copyItem(atPath: PawlProcess.executable.path, toPath: executable)
+        // No service listens there.
+        func health(_ flags: [String] = []) throws -> (status: Int32, output: String) {
+            try run(["health"] + flags, ["PAWL_PORT": "1"], executable: executable, mergesErrors: true)
+        }
+        #expect(try health().status == 1)
+        func start(_ number: Int) throws -> PawlProcess {
+            try PawlProcess(
+                ["serve", "--port", "0", "--base-path", "/x", "--data-dir", "\(directory.path)/data-\(number)"], in: directory,
+                executable: executable)
+        }
+        let pawl = try start(1)
+        #expect(try health() == (0, ""))
+        #expect(try health(["--port", "\(pawl.port)"]) == (0, ""))
+        #expect(try health(["--port", "1"]).status == 1)
+        let other = try start(2)
+        let ambiguous = try health()
+        #expect(ambiguous.status == 1)
+        #expect(ambiguous.output.contains("2 services run here: --port names one of them"))
+        #expect(other.terminate() == 0)
+        #expect(try health().status == 0)
+        pawl.signal(SIGSTOP)
+        #expect(try health().status == 1)
+        pawl.signal(SIGCONT)
+        #expect(pawl.terminate() == 0)
+    }
+
+    @Test("a TZ that names no time zone ends the start", arguments: [("Europe/Belin", false), ("CET-1CEST", true), ("", true)])
+    func timeZone(value: String, isKnown: Bool) throws {
+        func start() throws -> PawlProcess {
+            try PawlProcess(
+                ["serve", "--port", "0", "--data-dir", directory.path + "/data"], in: directory, environment: ["TZ": value])
+        }
+        if isKnown { return #expect(try start().terminate() == 0) }
+        #expect(throws: PawlProcess.DidNotStart.self) { try start() }
+        let logs = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasPrefix("log-") }
+        let log = try String(contentsOfFile: "\(directory.path)/\(try #require(logs.first))", encoding: .utf8)
+        #expect(log.hasPrefix("pawl: TZ=Europe/Belin names no time zone here: TZ takes a name such as Europe/Berlin"))
+        #expect(log.split(separator: "\n").count == 1)
+    }
+
+    @Test("strangers who send bodies slowly, or read open pages or wait with a secret, make room for a client with a token")
+    func strangers() throws {
+        let pawl = try PawlProcess(
+            ["serve", "--port", "0", "--data-dir", directory.path + "/data", "--token", "a-token-of-this-test"], in: directory,
+            launcher: ["prlimit", "--nofile=256:256", "--"])
+        var strangers: [TestConnection] = []
+        for number in 0..<300 {
+            let stranger = try TestConnection(pawl.port)
+            switch number % 3 {
+            case 0: try stranger.send("POST /jsonrpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n[")
+            case 1:
+                try stranger.send(
+                    "GET /jsonrpc HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+                        + "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+            // Many at once, so that the responses do not all go into the kernel's buffer.
+            default: try stranger.send(String(repeating: "GET /docs HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 100))
+            }
+            strangers.append(stranger)
+        }
+        for path in ["/stats", "/downloads", "/settings"] {
+            let response = try TestConnection(pawl.port).get(path, "Authorization: Bearer a-token-of-this-test")
+            #expect(response.status == 200, "\(path)")
+        }
+        withExtendedLifetime(strangers) {}
+        #expect(pawl.terminate() == 0)
+    }
+
+    private func run(_ arguments: String...) throws -> (status: Int32, output: String) { try run(arguments) }
+
     /// Runs the program to its end on this test's data directory.
-    private func run(_ arguments: String...) throws -> (status: Int32, output: String) {
+    private func run(
+        _ arguments: [String], _ environment: [String: String] = [:], executable: String = PawlProcess.executable.path,
+        mergesErrors: Bool = false
+    ) throws -> (status: Int32, output: String) {
         let process = TestProcess()
-        process.executableURL = PawlProcess.executable
+        process.executableURL = URL(filePath: executable)
         process.arguments = arguments
-        process.environment = ["PAWL_DATA_DIR": directory.path + "/data"]
+        process.environment = ["PAWL_DATA_DIR": directory.path + "/data"].merging(environment) { $1 }
         let pipe = Pipe()
         process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
+        process.standardError = mergesErrors ? pipe : FileHandle.nullDevice
         try process.run()
         let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()

@@ -23,12 +23,14 @@ final class PawlProcess {
     /// - Parameters:
     ///   - launcher: a program that replaces itself by the one it is given, such as `prlimit`, with its own arguments.
     ///   - environment: variables besides those of the tests.
+    ///   - executable: another path of the executable.
     init(
-        _ arguments: [String], in directory: TemporaryDirectory, launcher: [String] = [], environment: [String: String] = [:]
+        _ arguments: [String], in directory: TemporaryDirectory, launcher: [String] = [], environment: [String: String] = [:],
+        executable: String = PawlProcess.executable.path
     ) throws {
         process = TestProcess()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["-C", directory.path] + launcher + [Self.executable.path] + arguments
+        process.arguments = ["-C", directory.path] + launcher + [executable] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output

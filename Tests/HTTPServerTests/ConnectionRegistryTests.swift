@@ -1,3 +1,4 @@
+import HTTPCore
 import Testing
 
 @testable import HTTPServer
@@ -7,7 +8,7 @@ import Testing
 
     private func at(_ seconds: Int) -> Moment { start + .seconds(seconds) }
 
-    private func limits(_ connections: Int, surplus: Int = 2, perAddress: Int = 0) -> ServerLimits {
+    private func limits(_ connections: Int, surplus: Int = 2, perAddress: Int? = 0) -> ServerLimits {
         var limits = ServerLimits()
         limits.connections = connections
         limits.refusedConnections = surplus
@@ -21,8 +22,8 @@ import Testing
         private let members: [LoopGroup.Member]
         private(set) var entries: [ConnectionRegistry.Entry] = []
 
-        init(_ limits: ServerLimits) throws {
-            registry = ConnectionRegistry(limits: limits)
+        init(_ limits: ServerLimits, _ ingress: Ingress = Ingress()) throws {
+            registry = ConnectionRegistry(limits: limits, ingress: ingress)
             members = [try LoopGroup.Member(), try LoopGroup.Member()]
         }
 
@@ -75,6 +76,23 @@ import Testing
         crowd.entries[0].idleSince = nil
         crowd.registry.keep(crowd.entries[0])
         #expect(crowd.add(now: at(4)) == "regular 1 2")
+    }
+
+    @Test("without a limit of its own an address has half of all; this machine and trusted proxies have all")
+    func usualLimit() throws {
+        var ingress = Ingress()
+        ingress.trustedProxies = ["198.51.100.0/24", "2001:db8:1::/48"].compactMap(AddressBlock.init(parsing:))
+        for (host, isLimited) in [
+            ("192.0.2.1", true), ("2001:db8::1", true), ("::ffff:192.0.2.1", true), ("127.0.0.1", false), ("127.9.9.9", false),
+            ("::1", false), ("::ffff:127.0.0.1", false), ("198.51.100.7", false), ("2001:db8:1::1", false), ("unix", false),
+        ] {
+            let crowd = try Crowd(limits(6, perAddress: nil), ingress)
+            for _ in 0..<3 { #expect(crowd.add(host, now: at(0)) == "regular", "\(host)") }
+            #expect(crowd.add(host, now: at(1)) == (isLimited ? "surplus" : "regular"), "\(host)")
+            #expect(crowd.add("203.0.113.1", now: at(2)) == "regular", "\(host)")
+            crowd.registry.limit(connections: 10)
+            #expect(crowd.add(host, now: at(3)) == "regular", "\(host)")
+        }
     }
 
     @Test("an address has as many as it may; a network of IPv6 is one, and what closes makes room")

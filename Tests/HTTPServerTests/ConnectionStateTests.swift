@@ -42,7 +42,8 @@ import Testing
         case .lingering:
             state.refused()
             _ = state.responseBegan(isSending: false, isOpenEnded: false)
-            _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: now, limits: limits)
+            _ = state.paused(
+                isPending: false, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: now, limits: limits)
         case .closed: state.close()
         }
         #expect(state.phase == phase)
@@ -54,8 +55,34 @@ import Testing
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: now, limits: limits)
         _ = state.responseBegan(isSending: false, isOpenEnded: false)
-        #expect(state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: now, limits: limits) == .wait)
+        #expect(
+            state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: now, limits: limits)
+                == .wait)
         return state
+    }
+
+    @Test(
+        "a client without a permit is owed nothing while it is waited for",
+        arguments: [
+            (ConnectionState.Phase.awaiting, true, true), (.body, false, true), (.body, true, true), (.sending, true, true),
+            (.sending, false, false), (.finishing, true, true), (.upgraded, false, true), (.handling, true, false),
+        ])
+    func strangers(phase: ConnectionState.Phase, isPending: Bool, isIdle: Bool) {
+        func idle(hasPermit: Bool, _ state: inout ConnectionState, _ seconds: Double) -> Moment? {
+            _ = state.paused(
+                isPending: isPending, hasProgressed: true, hasUnreadInput: false, hasPermit: hasPermit, now: at(seconds),
+                limits: limits)
+            return state.idleSince
+        }
+        var state = phase == .awaiting ? kept(at: start) : self.state(in: phase, at: start)
+        if phase == .awaiting {
+            _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
+            _ = state.responseBegan(isSending: false, isOpenEnded: false)
+        }
+        #expect(idle(hasPermit: false, &state, 1) == (isIdle ? at(1) : nil))
+        // However much it takes meanwhile.
+        #expect(idle(hasPermit: false, &state, 2) == (isIdle ? at(1) : nil))
+        #expect(idle(hasPermit: true, &state, 3) == nil)
     }
 
     @Test("a connection is idle from its beginning, its last response's end, or its next head's beginning")
@@ -70,10 +97,11 @@ import Testing
         _ = state.responseBegan(isSending: false, isOpenEnded: false)
         #expect(state.idleSince == nil)
         // The client hasn't taken all of the response.
-        _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, now: at(3), limits: limits)
+        _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: at(3), limits: limits)
         #expect(state.idleSince == nil)
         for time in [4.0, 5.0] {
-            _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: at(time), limits: limits)
+            _ = state.paused(
+                isPending: false, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: at(time), limits: limits)
             #expect(state.idleSince == at(4))
         }
         state.headBegan(at(6), limits: limits)
@@ -163,7 +191,8 @@ import Testing
     func outputThatNobodyTakesFor() {
         var state = state(in: .sending)
         func pause(_ now: Double, progressed: Bool) {
-            _ = state.paused(isPending: true, hasProgressed: progressed, hasUnreadInput: false, now: at(now), limits: limits)
+            _ = state.paused(
+                isPending: true, hasProgressed: progressed, hasUnreadInput: false, hasPermit: true, now: at(now), limits: limits)
         }
         pause(0, progressed: true)
         pause(30, progressed: false)
@@ -171,14 +200,15 @@ import Testing
         pause(59, progressed: true)
         #expect(state.expired(at(118), limits: limits) == .nothing)
         #expect(state.expired(at(119), limits: limits) == .reset)
-        _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: at(119), limits: limits)
+        _ = state.paused(
+            isPending: false, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: at(119), limits: limits)
         #expect(state.deadline == nil)
     }
 
     @Test("what the kernel still gets rid of counts when it is seen, a moment after the last write and then every 10 s")
     func whatTheKernelStillGets() {
         var state = state(in: .sending)
-        _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, now: start, limits: limits)
+        _ = state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: start, limits: limits)
         // Each look: when it is due, and whether the client has taken any.
         let looks: [(at: Double, taken: Bool)] = [
             (1, true), (11, false), (21, true), (31, false), (41, false), (51, false), (61, false), (71, false), (81, false),
@@ -189,7 +219,8 @@ import Testing
             state.outputWasSeen(taken: look.taken, at(look.at), limits: limits)
             #expect(state.expired(at(look.at), limits: limits) == (look.at < 81 ? .nothing : .reset))
         }
-        _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: at(82), limits: limits)
+        _ = state.paused(
+            isPending: false, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: at(82), limits: limits)
         #expect(!state.looksAtOutput(at(1e6)))
     }
 
@@ -198,9 +229,12 @@ import Testing
         var state = fresh()
         _ = state.headCompleted(head(), bodyHasBegun: false, now: start, limits: limits)
         _ = state.responseBegan(isSending: false, isOpenEnded: false)
-        #expect(state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, now: start, limits: limits) == .wait)
+        #expect(
+            state.paused(isPending: true, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: start, limits: limits)
+                == .wait)
         #expect(state.expired(at(59), limits: limits) == .nothing)
-        _ = state.paused(isPending: false, hasProgressed: true, hasUnreadInput: false, now: at(50), limits: limits)
+        _ = state.paused(
+            isPending: false, hasProgressed: true, hasUnreadInput: false, hasPermit: true, now: at(50), limits: limits)
         #expect(state.deadline == at(110))
     }
 
@@ -267,8 +301,14 @@ import Testing
             _ = state.headCompleted(head(keepsAlive: false), bodyHasBegun: false, now: start, limits: limits)
         }
         _ = state.responseBegan(isSending: false, isOpenEnded: false)
-        #expect(state.paused(isPending: true, hasProgressed: true, hasUnreadInput: unread, now: start, limits: limits) == .wait)
-        #expect(state.paused(isPending: false, hasProgressed: true, hasUnreadInput: unread, now: start, limits: limits) == pause)
+        #expect(
+            state.paused(
+                isPending: true, hasProgressed: true, hasUnreadInput: unread, hasPermit: true, now: start, limits: limits)
+                == .wait)
+        #expect(
+            state.paused(
+                isPending: false, hasProgressed: true, hasUnreadInput: unread, hasPermit: true, now: start, limits: limits)
+                == pause)
     }
 
     @Test("lingering has a bound in bytes")

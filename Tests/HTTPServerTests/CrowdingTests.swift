@@ -82,6 +82,43 @@ import Testing
         }
     }
 
+    @Test(
+        "slow bodies, and slow readers of what takes no permit, give way; with a permit neither does", arguments: [false, true])
+    func strangers(hasPermit: Bool) async throws {
+        let permit = hasPermit ? Permit() : nil
+        try await withServer(
+            loops: 1, limits: { $0.connections = 4 },
+            decision: { _, response in
+                response.permit = permit
+                return .read
+            },
+            { request, response in
+                response.permit = permit
+                // More than the kernel takes.
+                if request.head.target.rawPath.elementsEqual("/large".utf8) {
+                    response.body = [UInt8](repeating: 0, count: 32 << 20)
+                }
+                return .ready
+            }
+        ) { port in
+            let squatters = try (0..<4).map { number in
+                let client = try TestConnection(port)
+                let isBody = number < 2
+                try client.send(
+                    isBody ? "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx" : "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"
+                )
+                if !isBody { _ = try client.take(1) }
+                return client
+            }
+            for _ in 0..<4 {
+                let client = try TestConnection(port)
+                // Its loop has seen the bytes that were sent before.
+                #expect(try client.get("/").status == (hasPermit ? 503 : 200))
+            }
+            withExtendedLifetime(squatters) {}
+        }
+    }
+
     @Test("an address that has all it may is refused more, but for probes, until one of them closes")
     func addresses() async throws {
         try await withServer(limits: { $0.connectionsPerAddress = 3 }, echo) { port in

@@ -58,9 +58,9 @@ import Testing
         #expect(handler.state.current.closed == 1)
     }
 
-    @Test("an open socket is not idle: it gives way to no other connection")
+    @Test("an open socket with a permit is not idle: it gives way to no other connection")
     func anOpenSocketIsNotIdle() throws {
-        let pair = try open()
+        let pair = try open(permit: Permit())
         #expect(pair.connection.state.idleSince == nil)
         pair.receive(ClientFrame.text("x").bytes)
         #expect(pair.connection.state.idleSince == nil)

@@ -239,9 +239,25 @@ import Testing
         #expect(try await onThread { try client.isClosed() })
     }
 
-    @Test("a socket counts as a connection, and gives way to none")
+    @Test("a socket without a permit gives way until it is admitted", arguments: [false, true])
+    func admission(isAdmitted: Bool) async throws {
+        let handler = opening {
+            TestWebSocket { message, socket in
+                if isAdmitted { socket.admit() }
+                return TestWebSocket.echo(message, socket)
+            }
+        }
+        try await withServer(loops: 1, limits: { $0.connections = 1 }, handler) { port in
+            let client = try TestConnection.webSocket(port)
+            try client.send(.text("x"))
+            #expect(try client.takeFrame() == .text("x"))
+            #expect(try TestConnection(port).get("/").status == (isAdmitted ? 503 : 200))
+        }
+    }
+
+    @Test("a socket with a permit counts as a connection, and gives way to none")
     func aSocketCountsAsAConnection() async throws {
-        try await withServer(limits: { $0.connections = 1 }, opening()) { port in
+        try await withServer(limits: { $0.connections = 1 }, opening(permit: Permit())) { port in
             let client = try TestConnection.webSocket(port)
             // Its loop has gone round since the handshake, and has told the others that it is not idle.
             try client.send(.text("x"))

@@ -32,6 +32,7 @@ final class RPCSocket: WebSocketHandler {
         state.withLock { state in
             guard case .new = state else { return }
             let limit = aria2.secretLimit
+            if limit == nil { socket.admit() }
             let timer = limit.map { limit in
                 Task {
                     do { try await Task.sleep(for: limit) } catch { return }
@@ -44,7 +45,7 @@ final class RPCSocket: WebSocketHandler {
     }
 
     func received(_ message: WebSocketMessage, on socket: WebSocket) -> WebSocketAnswer {
-        aria2.answer(message.bytes, from: peer, authorized: { self.authorized($0) }, hold: hold)
+        aria2.answer(message.bytes, from: peer, authorized: { self.authorized($0, on: socket) }, hold: hold)
     }
 
     func closed() {
@@ -58,7 +59,8 @@ final class RPCSocket: WebSocketHandler {
     }
 
     /// A call has shown a right secret.
-    private func authorized(_ caller: Aria2Caller) {
+    private func authorized(_ caller: Aria2Caller, on socket: WebSocket) {
+        socket.admit()
         state.withLock { state in
             guard case .open(var listener) = state else { return }
             listener.timer?.cancel()

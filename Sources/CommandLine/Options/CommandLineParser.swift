@@ -38,6 +38,7 @@ public enum CommandLineParser {
         case .flags(let found): flags = found
         }
         let given = Set(flags.map(\.option.name))
+        invocation.flags = given
         try readEnvironment(environment, options.filter { !given.contains($0.name) }, into: &invocation)
         invocation.warnings = EnvironmentCheck.warnings(about: environment)
         for flag in flags { try set(flag.option, flag.value, calling: flag.option.flag, in: &invocation) }

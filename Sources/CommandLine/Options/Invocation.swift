@@ -9,6 +9,8 @@ public struct Invocation: Sendable {
     public var configuration = Configuration()
     /// The options of the commands that talk to a service.
     public var client = ClientOptions()
+    /// The names of the options that were given as flags, without `--`.
+    public var flags: Set<String> = []
     /// What stands on the command line besides options, as given: URLs, identifiers, words to search for.
     public var operands: [String] = []
     /// Where `get` writes its one file to; `nil`: a name from the origin or the URL.

@@ -139,13 +139,22 @@ struct Option: Sendable {
         commands: Set<CommandName> = CommandName.services,
         _ property: any WritableKeyPath<Configuration, Number> & Sendable
     ) -> Option {
+        number(name, range, default: defaultText, meaning, commands: commands) { $0[keyPath: property] = $1 }
+    }
+
+    /// A whole number.
+    static func number<Number: FixedWidthInteger & Sendable>(
+        _ name: String, _ range: ClosedRange<Number>, default defaultText: String, _ meaning: String,
+        commands: Set<CommandName> = CommandName.services,
+        _ set: @escaping @Sendable (inout Configuration, Number) -> Void
+    ) -> Option {
         let accepts =
             range.upperBound == Number.max
             ? "a whole number, \(range.lowerBound) or more" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
         return Option(name, "N", accepts: accepts, default: defaultText, meaning, commands: commands) { invocation, value in
             guard value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Number(value), range.contains(number)
             else { return false }
-            invocation.configuration[keyPath: property] = number
+            set(&invocation.configuration, number)
             return true
         }
     }

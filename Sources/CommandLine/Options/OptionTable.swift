@@ -202,8 +202,11 @@ enum OptionTable {
             "rate-limit", 0...1_000_000, default: "0",
             "requests per second that one client's address may send, twice as many at once; 0 is no limit", \.rateLimit),
         .number(
-            "max-connections-per-address", 0...1_000_000, default: "0",
-            "connections that one client's address may have open; 0 is no limit", \.maxConnectionsPerAddress),
+            "max-connections-per-address", 0...1_000_000,
+            default: "half of all that there may be, but no limit for this machine and"
+                + " for trusted proxies",
+            "connections that one client's address may have open; 0 is no limit"
+        ) { $0.maxConnectionsPerAddress = $1 },
         Option(
             "trusted-proxy", "CIDR", accepts: "an address or a block such as 10.0.0.0/8", default: "none",
             "proxy that is believed what it says of the client, in Forwarded or X-Forwarded-For, -Proto, -Host and -Prefix",

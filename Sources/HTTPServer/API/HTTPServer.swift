@@ -81,7 +81,7 @@ public final class HTTPServer: Sendable {
         ignoreBrokenPipes()
         let (configuration, application, all) = (configuration, application, listeners)
         do throws(SystemError) {
-            let group = try LoopGroup(loops: users, limits: configuration.limits)
+            let group = try LoopGroup(loops: users, limits: configuration.limits, ingress: configuration.ingress)
             do throws(SystemError) {
                 for (index, member) in group.members.enumerated() {
                     try Thread.start(name: "http-\(index)") {

@@ -30,7 +30,8 @@ public struct Ingress: Sendable {
         }
     }
 
-    private func isTrusted(_ peer: SocketAddress) -> Bool {
+    /// Whether a proxy that is believed connects from that address.
+    func isTrusted(_ peer: SocketAddress) -> Bool {
         peer.isUnixSocket || IPAddress(parsing: peer.host).map { isTrusted($0) } == true
     }
 

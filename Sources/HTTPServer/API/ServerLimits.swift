@@ -31,12 +31,14 @@ public struct ServerLimits: Sendable {
     /// already. Then the connection is reset.
     public var writeTimeout: Duration = .seconds(60)
 
-    /// Connections at a time, 10,000. For a further one, that is closed which has been idle for the longest: between requests, or without
-    /// a complete head. If none is idle, the new one is surplus: it gets 503 and is closed, unless it asks what an application answers
-    /// nonetheless (``Application/answersSurplus(_:)``).
+    /// Connections at a time, 10,000. For a further one, the connection is closed that has been idle for the longest: between requests, or
+    /// without a complete head. A connection counts as idle, too, while its request has no ``Response/permit`` and waits for the client: for
+    /// the rest of its body, to have its response read, or to be admitted as a WebSocket. If none is idle, the new one is surplus: it gets
+    /// 503 and is closed, unless it asks what an application answers nonetheless (``Application/answersSurplus(_:)``).
     public var connections = 10_000
-    /// Connections of one client's address at a time (or /64 of IPv6); further ones are surplus. 0 is no limit.
-    public var connectionsPerAddress = 0
+    /// Connections of one client's address at a time (or /64 of IPv6); further ones are surplus. 0 is no limit. `nil`: half of
+    /// ``connections``, but without a limit for this machine and for trusted proxies (``Ingress/trustedProxies``).
+    public var connectionsPerAddress: Int?
     /// How many surplus connections may be held at a time for what it takes to refuse them, 1,024. For more than that, idle ones of
     /// them are closed; if there are none, the new one is, unread.
     public var refusedConnections = 1024

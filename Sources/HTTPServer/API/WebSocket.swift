@@ -18,12 +18,21 @@ public final class WebSocket: Sendable {
     /// Bytes of the outbox, and of what the loop has taken of it and the socket hasn't.
     private let unread = Atomic<Int>(0)
     private let limit: Int
+    private let admitted = Atomic<Bool>(false)
     let waker: StreamWaker
 
     init(waker: StreamWaker, limits: borrowing WebSocketLimits) {
         self.waker = waker
         limit = limits.unreadEvents
     }
+
+    /// Admits the client: its connection gives way to new ones no longer.
+    public func admit() {
+        admitted.store(true, ordering: .relaxed)
+    }
+
+    /// Whether the client was admitted.
+    var isAdmitted: Bool { admitted.load(ordering: .relaxed) }
 
     /// Sends a message. False if the socket is being closed, or is now, because more than ``WebSocketLimits/unreadEvents`` wait already.
     @discardableResult

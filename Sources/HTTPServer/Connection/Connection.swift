@@ -114,7 +114,7 @@ struct Connection: ~Copyable {
         if !isPending || hasProgressed { heldByKernel = nil }
         let pause = state.paused(
             isPending: isPending, hasProgressed: hasProgressed,
-            hasUnreadInput: !input.isEmpty || isReadable, now: loop.now, limits: loop.limits)
+            hasUnreadInput: !input.isEmpty || isReadable, hasPermit: hasPermit, now: loop.now, limits: loop.limits)
         hasProgressed = false
         switch pause {
         case .wait: break
@@ -123,6 +123,13 @@ struct Connection: ~Copyable {
         }
         if state.phase == .lingering { drain(&loop) }
         if pendingOutput == 0 { releaseOutput(&loop) }
+    }
+
+    /// Whether the client has shown that it may have what it asks for.
+    private var hasPermit: Bool {
+        if exchange.permit != nil { return true }
+        if case .webSocket(let source) = source { return source.socket.isAdmitted }
+        return false
     }
 
     /// A deadline may have passed.

@@ -45,7 +45,8 @@ struct ConnectionState {
     /// When to look whether the client has taken output, though none could be written; not after the deadline.
     private var outputLook: Moment?
     /// Since when nothing has been owed to the client: it has sent no complete request since, and has its last response. Nil while
-    /// something is owed. Of a head that is coming, it is the time that it began.
+    /// something is owed. Of a head that is coming, it is the time that it began. To a client without a permit nothing is owed while it is
+    /// waited for.
     private(set) var idleSince: Moment?
     private var windowBytes = 0
     private var drainedBytes: Int64 = 0
@@ -123,6 +124,7 @@ extension ConnectionState {
     mutating func bodyCompleted() {
         phase = .handling
         phaseDeadline = nil
+        idleSince = nil
     }
 
     /// The response doesn't wait for the rest of the request, and the connection closes after it; that rest isn't read, if there is any.
@@ -240,11 +242,12 @@ extension ConnectionState {
     }
 
     /// Everything possible has been done. `isPending`: output waits for the client; `hasProgressed`: some of it was taken since
-    /// the last time; `hasUnreadInput`: closing now would be a reset.
+    /// the last time; `hasUnreadInput`: closing now would be a reset; `hasPermit`: the client has shown that it may have what it asks for.
     mutating func paused(
-        isPending: Bool, hasProgressed: Bool, hasUnreadInput: Bool, now: Moment,
+        isPending: Bool, hasProgressed: Bool, hasUnreadInput: Bool, hasPermit: Bool, now: Moment,
         limits: borrowing ServerLimits
     ) -> Pause {
+        noteStranger(isPending: isPending, hasPermit: hasPermit, now)
         if !isPending {
             outputDeadline = nil
             outputLook = nil
@@ -272,6 +275,17 @@ extension ConnectionState {
         case .closed: return .close
         case .head, .body, .handling, .sending, .upgraded, .lingering: return .wait
         }
+    }
+
+    /// Notes since when a client without a permit is waited for.
+    private mutating func noteStranger(isPending: Bool, hasPermit: Bool, _ now: Moment) {
+        let waits =
+            switch phase {
+            case .body, .upgraded: true
+            case .awaiting, .sending, .finishing: isPending
+            case .head, .handling, .lingering, .closed: false
+            }
+        if waits { idleSince = hasPermit ? nil : idleSince ?? now }
     }
 
     /// Whether it is time to look, before ``expired(_:limits:)``, if the client has taken output though none could be written since.

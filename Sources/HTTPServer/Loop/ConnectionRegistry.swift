@@ -82,15 +82,19 @@ final class ConnectionRegistry: Sendable {
 
     private let state: Locked<State>
     private let mostSurplus: Int
-    private let mostPerAddress: Int
+    /// Nil: half of all, and no limit for this machine and trusted proxies.
+    private let mostPerAddress: Int?
+    private let ingress: Ingress
+    private static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressBlock.init(parsing:))
 
     /// How many candidates one look finds.
     fileprivate static let found = 256
 
-    init(limits: ServerLimits) {
+    init(limits: ServerLimits, ingress: Ingress = Ingress()) {
         state = Locked(State(limit: max(1, limits.connections)))
         mostSurplus = max(0, limits.refusedConnections)
         mostPerAddress = limits.connectionsPerAddress
+        self.ingress = ingress
     }
 
     /// From now on so many connections may be open. Each new one has up to two idle ones give way until there are no more than that.
@@ -101,12 +105,12 @@ final class ConnectionRegistry: Sendable {
     /// Takes in a new connection; nil if there is no room for it, not even to refuse it.
     func admit(_ id: ConnectionID, _ member: LoopGroup.Member, from peer: SocketAddress, now: Moment) -> Admission? {
         state.withLock { state in
-            // All that comes over a Unix socket would be one client's.
-            let client = mostPerAddress > 0 && !peer.isUnixSocket ? IPAddress.client(ofHost: peer.host) : nil
+            let client = isLimited(peer) ? IPAddress.client(ofHost: peer.host) : nil
+            let most = mostPerAddress ?? max(1, state.limit / 2)
             var leavers: [Leaver] = []
             var refusal: Refusal?
-            if let client, state.clients[client, default: 0] >= mostPerAddress {
-                refusal = Self.refusal("Your address has \(mostPerAddress) connections already.")
+            if let client, state.clients[client, default: 0] >= most {
+                refusal = Self.refusal("Your address has \(most) connections already.")
             } else {
                 // Two, for there are more than the limit where it was lowered.
                 for _ in 0..<2 where state.regular >= state.limit {
@@ -123,6 +127,15 @@ final class ConnectionRegistry: Sendable {
             let entry = state.insert(id, member, client: client, isSurplus: refusal != nil)
             return Admission(entry: entry, refusal: refusal, leavers: leavers)
         }
+    }
+
+    /// Whether the connections of a client's address have a limit of their own.
+    private func isLimited(_ peer: SocketAddress) -> Bool {
+        // All that comes over a Unix socket would be one client's.
+        if peer.isUnixSocket { return false }
+        if let mostPerAddress { return mostPerAddress > 0 }
+        guard let address = IPAddress(parsing: peer.host)?.unmapped else { return false }
+        return !Self.loopback.contains { $0.contains(address) } && !ingress.isTrusted(peer)
     }
 
     /// A connection is gone.

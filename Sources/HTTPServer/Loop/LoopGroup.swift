@@ -24,8 +24,8 @@ final class LoopGroup: Sendable {
     let registry: ConnectionRegistry
     private let running: Locked<(count: Int, waiters: [CheckedContinuation<Void, Never>])>
 
-    init(loops: Int, limits: ServerLimits) throws(SystemError) {
-        registry = ConnectionRegistry(limits: limits)
+    init(loops: Int, limits: ServerLimits, ingress: Ingress = Ingress()) throws(SystemError) {
+        registry = ConnectionRegistry(limits: limits, ingress: ingress)
         var members: [Member] = []
         for _ in 0..<loops { members.append(try Member()) }
         self.members = members

@@ -18,6 +18,7 @@ extension API {
     func decide(onBodyForAria2 request: borrowing Request, with response: inout Response) -> BodyDecision {
         do throws(Problem) {
             guard try checkAria2Head(request, countsRequest: true), case .post = request.head.method else { return .ignore }
+            if !access.needsToken { response.permit = Caller.anyone.permit }
             return .read
         } catch {
             error.fill(&response)
@@ -27,7 +28,8 @@ extension API {
     }
 
     func respond(to request: borrowing Request, of aria2: Aria2, with response: inout Response) -> Handling {
-        let pending = begin(request, .nowhere)
+        var pending = begin(request, .nowhere)
+        if !access.needsToken { pending.caller = .anyone }
         do throws(Problem) {
             if try checkAria2Head(request, countsRequest: !request.announcesBody) {
                 if request.asksForWebSocket {
@@ -35,7 +37,7 @@ extension API {
                         throw Problem(refusal)
                     }
                 } else if case .later(let work) = aria2.respond(to: request, with: &response) {
-                    return .later { [self] in
+                    return .later { [self, pending] in
                         var response = await work()
                         finish(pending, &response)
                         return response
@@ -77,9 +79,7 @@ extension API {
         }
         guard !access.needsToken else { return true }
         guard !isStrange(request) else {
-            throw Problem(
-                .originNotAllowed,
-                "a page of the origin '\(request.head.fields[.origin] ?? "")' may not use this; --cors-origin allows one")
+            throw Problem(.originNotAllowed, crossOrigin.refusal(of: request.head.fields))
         }
         guard method == .post || request.asksForWebSocket else {
             throw Problem(.originNotAllowed, "a service without a token takes no calls by GET; send a POST")

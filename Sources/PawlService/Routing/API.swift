@@ -277,10 +277,7 @@ final class API: Application {
         }
         if !endpoint.isPublic { try caller?.check(endpoint, method) }
         if method != .get, !crossOrigin.allowsChange(by: request.head.fields, scheme: request.scheme) {
-            throw Problem(
-                .originNotAllowed,
-                "a page of the origin '\(request.head.fields[.origin] ?? "")' may not change anything here; --cors-origin allows one"
-            )
+            throw Problem(.originNotAllowed, crossOrigin.refusal(of: request.head.fields))
         }
         guard endpoint.isPublic || crossOrigin.allowsRead(by: request.head.fields, isFile: endpoint == .file) else {
             throw Problem(.originNotAllowed, "a page of another site may not use this; --cors-origin allows one")

@@ -7,11 +7,11 @@ struct Caller: Sendable {
     /// What the log calls the token; `nil` where none is required.
     let name: String?
     let scope: TokenScope
-    /// What goes on by the token ends when this is revoked; `nil` where none is required.
+    /// What goes on by the token ends when this is revoked.
     let permit: Permit?
 
-    /// Whoever comes where no token is required.
-    static let anyone = Caller(name: nil, scope: .full, permit: nil)
+    /// The sender of a request where no token is required.
+    static let anyone = Caller(name: nil, scope: .full, permit: Permit())
 
     /// Whether the token is no longer one.
     var isRevoked: Bool { permit?.isRevoked ?? false }

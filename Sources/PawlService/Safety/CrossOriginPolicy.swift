@@ -45,6 +45,19 @@ struct CrossOriginPolicy: Sendable {
         return sent.isEmpty || (sent.count == 1 && (allows(sent[0]) || Self.isOwn(sent[0], host: fields[.host], scheme)))
     }
 
+    /// Why a request must not change anything, and what helps.
+    func refusal(of fields: borrowing Fields) -> String {
+        let origin = "a page of the origin '\(fields[.origin] ?? "")'"
+        let host = "the Host '\(fields[.host] ?? "")'"
+        // The browser vouches for it that the page is this service's own: so the Host is not what the browser has sent.
+        if fields[.secFetchSite] == "same-origin" {
+            return "\(origin) asks for \(host): a proxy has replaced the Host; have it pass on the Host that it gets"
+        }
+        return
+            "\(origin) may not change anything at \(host): if the page is this service's own, have the proxy pass on the Host that it"
+            + " gets; pages of other origins are allowed by --cors-origin"
+    }
+
     /// Whether a request that only reads may come from where the browser says it does.
     ///
     /// A page of another site cannot read responses, but it can make the browser send requests: an image or a script whose URL is a

@@ -25,6 +25,10 @@ extension Service {
     public static func run(
         _ configuration: Configuration, log: Log, started: (Service) async -> Void = { _ in }
     ) async -> Int32 {
+        if let objection = TimeZoneCheck.objection {
+            StandardStreams.writeError("pawl: \(StartError(objection))\n")
+            return 1
+        }
         ProcessEnvironment.raiseDescriptorLimit()
         let (signals, continuation) = AsyncStream.makeStream(of: SignalAction.self)
         let drainDelay = Duration.seconds(configuration.drainDelay)

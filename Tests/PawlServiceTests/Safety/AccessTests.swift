@@ -162,6 +162,19 @@ struct AccessTests {
     }
 
     @Test(
+        "a refusal advises to mend the proxy that replaces the Host, and names --cors-origin only for pages that may be others'",
+        arguments: [("same-origin", false), ("cross-site", true), (nil, true)] as [(String?, Bool)])
+    func advice(site: String?, namesOption: Bool) {
+        var fields = Fields()
+        fields.append(.host, "backend:8080")
+        fields.append(.origin, "https://pawl.example")
+        if let site { fields.append(.secFetchSite, site) }
+        let text = CrossOriginPolicy([]).refusal(of: fields)
+        #expect(text.contains("'https://pawl.example'") && text.contains("'backend:8080'") && text.contains("pass on the Host"))
+        #expect(text.contains("--cors-origin") == namesOption)
+    }
+
+    @Test(
         "where a proxy tells the scheme, our own page has that one",
         arguments: [("http", "http://pawl.example"), ("https", "https://pawl.example"), ("https", "https://pawl.example:443")])
     func ownScheme(scheme: String, origin: String) {
