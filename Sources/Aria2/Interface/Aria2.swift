@@ -180,23 +180,25 @@ public final class Aria2: Sendable {
             }
         }
         guard prepared.entries.allSatisfy({ isQuick($0.step) }) else { return nil }
-        // What another replica has just added is looked up.
-        var isBehind = false
+        var hasToWait = false
         func result(_ step: RPCStep) -> Result<Answer, RPCError> {
             switch step {
             case .failed(let error): return .failure(error)
             case .multicall(let steps): return .success(.results(steps.map(result)))
             case .call(let call):
                 do throws(RPCError) {
-                    return .success(try executor.answer(call))
+                    if let answer = try executor.answer(call) { return .success(answer) }
+                    hasToWait = true
+                    return .failure(.busy)
                 } catch {
-                    if error.meansUnknown, executor.downloads.isShared { isBehind = true }
+                    // Another replica may have just added it.
+                    if error.meansUnknown, executor.downloads.isShared { hasToWait = true }
                     return .failure(error)
                 }
             }
         }
         let results = prepared.entries.map { result($0.step) }
-        return isBehind ? nil : encode(prepared, results, callback, storage: &storage)
+        return hasToWait ? nil : encode(prepared, results, callback, storage: &storage)
     }
 
     /// Answers a message, whatever it waits for.

@@ -22,14 +22,16 @@ final class RPCExecutor: Sendable {
 
     // MARK: - Reading
 
-    /// Answers a call of a quick method (``RPCMethod/isQuick``), without waiting for anything.
-    func answer(_ call: AuthorizedCall) throws(RPCError) -> Answer {
+    /// Answers a call of a quick method (``RPCMethod/isQuick``), without waiting for anything; `nil`: the answer has to wait.
+    func answer(_ call: AuthorizedCall) throws(RPCError) -> Answer? {
         let parameters = call.parameters
         switch call.method {
         case .tellStatus:
             let gid = try parameters.string(0)
             let keys = try parameters.keys(1)
-            return .status(try download(gid, for: call.caller), keys)
+            let download = try download(gid, for: call.caller)
+            // The index knows no mirrors. A completed download has forgotten them.
+            return keys.contains(.files) && download.state != .completed ? nil : .status(download, keys, nil)
         case .getGlobalStat: return .statistics(index.statistics())
         case .getVersion: return .version
         case .getSessionInfo: return .session(session)
@@ -39,7 +41,7 @@ final class RPCExecutor: Sendable {
             return .noPeers
         case .listMethods: return .names(RPCMethod.allCases.filter(\.isServed).map(\.rawValue))
         case .listNotifications: return .names(RPCNotification.allCases.map(\.rawValue))
-        default: throw RPCError("\(call.method.rawValue) has to wait.")
+        default: return nil
         }
     }
 
@@ -115,8 +117,13 @@ final class RPCExecutor: Sendable {
     private func carryOut(_ call: AuthorizedCall) async throws(RPCError) -> Answer {
         let (parameters, caller) = (call.parameters, call.caller)
         switch call.method {
-        case .tellStatus, .getGlobalStat, .getVersion, .getSessionInfo, .getPeers, .listMethods, .listNotifications, .multicall:
-            return try answer(call)
+        case .getGlobalStat, .getVersion, .getSessionInfo, .getPeers, .listMethods, .listNotifications, .multicall:
+            guard let answer = try answer(call) else { throw RPCError("\(call.method.rawValue) has to wait.") }
+            return answer
+        case .tellStatus:
+            if let answer = try answer(call) { return answer }
+            let details = try await details(try parameters.string(0), for: caller)
+            return .status(details.download, try parameters.keys(1), details)
         case .addUri: return try await add([call])[0].get()
         case .tellActive:
             let keys = try parameters.keys(0)
@@ -125,7 +132,7 @@ final class RPCExecutor: Sendable {
         case .tellStopped: return try stopped(parameters, for: caller)
         case .getFiles:
             let details = try await details(try parameters.string(0), for: caller)
-            return .files(details.download, details.sources)
+            return .files(details)
         case .getUris:
             let details = try await details(try parameters.string(0), for: caller)
             guard details.download.state.isLive else {

@@ -7,9 +7,10 @@ indirect enum Answer: Sendable {
     case gid(DownloadGID)
     case number(Int)
     case numbers([Int])
-    case status(Download, StatusKeys)
+    /// Without details, the download's URL is its only source.
+    case status(Download, StatusKeys, DownloadDetails?)
     case statuses([Download], StatusKeys)
-    case files(Download, [DownloadDetails.Source])
+    case files(DownloadDetails)
     case uris([DownloadDetails.Source])
     case servers([DownloadDetails.Connection])
     case noPeers
@@ -36,14 +37,14 @@ extension Answer {
         case .gid(let gid): writer.value(gid.description)
         case .number(let number): writer.value(number)
         case .numbers(let numbers): writer.list(numbers) { $0.value($1) }
-        case .status(let download, let keys): view.encode(download, keys, into: &writer)
+        case .status(let download, let keys, let details): view.encode(download, keys, details, into: &writer)
         case .statuses(let downloads, let keys):
             writer.list(downloads) { writer, download in
                 // The rest would be taken back.
                 if writer.bytes.count <= Self.mostBytes { view.encode(download, keys, into: &writer) }
             }
-        case .files(let download, let sources): view.encodeFiles(of: download, sources.pairs, into: &writer)
-        case .uris(let sources): DownloadView.encodeURIs(sources.pairs, into: &writer)
+        case .files(let details): view.encodeFiles(of: details.download, details, into: &writer)
+        case .uris(let sources): DownloadView.encodeURIs(sources.map { ($0.url, $0.isUsed) }, into: &writer)
         case .servers(let connections): Self.encode(connections, into: &writer)
         case .noPeers: writer.list([Int]()) { _, _ in }
         case .options(let options):
@@ -151,8 +152,4 @@ extension JSONWriter {
         }
         endObject()
     }
-}
-
-extension [DownloadDetails.Source] {
-    fileprivate var pairs: [(url: String, isUsed: Bool)] { map { ($0.url, $0.isUsed) } }
 }

@@ -29,7 +29,7 @@ struct DownloadView: Sendable {
     /// How many of those that have not are told at once.
     static let mostLive = 10_000
 
-    func encode(_ download: Download, _ keys: StatusKeys, into writer: inout JSONWriter) {
+    func encode(_ download: Download, _ keys: StatusKeys, _ details: DownloadDetails? = nil, into writer: inout JSONWriter) {
         let pieces = Pieces(of: download.totalLength)
         writer.beginObject()
         if keys.contains(.bitfield), pieces.count > 0 {
@@ -47,7 +47,7 @@ struct DownloadView: Sendable {
         }
         if keys.contains(.files) {
             writer.name("files")
-            encodeFiles(of: download, [(download.url, download.attempts > 0)], into: &writer)
+            encodeFiles(of: download, details, into: &writer)
         }
         if keys.contains(.gid) { writer.member("gid", download.gid.description) }
         if keys.contains(.numPieces) { writer.figure("numPieces", Int64(pieces.count)) }
@@ -60,7 +60,10 @@ struct DownloadView: Sendable {
     }
 
     /// The list of files, which always is one.
-    func encodeFiles(of download: Download, _ sources: [(url: String, isUsed: Bool)], into writer: inout JSONWriter) {
+    func encodeFiles(of download: Download, _ details: DownloadDetails?, into writer: inout JSONWriter) {
+        // The download's own URL is the first source, and the first that is asked.
+        var sources = details?.sources.map { ($0.url, $0.isUsed) } ?? [(download.url, false)]
+        if download.attempts > 0, !sources.isEmpty { sources[0].1 = true }
         writer.beginArray()
         writer.beginObject()
         writer.figure("completedLength", download.bytesReceived)

@@ -83,6 +83,38 @@ struct Aria2RouteTests {
         }
     }
 
+    @Test("a download that waits, has failed or was removed tells all of its URIs, so that a client can add them again")
+    func uris() async throws {
+        try await RunningService.with { running in
+            let targets = (0..<3).map { "\(running.upstreamURL)/entity?size=1000&seed=\($0)&fault=404" }
+            let list = "[" + targets.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+            let text = try await running.result("aria2.addUri", #"\#(list),{"pause":"true"}"#).string
+            let gid = try #require(text)
+            func told(_ method: String, _ keys: String = "") async throws -> [[String?]]? {
+                let answer = try await running.result("aria2.\(method)", #""\#(gid)"\#(keys)"#)
+                let files = method == "getFiles" ? answer : answer["files"]
+                return files?.array?.first?["uris"]?.array?.map { [$0["uri"]?.string, $0["status"]?.string] }
+            }
+            #expect(try await told("tellStatus") == targets.map { [$0, "waiting"] })
+            _ = try await running.result("aria2.unpause", #""\#(gid)""#)
+            // The last attempt has failed.
+            while try await running.result("aria2.tellStatus", #""\#(gid)",["status"]"#)["status"]?.string != "error" { await Task.yield() }
+            let used = targets.enumerated().map { [$1, $0 == 0 ? "used" : "waiting"] }
+            for keys in ["", #",["files"]"#, #",["gid","files","status"]"#] { #expect(try await told("tellStatus", keys) == used) }
+            #expect(try await told("getFiles") == used)
+            let multicall = #"[{"methodName":"aria2.tellStatus","params":["\#(gid)",["files"]]}]"#
+            let answer = try await running.result("system.multicall", multicall).array?.first?.array?.first
+            #expect(answer?["files"]?.array?.first?["uris"]?.array?.count == 3)
+            let whole = try await running.addURI("/entity?size=1000")
+            _ = try await running.status("complete", of: whole)
+            for method in ["tellStatus", "getFiles"] {
+                let answer = try await running.result("aria2.\(method)", #""\#(whole)""#)
+                let uris = (method == "getFiles" ? answer : answer["files"])?.array?.first?["uris"]?.array
+                #expect(uris?.map { $0["status"]?.string } == ["used"], "\(method)")
+            }
+        }
+    }
+
     @Test("commands do what they say, and are refused where they cannot, in aria2's words")
     func commands() async throws {
         try await RunningService.with {
