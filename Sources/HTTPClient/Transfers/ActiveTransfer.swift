@@ -14,6 +14,8 @@ final class ActiveTransfer {
     var policy: RedirectPolicy
     var reader: ResponseHeadReader
     var timer: TransferTimer
+    /// Watches a body in chunks.
+    private var framing: FramingMonitor?
     /// The final head, once the sink has it.
     var head: ClientResponseHead?
     /// How many bytes of the final body have come. The sink has them before it is told of the end.
@@ -92,6 +94,7 @@ final class ActiveTransfer {
         reader = ResponseHeadReader(maximumBytes: maximumHeadBytes)
         hasAdmittedAddress = false
         refusal = nil
+        framing = nil
         timer.beginHop(now: now)
     }
 
@@ -228,6 +231,10 @@ final class ActiveTransfer {
                 status: reader.status, fields: reader.fields, url: hop.url, version: reader.version,
                 contentLength: announcedLength)
             self.head = head
+            if head.fields.contains(.transferEncoding) {
+                framing = FramingMonitor(now: .now)
+                driver.noteDue(framing?.due)
+            }
             return follows(sink.received(head))
         }
     }
@@ -295,6 +302,23 @@ final class ActiveTransfer {
         guard case .success(let length) = ResponseHeadReader.contentLength(reader.fields) else { return nil }
         let isDecoded = transfer.request.acceptsEncodings && reader.fields.contains(.contentEncoding)
         return isDecoded ? nil : length
+    }
+
+    // MARK: Limits
+
+    /// When to look at the limits; nil: nothing is limited.
+    var due: ContinuousClock.Instant? {
+        guard let framing = framing?.due else { return timer.due }
+        return timer.due.map { min($0, framing) } ?? framing
+    }
+
+    /// The limit that is exceeded, if any.
+    func exceeded(now: ContinuousClock.Instant) -> ClientError? {
+        if let error = timer.exceeded(bytes: bodyBytes, sent: content?.sent ?? 0, now: now) { return error }
+        guard let due = framing?.due, now >= due else { return nil }
+        let received = driver.connections.socket(connection).flatMap { ConnectionTable.bytesRead(from: $0) }
+        guard let received, framing?.isExceeded(received: received, body: bodyBytes, now: now) == true else { return nil }
+        return .transferBroken("the body is little but chunk extensions")
     }
 
     // MARK: How it ended

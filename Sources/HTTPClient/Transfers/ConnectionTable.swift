@@ -47,6 +47,17 @@ struct ConnectionTable {
     /// The socket of a connection that is used again; nil if it is not known.
     func socket(_ ends: Endpoints?) -> Int32? { ends.flatMap { sockets[$0] } }
 
+    /// How many bytes have been read from a socket; nil: the kernel does not tell.
+    static func bytesRead(from socket: Int32) -> Int64? {
+        var received: UInt64 = 0
+        var unacknowledged: UInt32 = 0
+        var unread: Int32 = 0
+        guard unsafe pawl_socket_figures(socket, &received, &unacknowledged) != 0,
+            unsafe ioctl(socket, UInt(FIONREAD), &unread) == 0
+        else { return nil }
+        return Int64(clamping: received) - Int64(unread)
+    }
+
     private static func localPort(of socket: Int32) -> Int32? {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)

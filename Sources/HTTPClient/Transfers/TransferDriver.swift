@@ -217,10 +217,10 @@ final class TransferDriver {
         self.due = nil
         // Not `active.values` itself: finishing removes from it.
         for running in Array(active.values) {
-            if let error = running.timer.exceeded(bytes: running.bodyBytes, sent: running.content?.sent ?? 0, now: now) {
+            if let error = running.exceeded(now: now) {
                 finish(running, .failure(running.transfer.isCancelled ? .cancelled : error))
             } else {
-                noteDue(running.timer.due)
+                noteDue(running.due)
             }
         }
     }
