@@ -74,19 +74,31 @@ extension PostgresConnection {
     /// - Parameter limit: the time for everything.
     /// - Throws: `.server` with the first error, `.timedOut`, `.unavailable`.
     public func execute(_ script: String, within limit: Duration) throws(PostgresError) {
+        _ = try value(script, within: limit)
+    }
+
+    /// Runs SQL without preparing it, as ``execute(_:within:)`` does.
+    ///
+    /// - Parameter limit: the time for everything.
+    /// - Returns: the text in the first column of the first row that comes; `nil` if there is none.
+    /// - Throws: as ``execute(_:within:)`` does.
+    public func value(_ script: String, within limit: Duration) throws(PostgresError) -> String? {
+        var value: String?
         let deadline = ContinuousClock.now + limit
         try check(unsafe pawl_PQsendQuery(try opened(), script) == 1)
         try flush(until: deadline)
         var failure: PostgresError?
         while let result = try result(until: deadline) {
             switch result.status {
-            case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: break
+            case PGRES_TUPLES_OK: value = value ?? PostgresResult(result).rows.first?.text(0)
+            case PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: break
             default:
                 let error = try self.failure(result)
                 failure = failure ?? error
             }
         }
         if let failure { throw failure }
+        return value
     }
 
     // MARK: Pipelines

@@ -83,6 +83,15 @@ final class PostgresRecordWriter: RecordWriter {
         var random = SystemRandom()
         run = Int64.random(in: 1...Int64.max, using: &random)
         let connection = try Self.connect(options, run)
+        let ownsSession = try StoreError.translating {
+            let other = try PostgresConnection(options.database, application: "pawl", within: options.limit)
+            return try SessionProbe.ownsSession(connection, beside: other, within: options.limit)
+        }
+        guard ownsSession else {
+            let reason =
+                "a pooler gives each transaction another session: connect to PostgreSQL itself, or have the pooler use session mode"
+            throw .unavailable(path: "the database", reason: reason)
+        }
         try PostgresSchema.prepare(connection, within: options.limit, isFounding: options.isFounding)
         timeline = try Self.timeline(of: connection, within: options.limit)
         let standbys = try StoreError.translating {
