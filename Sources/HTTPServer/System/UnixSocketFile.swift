@@ -25,11 +25,11 @@ struct UnixSocketFile: Sendable {
                 try removeStale(path, &address)
                 guard unsafe address.call(bind, descriptor) == 0 else { throw failure(path) }
             }
-            // Nobody connects before `listen`, so that nobody does who may not.
+            // No client can connect before `listen`. A link in place of the file is not followed.
             var status = stat()
-            guard unsafe chmod(path, 0o660) == 0, unsafe lstat(path, &status) == 0, Glibc.listen(descriptor, backlog) == 0 else {
-                throw failure(path)
-            }
+            guard unsafe fchmodat(AT_FDCWD, path, 0o660, AT_SYMLINK_NOFOLLOW) == 0, unsafe lstat(path, &status) == 0,
+                Glibc.listen(descriptor, backlog) == 0
+            else { throw failure(path) }
             return (descriptor, UnixSocketFile(path: path, device: status.st_dev, number: status.st_ino))
         } catch {
             close(descriptor)
