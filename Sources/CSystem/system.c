@@ -25,10 +25,6 @@ int pawl_accept(int listener, struct sockaddr *address, socklen_t *length) {
     return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
-int pawl_rename_exclusive(const char *from, const char *to) {
-    return pawl_rename_exclusive_at(AT_FDCWD, from, AT_FDCWD, to);
-}
-
 int pawl_rename_exclusive_at(int from_directory, const char *from, int to_directory, const char *to) {
     return renameat2(from_directory, from, to_directory, to, RENAME_NOREPLACE);
 }

@@ -2,7 +2,7 @@ internal import HTTPClient
 internal import HTTPCore
 internal import HTTPServer
 public import PawlConfiguration
-internal import System
+public import System
 
 /// A fleet on this machine, to be tried: PostgreSQL, S3-compatible storage, replicas, and a balancer in front of them. All but the
 /// balancer are processes of their own. One that ends is started again, and none outlives this process, however that ends.
@@ -17,6 +17,8 @@ public actor DemoFleet {
         public var replicas: Int
         /// The directory that holds everything, for the next run, too.
         public var dataDirectory: String
+        /// The same, open, if it was claimed.
+        public var claimedDirectory: Directory?
         /// What replicas are started with: variables of the service's options.
         public var variables: [String: String]
         /// Whether a line of a replica's log begins with the replica's name.
@@ -24,12 +26,14 @@ public actor DemoFleet {
 
         /// Settings from all of these.
         public init(
-            host: String, port: Int, replicas: Int, dataDirectory: String, variables: [String: String], namesLines: Bool
+            host: String, port: Int, replicas: Int, dataDirectory: String, claimedDirectory: Directory? = nil,
+            variables: [String: String], namesLines: Bool
         ) {
             self.host = host
             self.port = port
             self.replicas = replicas
             self.dataDirectory = dataDirectory
+            self.claimedDirectory = claimedDirectory
             self.variables = variables
             self.namesLines = namesLines
         }
@@ -113,7 +117,7 @@ public actor DemoFleet {
             throw StartError("\(error)")
         }
         url = "http://\(balancer.address)"
-        directory = try FleetDirectory(settings.dataDirectory)
+        directory = try FleetDirectory(settings.dataDirectory, claimed: settings.claimedDirectory)
         let (path, secret) = (directory.path, directory.secret)
         // Not such as the system gives to connections, which might have one when a program comes back to it.
         let ports = try Self.freePorts(count + 2, after: settings.port == 0 ? .random(in: 10_000..<30_000) : settings.port)

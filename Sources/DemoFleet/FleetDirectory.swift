@@ -11,17 +11,18 @@ struct FleetDirectory: Sendable {
     private let lock: Directory
 
     /// Takes a directory, and makes it if it isn't there.
+    /// - Parameter claimed: the same, open, if it was claimed.
     /// - Throws: one line that says why that is not possible.
-    init(_ path: String) throws(StartError) {
+    init(_ path: String, claimed: Directory? = nil) throws(StartError) {
         do {
-            try SmallFile.makeDirectory(path)
+            if claimed == nil { try SmallFile.makeDirectory(path) }
             self.path = ProcessEnvironment.absolutePath(path)
-            lock = try Directory(opening: self.path)
+            lock = try claimed ?? Directory(opening: self.path)
             guard try lock.lock() else { throw StartError("\(path) is in use by another process") }
             // The database's user has to find the way through. What is in there lets nobody else in.
             let permissions = try lock.status().permissions
             if UserAccount.isRoot, permissions & 0o001 == 0 { try lock.setPermissions(permissions | 0o011) }
-            secret = try Self.secret(self.path + "/secret")
+            secret = try Self.secret("secret", in: lock)
         } catch let error as StartError {
             throw error
         } catch {
@@ -30,14 +31,11 @@ struct FleetDirectory: Sendable {
     }
 
     /// The secret of the last run, or a new one.
-    private static func secret(_ path: String) throws(SmallFile.Failure) -> String {
-        do throws(SmallFile.Failure) {
-            return String(decoding: try SmallFile.read(path), as: UTF8.self)
-        } catch  where error.isMissing {
-            // From the system's generator, which is good enough for keys.
-            let secret = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
-            try SmallFile.write(Array(secret.utf8), to: path)
-            return secret
-        }
+    private static func secret(_ name: String, in directory: Directory) throws(SystemError) -> String {
+        if let kept = try directory.contents(of: name) { return String(decoding: kept, as: UTF8.self) }
+        // From the system's generator, which is good enough for keys.
+        let secret = (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+        try directory.write(Array(secret.utf8), to: name)
+        return secret
     }
 }

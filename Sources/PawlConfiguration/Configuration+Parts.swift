@@ -23,6 +23,7 @@ extension DownloadsConfiguration {
     /// What of the configuration is about downloads.
     public init(_ configuration: Configuration) {
         self.init(dataDirectory: configuration.dataDirectory, destinationGuard: configuration.destinationGuard)
+        claimedDirectory = configuration.claimedDirectory
         downloadsDirectory = configuration.downloadsDirectory
         database = configuration.store
         if let location = configuration.objects, let credentials = configuration.objectCredentials {

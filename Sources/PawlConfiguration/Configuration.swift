@@ -2,6 +2,7 @@ public import Downloads
 public import HTTPClient
 public import HTTPCore
 public import ObjectStorage
+public import System
 
 /// Everything about a service that its user can choose. The command line documents what each option means.
 public struct Configuration: Sendable {
@@ -11,6 +12,8 @@ public struct Configuration: Sendable {
     public var port = 8080
     /// The directory that holds everything the service keeps.
     public var dataDirectory = "./pawl-data"
+    /// The same, open, if it was claimed.
+    public var claimedDirectory: Directory?
     /// Where part files and finished files are kept instead.
     public var downloadsDirectory: String?
     /// The database of the fleet that this service is a replica of, as libpq takes it; `nil`: records are kept in the data directory.

@@ -6,11 +6,16 @@ internal import Glibc
 /// Names are those of entries, never paths, and symbolic links among them are never followed: whoever can put one there doesn't get
 /// anything else opened, written to or removed. The directory stays the same one when something else gets its path.
 public final class Directory: Sendable {
-    private let descriptor: FileDescriptor
+    let descriptor: FileDescriptor
 
     /// Opens a directory by its path.
     public init(opening path: String) throws(SystemError) {
         descriptor = FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0) })
+    }
+
+    /// Opens a directory by its path for the use of its entries. Listing, locking and flushing it fail: they take the right to read it.
+    public init(reaching path: String) throws(SystemError) {
+        descriptor = FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open_name_at(AT_FDCWD, path + "/.") })
     }
 
     /// A directory that is not open: whatever is done in it fails.
@@ -82,6 +87,16 @@ public final class Directory: Sendable {
         }
     }
 
+    /// Ends the lock.
+    public func unlock() { _ = pawl_unlock(descriptor.number) }
+
+    /// The path of an entry for libraries that take only paths. It leads through the descriptor, so this value has to live as long as the
+    /// path is used.
+    public func descriptorPath(of name: String) throws(SystemError) -> String {
+        try check(name)
+        return "/proc/self/fd/\(descriptor.number)/\(name)"
+    }
+
     /// Which directory it is, and which ones it is in, from the inmost to the root; fewer if not all of them can be looked at.
     public func lineage() throws(SystemError) -> [FileIdentity] {
         var last = try descriptor.status().identity
@@ -93,7 +108,7 @@ public final class Directory: Sendable {
             guard unsafe fstatat(descriptor.number, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return found }
             let next = FileStatus(status).identity
             // The root is in itself.
-            if (next.device, next.inode) == (last.device, last.inode) { return found }
+            if next.isSameFile(as: last) { return found }
             found.append(next)
             last = next
             path += "/.."
@@ -195,6 +210,61 @@ public final class Directory: Sendable {
         try check(newName)
         let result = unsafe pawl_rename_exclusive_at(descriptor.number, name, other.descriptor.number, newName)
         guard result == 0 else { throw .last }
+    }
+
+    /// Renames an entry into another directory, unless an entry has that name there.
+    /// - Returns: whether the name was free.
+    public func renameIfFree(_ name: String, to other: Directory, as newName: String) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            try renameExclusively(name, to: other, as: newName)
+            return true
+        } catch {
+            if error.kind == .alreadyExists { return false }
+            guard error.isUnsupported else { throw error }
+        }
+        // Without such a call an empty file reserves the name, and is renamed over.
+        do throws(SystemError) {
+            _ = try other.open(newName, .creating)
+        } catch {
+            if error.kind == .alreadyExists { return false }
+            throw error
+        }
+        do throws(SystemError) {
+            try rename(name, to: other, as: newName)
+            return true
+        } catch {
+            _ = try? other.remove(newName)
+            throw error
+        }
+    }
+
+    /// The first `limit` bytes of a file; `nil` if there is none.
+    public func contents(of name: String, limit: Int = 64 * 1024) throws(SystemError) -> [UInt8]? {
+        let file: FileDescriptor
+        do throws(SystemError) {
+            file = try open(name, .reading)
+        } catch {
+            if error.kind == .notFound { return nil }
+            throw error
+        }
+        var bytes = [UInt8](repeating: 0, count: limit)
+        bytes.removeLast(limit - (try file.read(into: &bytes, count: limit, at: 0)))
+        return bytes
+    }
+
+    /// Replaces a file, or makes it, readable for its owner only. What it held before stays there until all is written.
+    public func write(_ bytes: [UInt8], to name: String) throws(SystemError) {
+        let temporary = name + ".new"
+        // An earlier run may have left a file, and another user a link.
+        try remove(temporary)
+        do throws(SystemError) {
+            let file = try open(temporary, .creating)
+            unsafe try file.write(bytes.span.bytes, at: 0)
+            try rename(temporary, to: name)
+        } catch {
+            _ = try? remove(temporary)
+            throw error
+        }
     }
 
     /// Waits until the entries are on the disk. File systems that can't flush a directory (EINVAL, ENOTSUP) have nothing more to offer:

@@ -28,6 +28,9 @@ public struct FileIdentity: Sendable, Hashable, LosslessStringConvertible {
         self.init(device: device, inode: inode, size: size, modified: modified)
     }
 
+    /// Whether both are of one file, which may have been written to between them.
+    public func isSameFile(as other: FileIdentity) -> Bool { (device, inode) == (other.device, other.inode) }
+
     /// Its four numbers, with colons between them.
     public var description: String { "\(device):\(inode):\(size):\(modified)" }
 }
@@ -54,6 +57,11 @@ public struct FileStatus: Sendable, Equatable {
     public let allocated: Int64
     /// Who may do what with it: the twelve lowest bits of its mode.
     public let permissions: UInt32
+    /// The number of the user who owns it.
+    public let owner: UInt32
+
+    /// Whether this process's user or root owns it.
+    public var isOwn: Bool { owner == geteuid() || owner == 0 }
 
     init(_ status: stat) {
         let modified = Int64(status.st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000).partialValue
@@ -69,5 +77,6 @@ public struct FileStatus: Sendable, Equatable {
         links = UInt64(status.st_nlink)
         allocated = Int64(status.st_blocks) * 512
         permissions = UInt32(status.st_mode) & 0o7777
+        owner = status.st_uid
     }
 }

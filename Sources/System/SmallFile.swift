@@ -73,24 +73,23 @@ public enum SmallFile {
 
     /// Replaces a file, or makes it, readable for its owner only. What it held before stays there until all is written.
     public static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
-        let temporary = path + ".new"
-        // What an earlier run has left, or a link that leads elsewhere.
-        unsafe unlink(temporary)
-        let descriptor = unsafe pawl_open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure("cannot write \(path)") }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if written > 0 {
-                rest = rest.dropFirst(written)
-            } else if errno != EINTR {
-                let failure = failure("cannot write \(path)")
-                close(descriptor)
-                throw failure
-            }
+        let (folder, name) = parts(of: path)
+        do throws(SystemError) {
+            try Directory(reaching: folder).write(bytes, to: name)
+        } catch {
+            throw Failure(description: "cannot write \(path): \(error)", isMissing: false)
         }
-        close(descriptor)
-        try move(temporary, to: path)
+    }
+
+    /// The directory that a path leads to, and the name there.
+    public static func parts(of path: String) -> (folder: String, name: String) {
+        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+        return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
+    }
+
+    /// The path of a name in a directory. It begins with the directory, unless that is the current one.
+    public static func path(of name: String, in folder: String) -> String {
+        folder == "." ? name : folder == "/" ? "/" + name : folder + "/" + name
     }
 
     /// The permissions that a new file has by the user's choice (umask). Asking changes them for a moment, so it is done before
@@ -101,61 +100,9 @@ public enum SmallFile {
         return 0o666 & ~mask
     }
 
-    /// Gives a regular file these permissions, if it is ours. A link is not followed.
-    public static func setMode(_ mode: UInt32, of path: String) {
-        let descriptor = unsafe pawl_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
-        fchmod(descriptor, mode)
-    }
-
-    /// Makes a directory for this user alone, or checks the one that is there: other users who can write to it could exchange the files in
-    /// it. The directory that it is in has to be there.
-    /// - Returns: why it must not be used, as a sentence; `nil` if it may.
-    public static func claimDirectory(_ path: String) throws(Failure) -> String? {
-        if unsafe mkdir(path, 0o700) == 0 { return nil }
-        guard errno == EEXIST else { throw failure("cannot make \(path)") }
-        var status = stat()
-        guard unsafe lstat(path, &status) == 0 else { throw failure("cannot examine \(path)") }
-        if status.st_mode & S_IFMT == S_IFLNK, isOwn(status) {
-            guard unsafe stat(path, &status) == 0 else { throw failure("cannot examine \(path)") }
-        }
-        guard isOwn(status) else {
-            return "\(path) belongs to another user (\(status.st_uid)), who could exchange its files; use a directory of your own"
-        }
-        guard status.st_mode & S_IFMT == S_IFDIR else { return "\(path) is no directory" }
-        guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-            return "other users may write to \(path), and could exchange its files; chmod go-w \(path) forbids it"
-        }
-        return nil
-    }
-
-    private static func isOwn(_ status: stat) -> Bool { status.st_uid == geteuid() || status.st_uid == 0 }
-
     /// Renames a file, over whatever is at its new path.
     public static func move(_ old: String, to new: String) throws(Failure) {
         guard unsafe rename(old, new) == 0 else { throw failure("cannot move \(old) to \(new)") }
-    }
-
-    /// Renames a file; `false` if there is something at its new path already.
-    public static func moveExclusively(_ old: String, to new: String) throws(Failure) -> Bool {
-        if unsafe pawl_rename_exclusive(old, new) == 0 { return true }
-        if errno == EEXIST { return false }
-        guard SystemError.last.isUnsupported else { throw failure("cannot move \(old) to \(new)") }
-        // Without such a call an empty file reserves the name, and is renamed over.
-        let reservation = unsafe pawl_open(new, O_WRONLY | O_CREAT | O_EXCL, 0o600)
-        if reservation < 0, errno == EEXIST { return false }
-        guard reservation >= 0 else { throw failure("cannot move \(old) to \(new)") }
-        close(reservation)
-        do throws(Failure) {
-            try move(old, to: new)
-        } catch {
-            removeIfPossible(new)
-            throw error
-        }
-        return true
     }
 
     /// Makes a directory, and those above it; one that is there is fine.

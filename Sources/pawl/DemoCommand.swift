@@ -22,10 +22,10 @@ enum DemoCommand {
     /// Runs until a signal comes, and returns the process's exit status.
     static func run(_ invocation: Invocation, log: Log) async -> Int32 {
         do throws(StartError) {
-            let portPath = invocation.configuration.dataDirectory + "/" + portFile
-            let (upstream, url) = try startUpstream(preferring: rememberedPort(portPath), log: log)
-            // Not before the data directory is known to be ours.
-            let started = { remember(url.port, portPath, log) }
+            let configuration = invocation.configuration
+            let (upstream, url) = try startUpstream(preferring: rememberedPort(configuration), log: log)
+            // Not before the data directory is locked.
+            let started = { remember(url.port, configuration, log) }
             let status =
                 invocation.replicas == 1
                 ? await runService(invocation.configuration, upstream: url, log: log, started: started)
@@ -55,7 +55,8 @@ enum DemoCommand {
         ProcessEnvironment.raiseDescriptorLimit()
         let settings = DemoFleet.Settings(
             host: configuration.host, port: configuration.port, replicas: invocation.replicas,
-            dataDirectory: configuration.dataDirectory, variables: demoVariables(invocation, upstream: upstream),
+            dataDirectory: configuration.dataDirectory, claimedDirectory: configuration.claimedDirectory,
+            variables: demoVariables(invocation, upstream: upstream),
             namesLines: configuration.logFormat == .text)
         let fleet = try await DemoFleet.start(settings, log: log)
         started()
@@ -120,15 +121,22 @@ enum DemoCommand {
         throw StartError("the embedded upstream does not start" + reason)
     }
 
-    private static func rememberedPort(_ path: String) -> Int {
-        guard let bytes = try? SmallFile.read(path), let port = Int(String(decoding: bytes, as: UTF8.self)) else { return 0 }
+    private static func directory(_ configuration: Configuration) throws(SystemError) -> Directory {
+        if let claimed = configuration.claimedDirectory { return claimed }
+        return try Directory(opening: configuration.dataDirectory)
+    }
+
+    private static func rememberedPort(_ configuration: Configuration) -> Int {
+        guard let bytes = try? directory(configuration).contents(of: portFile),
+            let port = Int(String(decoding: bytes, as: UTF8.self))
+        else { return 0 }
         return (1...65535).contains(port) ? port : 0
     }
 
-    private static func remember(_ port: Int, _ path: String, _ log: Log) {
-        guard port != rememberedPort(path) else { return }
-        do throws(SmallFile.Failure) {
-            try SmallFile.write(Array(String(port).utf8), to: path)
+    private static func remember(_ port: Int, _ configuration: Configuration, _ log: Log) {
+        guard port != rememberedPort(configuration) else { return }
+        do throws(SystemError) {
+            try directory(configuration).write(Array(String(port).utf8), to: portFile)
         } catch {
             log.write(.warning, "downloads will not resume after a restart: \(error)")
         }

@@ -8,9 +8,9 @@ internal import System
 SignalWatcher.prepare()
 
 do throws(UsageError) {
-    let invocation = try CommandLineParser.parse(
+    var invocation = try CommandLineParser.parse(
         Array(CommandLine.arguments.dropFirst()), environment: ProcessEnvironment.variables(beginningWith: ["PAWL_", "AWS_"]))
-    try invocation.claimUsualDirectory()
+    do throws(ClaimError) { try invocation.claimUsualDirectory() } catch { exit(invocation.report(error)) }
     exit(await run(invocation))
 } catch {
     StandardStreams.writeError("\(error)\n")

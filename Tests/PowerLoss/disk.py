@@ -113,7 +113,7 @@ class Trace:
 
     def read(self, path):
         """Takes in the trace of another process."""
-        self.descriptors = {}
+        self.descriptors, self.directories = {}, {}
         open_calls = {}
         with open(path, "rb") as lines:
             for line in lines:
@@ -169,6 +169,10 @@ class Trace:
 
     def path(self, directory, name):
         name = unhex(name).decode()
+        # SQLite's paths lead through the descriptor of the data directory.
+        through = re.fullmatch(r"/proc/self/fd/(\d+)(/.*)?", name)
+        if through and int(through[1]) in self.directories:
+            name = self.directories[int(through[1])] + (through[2] or "")
         return os.path.normpath(name if name.startswith("/") else os.path.join(unhex(directory or b"").decode(), name))
 
     def short(self, path):
@@ -190,8 +194,11 @@ class Trace:
 
     def opened(self, path, flags, result, start):
         self.descriptors.pop(result, None)
+        self.directories.pop(result, None)
         if not self.is_ours(path):
             return
+        if self.names.get(path) is True:
+            self.directories[result] = path
         flags = flags.split(b"|")
         if b"O_TMPFILE" in flags or b"O_APPEND" in flags:
             raise UnknownCall(f"open of {path} with {flags}")

@@ -30,62 +30,6 @@ struct SmallFileTests {
         }
     }
 
-    @Test(
-        "a directory is claimed if it is this user's, and no other user may write to it",
-        arguments: [
-            (0o700, true), (0o755, true), (0o500, true), (0o770, false), (0o707, false), (0o777, false), (0o1777, false),
-            (0o2775, false),
-        ] as [(mode_t, Bool)])
-    func claims(mode: mode_t, isOwn: Bool) throws {
-        let path = temporary.path + "/work"
-        #expect(try SmallFile.claimDirectory(path) == nil)
-        var status = stat()
-        try #require(unsafe stat(path, &status) == 0)
-        #expect(status.st_mode & 0o7777 == 0o700)
-        try #require(unsafe chmod(path, mode) == 0)
-        #expect((try SmallFile.claimDirectory(path) == nil) == isOwn)
-        // By a link of this user's, too.
-        try #require(unsafe symlink(path, temporary.path + "/link") == 0)
-        #expect((try SmallFile.claimDirectory(temporary.path + "/link") == nil) == isOwn)
-    }
-
-    @Test("what is no directory is not claimed, nor what another user has made")
-    func foreign() throws {
-        try SmallFile.write([], to: temporary.path + "/file")
-        #expect(try SmallFile.claimDirectory(temporary.path + "/file")?.contains("no directory") == true)
-        let missing = #expect(throws: SmallFile.Failure.self) { try SmallFile.claimDirectory(temporary.path + "/a/b") }
-        #expect(missing?.isMissing == true)
-        guard geteuid() == 0 else { return }
-        for name in ["/theirs", "/link"] {
-            let path = temporary.path + name
-            if name == "/theirs" {
-                try #require(unsafe mkdir(path, 0o700) == 0)
-            } else {
-                try #require(unsafe symlink(temporary.path, path) == 0)
-            }
-            try #require(unsafe lchown(path, 1234, 1234) == 0)
-            #expect(try SmallFile.claimDirectory(path)?.contains("another user (1234)") == true)
-        }
-    }
-
-    @Test("a file is written anew: a link in its way is not followed, and neither is one whose mode is set")
-    func links() throws {
-        let (path, other) = (temporary.path + "/port", temporary.path + "/key")
-        try SmallFile.write(Array("secret".utf8), to: other)
-        try #require(unsafe symlink(other, path + ".new") == 0)
-        try SmallFile.write(Array("1".utf8), to: path)
-        #expect(try SmallFile.read(other) == Array("secret".utf8))
-        #expect(try SmallFile.read(path) == Array("1".utf8))
-        try #require(unsafe symlink(other, temporary.path + "/link") == 0)
-        SmallFile.setMode(0o644, of: temporary.path + "/link")
-        var status = stat()
-        try #require(unsafe stat(other, &status) == 0)
-        #expect(status.st_mode & 0o777 == 0o600)
-        SmallFile.setMode(0o644, of: other)
-        try #require(unsafe stat(other, &status) == 0)
-        #expect(status.st_mode & 0o777 == 0o644)
-    }
-
     @Test("with a limit in time, a regular file is read, by a link as well, and an empty one at once")
     func regular() throws {
         let path = temporary.path + "/file"

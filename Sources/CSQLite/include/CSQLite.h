@@ -43,6 +43,11 @@ enum { PAWL_SQLITE_PREPARE_PERSISTENT = 0x01 };
 // Storage classes of a column's value.
 enum { PAWL_SQLITE_INTEGER = 1, PAWL_SQLITE_FLOAT = 2, PAWL_SQLITE_TEXT = 3, PAWL_SQLITE_BLOB = 4, PAWL_SQLITE_NULL = 5 };
 
+// The name of SQLite's usual file system interface, but with paths taken as they are. The usual one looks up links in a path when a
+// database is opened, and uses the path that this yields from then on; so a path through /proc/self/fd would not stay one. NULL, which
+// stands for the usual one, if this SQLite has another interface.
+const char *pawl_sqlite_unresolved(void);
+
 int sqlite3_open_v2(const char *path, sqlite3 **database, int flags, const char *vfs);
 int sqlite3_close_v2(sqlite3 *database);
 int sqlite3_extended_result_codes(sqlite3 *database, int on);

@@ -16,10 +16,7 @@
 // accept4(2) with SOCK_NONBLOCK | SOCK_CLOEXEC; -1 and errno on failure.
 int pawl_accept(int listener, struct sockaddr *address, socklen_t *length);
 
-// renameat2(2) with RENAME_NOREPLACE on paths relative to the current directory: EEXIST if `to` exists.
-int pawl_rename_exclusive(const char *from, const char *to);
-
-// The same on names relative to directories.
+// renameat2(2) with RENAME_NOREPLACE on names relative to directories: EEXIST if `to` exists.
 int pawl_rename_exclusive_at(int from_directory, const char *from, int to_directory, const char *to);
 
 // syncfs(2): writes back everything of the file system that holds the descriptor.

@@ -20,7 +20,9 @@ public enum BackupCommand {
             _exit(128 + signal)
         }
         do throws(DownloadsStartError) {
-            try RecordBackup.write(of: invocation.configuration.dataDirectory, to: path, unfinished: unfinished)
+            let configuration = invocation.configuration
+            try RecordBackup.write(
+                of: configuration.dataDirectory, claimed: configuration.claimedDirectory, to: path, unfinished: unfinished)
             return ExitStatus.done.rawValue
         } catch {
             // It fails because its file was removed; the thread of the signals says so.

@@ -28,7 +28,8 @@ public enum CheckCommand {
                     .run(repairing: repairs, told: tell)
             } else {
                 let check = try DirectoryCheck(
-                    path: configuration.dataDirectory, downloads: configuration.downloadsDirectory)
+                    path: configuration.dataDirectory, claimed: configuration.claimedDirectory,
+                    downloads: configuration.downloadsDirectory)
                 report = try check.run(repairing: repairs, told: tell)
             }
             StandardStreams.writeOutput(

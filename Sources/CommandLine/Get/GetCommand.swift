@@ -29,9 +29,13 @@ public enum GetCommand {
         var display = display(of: invocation)
         do throws(UsageError) {
             let operands = try URLList.operands(of: invocation)
-            let place = GetSession.Place(invocation)
+            let place: GetSession.Place
+            do throws(ClaimError) {
+                place = try GetSession.Place(invocation)
+            } catch {
+                return invocation.report(error)
+            }
             do throws(StartError) {
-                if let objection = try place.make() { return refuse(objection) }
                 let session = try await GetSession(invocation, urls: operands.compactMap(\.url), in: place)
                 let isComplete = await session.run(
                     ticks: ticks, wake: { continuation.yield() }, interval: redrawInterval, interruption: interruption,
@@ -49,11 +53,6 @@ public enum GetCommand {
             StandardStreams.writeError("\(error)\n")
             return ExitStatus.usage.rawValue
         }
-    }
-
-    private static func refuse(_ objection: String) -> Int32 {
-        StandardStreams.writeError("\(UsageError("pawl: \(objection)"))\n")
-        return ExitStatus.usage.rawValue
     }
 
     private static func display(of invocation: Invocation) -> ProgressDisplay {

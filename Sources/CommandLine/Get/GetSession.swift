@@ -7,9 +7,7 @@ internal import Terminal
 
 /// One run of `pawl get`: its engine, and the downloads it is about.
 struct GetSession {
-    private let directory: String
-    private let work: String
-    private let output: String?
+    private let place: Place
     private let client: HTTPClient
     private let downloads: DownloadService
     private let urls: [HTTPURL]
@@ -19,25 +17,58 @@ struct GetSession {
 
     /// Where a run works: the directory that files go to, and a hidden one in it.
     struct Place {
-        let directory: String
+        /// The path of the directory that files go to.
+        let path: String
         /// The name that the only file gets; `nil`: its own.
         let output: String?
-        let work: String
-
-        init(_ invocation: Invocation) {
-            (directory, output) = GetSession.target(invocation.output, in: invocation.directory)
-            work = directory + "/" + GetCommand.workDirectory
-        }
+        /// The path of the hidden directory.
+        let workPath: String
+        /// The directory that files go to, open. Another directory may get its path meanwhile.
+        let target: Directory
+        /// The hidden directory, open: no other user can write to it.
+        let work: Directory
 
         /// Makes both directories where they are missing.
-        /// - Returns: why the hidden one must not be used, as a sentence.
-        func make() throws(StartError) -> String? {
+        init(_ invocation: Invocation) throws(ClaimError) {
+            (path, output) = GetSession.target(invocation.output, in: invocation.directory)
+            workPath = path + "/" + GetCommand.workDirectory
             do throws(SmallFile.Failure) {
-                try SmallFile.makeDirectory(directory)
-                return try SmallFile.claimDirectory(work)
+                try SmallFile.makeDirectory(path)
             } catch {
-                throw StartError(error.description)
+                throw ClaimError(error.description)
             }
+            target = try Directory(claimingIn: path)
+            work = try target.claimDirectory(GetCommand.workDirectory, at: workPath)
+        }
+
+        /// The path of a file, for messages.
+        func path(of name: String) -> String { SmallFile.path(of: name, in: path) }
+
+        /// The status of a finished file in the hidden directory.
+        func finished(_ name: String) -> FileStatus? { try? work.openDirectory("files").status(of: name) }
+
+        /// Moves a finished file to the directory. A name of the origin's choice never replaces anything; one of the user's does.
+        /// - Returns: the file's path, for messages.
+        func save(_ name: String, mode: UInt32) throws(SystemError) -> String {
+            let files = try work.openDirectory("files")
+            try files.open(name, .reading).setPermissions(mode)
+            if let output {
+                try files.rename(name, to: target, as: output)
+                return path(of: output)
+            }
+            var candidate = name
+            while try !files.renameIfFree(name, to: target, as: candidate) { candidate = GetSession.numbered(candidate) }
+            return path(of: candidate)
+        }
+
+        /// Removes the hidden directory, if it has only what the engine leaves behind.
+        func removeWork() {
+            for name in ["pawl.sqlite", "pawl.sqlite-wal", "pawl.sqlite-shm", "in-transfer"] { _ = try? work.remove(name) }
+            for name in ["incomplete", "files"] { try? work.removeDirectory(name) }
+            guard let own = try? work.status().identity, let found = try? target.status(of: GetCommand.workDirectory),
+                found.identity.isSameFile(as: own)
+            else { return }
+            try? target.removeDirectory(GetCommand.workDirectory)
         }
     }
 
@@ -57,8 +88,9 @@ struct GetSession {
         }
         self.urls = urls
         fileMode = SmallFile.defaultMode()
-        (directory, output, work) = (place.directory, place.output, place.work)
-        configuration.dataDirectory = work
+        self.place = place
+        configuration.dataDirectory = place.workPath
+        configuration.claimedDirectory = place.work
         let client = try configuration.makeClient()
         let log = Log(level: configuration.logLevel, format: configuration.logFormat)
         do throws(DownloadsStartError) {
@@ -125,14 +157,9 @@ struct GetSession {
         guard left.isEmpty else {
             let wanted = Set(urls.map(\.withoutUserInfo.string))
             let bytes = left.filter { wanted.contains($0.url) }.reduce(Int64(0)) { $0 &+ $1.bytesReceived }
-            return bytes > 0 ? ": \(HumanReadable.bytes(bytes)) are kept in \(work)" : ""
+            return bytes > 0 ? ": \(HumanReadable.bytes(bytes)) are kept in \(place.workPath)" : ""
         }
-        for name in [
-            "pawl.sqlite", "pawl.sqlite-wal", "pawl.sqlite-shm", "lock", "pawl.lock", "in-transfer", "incomplete", "files",
-        ] {
-            SmallFile.removeIfPossible(work + "/" + name)
-        }
-        SmallFile.removeIfPossible(work)
+        place.removeWork()
         return ""
     }
 
@@ -170,15 +197,16 @@ struct GetSession {
 
     /// Whether its file is whole and still to be put to its place.
     private func isWaiting(_ download: Download) -> Bool {
-        download.state == .completed && download.filename.map { SmallFile.length(of: work + "/files/" + $0) != nil } == true
+        download.state == .completed && download.filename.flatMap(place.finished)?.kind == .regular
     }
 
     /// Where an interrupted run has put the file already, as far as name and length show. Its record stays until all that was asked for
     /// together is there, so that running the command again fetches only the rest.
     private func placed(_ download: Download) -> String? {
-        guard let name = output ?? download.filename else { return nil }
-        let path = path(of: name)
-        return SmallFile.length(of: path) == download.bytesReceived ? path : nil
+        guard let name = place.output ?? download.filename, let found = try? place.target.status(of: name),
+            found.kind == .regular, found.isOwn, found.identity.size == download.bytesReceived
+        else { return nil }
+        return place.path(of: name)
     }
 
     /// Puts a finished file to its place, or says why there is none.
@@ -195,13 +223,13 @@ struct GetSession {
             display.saved(download, at: path)
             return true
         }
-        do throws(SmallFile.Failure) {
-            let path = try place(work + "/files/" + name, as: name)
-            display.saved(download, at: path)
+        do throws(SystemError) {
+            display.saved(download, at: try place.save(name, mode: fileMode))
         } catch {
-            reportFailure(of: download.url, name: name, FailureCode.ioError.rawValue, error.description, nil, &display)
+            let reason = "cannot move the file to \(place.path(of: place.output ?? name)): \(error)"
+            reportFailure(of: download.url, name: name, FailureCode.ioError.rawValue, reason, nil, &display)
             // Gone from where it was: the next run fetches it again.
-            if error.isMissing { try? await downloads.remove(download.id, deletingFile: false) }
+            if error.kind == .notFound { try? await downloads.remove(download.id, deletingFile: false) }
             return false
         }
         return true
@@ -222,26 +250,8 @@ struct GetSession {
     ///   - directory: where files go that are given no path.
     static func target(_ output: String?, in directory: String) -> (directory: String, name: String?) {
         guard let output else { return (directory, nil) }
-        let path = output.hasPrefix("/") || directory == "." ? output : directory + "/" + output
-        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
-        return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
-    }
-
-    /// Moves a file into the directory. A name of the origin's choice never replaces anything; one of the user's does.
-    private func place(_ file: String, as name: String) throws(SmallFile.Failure) -> String {
-        SmallFile.setMode(fileMode, of: file)
-        if let output {
-            try SmallFile.move(file, to: path(of: output))
-            return path(of: output)
-        }
-        var candidate = name
-        while try !SmallFile.moveExclusively(file, to: directory + "/" + candidate) { candidate = Self.numbered(candidate) }
-        return path(of: candidate)
-    }
-
-    /// The path of a file in the directory, as it is shown.
-    private func path(of name: String) -> String {
-        directory == "." ? name : directory == "/" ? "/" + name : directory + "/" + name
+        let (folder, name) = SmallFile.parts(of: output.hasPrefix("/") || directory == "." ? output : directory + "/" + output)
+        return (folder, name)
     }
 
     /// The next name to try: `a (2).txt` for `a.txt`, `a (3).txt` for that.

@@ -18,7 +18,8 @@ public enum ExitStatus: Int32, Sendable, CaseIterable {
         switch self {
         case .done: "everything that was asked for is done"
         case .failed: "a download failed, the service refused a request, or a check found a fault; the output says which, and why"
-        case .usage: "the command line, a variable or a list of URLs is wrong; nothing was done"
+        case .usage:
+            "the command line, a variable or a list of URLs is wrong, or other users could exchange files in the working directory; nothing was done"
         case .unreachable: "there is no service at --server, or what responds there is none"
         case .unauthorized: "the service wants a token, or refuses the one it was given"
         case .unchecked: "pawl check could not look: a service uses the directory, there is none, or it cannot be read"

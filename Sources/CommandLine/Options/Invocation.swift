@@ -1,5 +1,6 @@
+internal import Downloads
 public import PawlConfiguration
-internal import System
+public import System
 
 /// A command line, parsed: the command, its operands and its options.
 public struct Invocation: Sendable {
@@ -37,13 +38,22 @@ public struct Invocation: Sendable {
     /// What is odd but keeps nothing from being done, a line each.
     public var warnings: [String] = []
 
-    /// Makes or checks the directory that `serve` and `demo` use when no option names one: another user may have made it.
-    /// - Throws: why it must not be used.
-    public func claimUsualDirectory() throws(UsageError) {
-        guard command == .serve || command == .demo, Self.usualDirectories.contains(configuration.dataDirectory) else { return }
-        // What fails otherwise fails again when the directory is opened, and is told then.
-        let objection = (try? SmallFile.claimDirectory(configuration.dataDirectory)) ?? nil
-        if let objection { throw UsageError("pawl: \(objection)") }
+    /// Opens the directory that commands use when no option names one, and keeps it in the configuration: another user may have made
+    /// it. `serve` and `demo` make it if it is missing.
+    public mutating func claimUsualDirectory() throws(ClaimError) {
+        let (path, makes) = (configuration.dataDirectory, command == .serve || command == .demo)
+        guard makes || command == .backup || command == .check && !configuration.isReplica,
+            Self.usualDirectories.contains(path)
+        else { return }
+        let (folder, name) = SmallFile.parts(of: path)
+        configuration.claimedDirectory = try Directory(claimingIn: folder).claimDirectory(name, at: path, makes: makes)
+    }
+
+    /// Writes why a directory cannot be used to standard error, and returns the process's exit status.
+    public func report(_ error: ClaimError) -> Int32 {
+        StandardStreams.writeError("\(UsageError("pawl: \(error)"))\n")
+        if error.isRefusal { return ExitStatus.usage.rawValue }
+        return (command == .check ? ExitStatus.unchecked : .failed).rawValue
     }
 
     static let usualDirectories = [Configuration().dataDirectory, "./pawl-demo"]

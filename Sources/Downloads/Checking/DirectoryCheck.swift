@@ -1,5 +1,5 @@
 internal import HTTPCore
-internal import System
+public import System
 
 /// Compares the records of a data directory with its files, and repairs what can be repaired without the network.
 ///
@@ -14,23 +14,30 @@ public final class DirectoryCheck {
     /// Takes the directory.
     /// - Parameters:
     ///   - path: the data directory.
+    ///   - claimed: the same, open, if it was claimed.
     ///   - downloadsPath: where its files are, if they are not in it.
     /// - Throws: one clear line if there is none, if it is in use, or if its records cannot be read at all.
-    public init(path: String, downloads downloadsPath: String? = nil) throws(DownloadsStartError) {
+    public init(
+        path: String, claimed: Directory? = nil, downloads downloadsPath: String? = nil
+    ) throws(DownloadsStartError) {
         // A misspelt path must not become a new directory, nor one without files a reason to take all of them for lost.
-        guard let place = try? Directory(opening: path), (try? place.status(of: "pawl.sqlite"))?.kind == .regular else {
+        guard let place = try? claimed ?? Directory(opening: path),
+            (try? place.status(of: DataDirectory.databaseName))?.kind == .regular
+        else {
             throw DownloadsStartError("\(path) is no data directory: it has no pawl.sqlite")
         }
         let files = downloadsPath ?? path
-        guard let place = try? Directory(opening: files), (try? place.status(of: "files"))?.kind == .directory else {
+        guard let place = try? downloadsPath.map(Directory.init(opening:)) ?? place,
+            (try? place.status(of: "files"))?.kind == .directory
+        else {
             throw DownloadsStartError("\(files) has no directory 'files': --downloads-dir names the one that has it")
         }
         do {
-            directory = try DataDirectory(path: path, downloads: downloadsPath)
+            directory = try DataDirectory(path: path, claimed: claimed, downloads: downloadsPath)
             depot = LocalFileDepot(directory)
             try directory.prepareDatabaseFile()
-            connection = try SQLiteConnection(path: directory.databasePath)
-            try StoreSchema.prepare(connection, path: directory.databasePath)
+            connection = try directory.openDatabase()
+            try StoreSchema.prepare(connection, path: directory.databasePath, in: directory.top)
             writer = try StoreWriter(connection)
         } catch {
             throw DownloadsStartError(error)
@@ -79,7 +86,7 @@ public final class DirectoryCheck {
     /// Copies the records before rows of them are changed, never over an earlier copy.
     /// - Returns: the copy's name.
     private func backUp() throws -> String {
-        let top = try Directory(opening: directory.path)
+        let top = directory.top
         let first = "pawl.sqlite.before-repair"
         var name = first
         var number = 2
@@ -87,7 +94,8 @@ public final class DirectoryCheck {
             name = "\(first).\(number)"
             number += 1
         }
-        try RecordBackup.copy(directory.databasePath, to: "\(directory.path)/\(name)")
+        let (records, path) = (DataDirectory.databaseName, directory.path)
+        try RecordBackup.copy(records, of: top, at: path, to: name, in: top, at: path)
         return name
     }
 
@@ -145,7 +153,7 @@ public final class DirectoryCheck {
     /// Moves a finished file out of the way, never over another.
     private func setAside(_ path: FilePath) throws(FileError) {
         try describing("move", "files/\(path)") { () throws(SystemError) in
-            let top = try Directory(opening: directory.downloadsPath)
+            let top = directory.downloadsTop
             try top.makeDirectory("damaged")
             let damaged = try top.openDirectory("damaged")
             var target = path.name

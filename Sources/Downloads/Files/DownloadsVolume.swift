@@ -50,6 +50,11 @@ final class DownloadsVolume: Sendable {
     /// What is to be kept of it.
     var known: KnownVolumes { state.withLock { $0.known } }
 
+    /// Keeps what is known in a file of the data directory.
+    func keep(in name: String) {
+        try? directory.top.write(Array(known.text.utf8), to: name)
+    }
+
     private var verdict: KnownVolumes.Verdict {
         let found = directory.downloadsIdentity()
         if let last = state.withLock({ $0.unmarked }), (last.device, last.inode) != (found?.device, found?.inode) {

@@ -26,8 +26,8 @@ final class TransferJournal: Sendable {
 
     /// Opens the file, and reads what the last run has left.
     /// - Throws: why there can be none: transfers do not need it.
-    init(path: String) throws(SystemError) {
-        file = try FileDescriptor(opening: path, .keeping)
+    init(in directory: Directory) throws(SystemError) {
+        file = try directory.open("in-transfer", .keeping)
         var bytes = [UInt8](repeating: 0, count: Self.lineLength * (Self.capacity + 1))
         bytes.removeLast(bytes.count - (try file.read(into: &bytes, count: bytes.count, at: 0)))
         isMarked = bytes.count > Self.title.utf8.count && bytes[Self.title.utf8.count] == UInt8(ascii: "!")

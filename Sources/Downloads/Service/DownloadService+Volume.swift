@@ -40,20 +40,19 @@ extension DownloadService {
         if fleet == nil {
             _ = store.submit([.set(name: KnownVolumes.settingName, value: volume.known.text)])
         } else {
-            try? SmallFile.write(Array(volume.known.text.utf8), to: Self.volumesFile(configuration))
+            volume.keep(in: Self.volumesFile)
         }
     }
 
     /// What the records know of downloads directories.
-    static func knownVolumes(_ contents: StoredContents, _ configuration: DownloadsConfiguration) -> KnownVolumes {
+    static func knownVolumes(_ contents: StoredContents, _ data: Directory) -> KnownVolumes {
         if contents.fleet == nil { return KnownVolumes(contents.settings[KnownVolumes.settingName] ?? "") }
-        let text = try? SmallFile.read(volumesFile(configuration))
+        let text = try? data.contents(of: volumesFile)
         return KnownVolumes(String(decoding: text ?? [], as: UTF8.self))
     }
 
-    private static func volumesFile(_ configuration: DownloadsConfiguration) -> String {
-        configuration.dataDirectory + "/volumes"
-    }
+    /// The name in a replica's data directory.
+    private static let volumesFile = "volumes"
 
     private func volumeLost(_ reason: String) {
         isVolumeAway = true

@@ -197,19 +197,20 @@ public actor DownloadService {
     ) async throws(DownloadsStartError) {
         let depot: any FileDepot
         let contents: StoredContents
-        let dataPath: String
+        let data: Directory
         do throws(StoreError) {
             let directory = try DataDirectory(
-                path: configuration.dataDirectory, downloads: configuration.downloadsDirectory,
-                permissions: configuration.filePermissions, opensDownloads: false)
-            dataPath = directory.path
+                path: configuration.dataDirectory, claimed: configuration.claimedDirectory,
+                downloads: configuration.downloadsDirectory, permissions: configuration.filePermissions, opensDownloads: false)
+            data = directory.top
             store = try openStore(directory)
             fleet = store.fleet
             contents = try store.load()
-            volume = DownloadsVolume(directory, known: Self.knownVolumes(contents, configuration), isShared: fleet != nil)
+            volume = DownloadsVolume(directory, known: Self.knownVolumes(contents, data), isShared: fleet != nil)
             isVolumeRolledBack = try volume.open()
             isVolumeAway = volume.isAway
             refused = Set(contents.refused.compactMap(\.id))
+            for line in directory.warnings { log(.warning(line)) }
             depot = openDepot?(directory) ?? Self.makeDepot(directory, configuration, client, fleet, contents.fleet, log: log)
         } catch {
             throw DownloadsStartError(error.description)
@@ -297,7 +298,7 @@ public actor DownloadService {
         if isVolumeRolledBack { log(.warning(Self.rollback)) }
         speedLimiter = SpeedLimiter(bytesPerSecond: settings.speedLimit(now: clock.now))
         do throws(SystemError) {
-            journal = try TransferJournal(path: dataPath + "/in-transfer")
+            journal = try TransferJournal(in: data)
         } catch {
             journal = nil
             log(.warning("cannot note what is in transfer, in case of a crash: \(error)"))

@@ -1,11 +1,14 @@
 public import HTTPClient
 internal import HTTPCore
 public import ObjectStorage
+public import System
 
 /// How a ``DownloadService`` works.
 public struct DownloadsConfiguration: Sendable {
     /// Everything the service keeps; made if it is missing.
     public var dataDirectory: String
+    /// The same, open, if it was claimed. It is used whatever its path leads to by now.
+    public var claimedDirectory: Directory?
     /// Where part files and finished files are kept instead; made if it is missing.
     public var downloadsDirectory: String?
     /// The database of a fleet, as libpq takes it; `nil`: records are kept in the data directory.

@@ -1,4 +1,3 @@
-import CSystem
 import Glibc
 import System
 
@@ -15,7 +14,7 @@ final class DataDirectory: Sendable {
     /// What finished files and their directories are to be readable for.
     let permissions: FilePermissions
     /// The records.
-    var databasePath: String { path + "/pawl.sqlite" }
+    var databasePath: String { "\(path)/\(Self.databaseName)" }
     /// Part files.
     var incompletePath: String { downloadsPath + "/incomplete" }
     /// Finished files, and nothing else ever.
@@ -26,39 +25,53 @@ final class DataDirectory: Sendable {
     /// The directory of finished files. The same holds for it.
     var files: Directory { downloads.withLock { $0.files } }
 
+    /// The directory that these two are in.
+    var downloadsTop: Directory { downloads.withLock { $0.top } ?? top }
+
     /// The directories of files, as far as they are open.
     private struct Downloads {
         var incomplete = Directory.closed
         var files = Directory.closed
         /// The downloads directory, locked, if it is another than the data directory.
-        var top: FileDescriptor?
+        var top: Directory?
     }
 
+    /// The name of the records' file.
+    static let databaseName = "pawl.sqlite"
     /// The file in a downloads directory that tells it from a bare mount point.
     static let markerName = ".pawl"
 
-    private let descriptor: FileDescriptor
+    /// The directory itself, locked.
+    let top: Directory
+    /// Whether no other user can have put anything into it.
+    private let isClaimed: Bool
     private let downloads = Locked(Downloads())
 
     /// Makes the directory and those inside it where they are missing, readable by the owner only, and takes its lock.
     ///
     /// - Parameters:
     ///   - path: the directory.
+    ///   - claimed: the same, open, if it was claimed: the directories of files in it have to be this user's, too.
     ///   - downloadsPath: where part files and finished files are kept instead, such as on another volume. It is locked as well: no
     ///     second service gets it, whatever its records are.
     ///   - permissions: what finished files and their directories are to be readable for.
     ///   - opensDownloads: whether the directories of files are opened as well. If not, ``openDownloads()`` does it.
     /// - Throws: `StoreError.inUse`, `.unavailable`.
     init(
-        path: String, downloads downloadsPath: String? = nil, permissions: FilePermissions = FilePermissions(),
-        opensDownloads: Bool = true
+        path: String, claimed: Directory? = nil, downloads downloadsPath: String? = nil,
+        permissions: FilePermissions = FilePermissions(), opensDownloads: Bool = true
     ) throws(StoreError) {
         self.permissions = permissions
         self.path = try Self.trimmed(path)
         self.downloadsPath = try downloadsPath.map(Self.absolute) ?? self.path
-        // Whoever may read the files has to get to them.
-        try Self.makeDirectories(self.path, downloadsPath == nil ? permissions.directory : nil)
-        descriptor = try Self.locked(self.path)
+        isClaimed = claimed != nil
+        if let claimed {
+            top = try Self.lock(claimed, self.path)
+        } else {
+            // Readers of the files have to get to them.
+            try Self.makeDirectories(self.path, downloadsPath == nil ? permissions.directory : nil)
+            top = try Self.lock(Self.opened(self.path), self.path)
+        }
         if opensDownloads { try openDownloads() }
     }
 
@@ -68,13 +81,14 @@ final class DataDirectory: Sendable {
         var opened = Downloads()
         if downloadsPath != path {
             try Self.makeDirectories(downloadsPath, permissions.directory)
-            opened.top = try Self.locked(downloadsPath, besides: descriptor)
+            opened.top = try Self.lock(Self.opened(downloadsPath), downloadsPath, besides: top)
         }
-        // The directory may be somebody else's idea (a mounted volume): its mode is not ours to change, but these are ours.
-        opened.incomplete = try Self.directory(incompletePath, nil)
-        opened.files = try Self.directory(filesPath, permissions.directory)
+        let parent = opened.top ?? top
+        // The mode of the directory itself stays: it may be a mounted volume.
+        opened.incomplete = try directory("incomplete", in: parent, nil)
+        opened.files = try directory("files", in: parent, permissions.directory)
         // Their names last once the directory that they are in is on the disk.
-        try Self.flush(opened.top ?? descriptor, downloadsPath)
+        try Self.flush(parent, downloadsPath)
         downloads.withLock { [opened] in $0 = opened }
     }
 
@@ -87,7 +101,7 @@ final class DataDirectory: Sendable {
     /// - Parameter id: the identity of the marker that it must have; `nil`: it need have none.
     func isOpen(_ id: String?) -> Bool {
         guard let held = try? downloads.withLock({ $0.top })?.status().identity, let found = downloadsIdentity(),
-            (held.device, held.inode) == (found.device, found.inode)
+            held.isSameFile(as: found)
         else { return false }
         guard let id else { return true }
         guard case .marker(let marker) = findMarker() else { return false }
@@ -117,8 +131,7 @@ final class DataDirectory: Sendable {
     /// Writes the marker of the downloads directory that is open, wherever its path leads by now; it is on the disk when this returns.
     func write(_ marker: VolumeMarker) throws(FileError) {
         try describing("write", "\(downloadsPath)/\(Self.markerName)") { () throws(SystemError) in
-            guard let held = downloads.withLock({ $0.top }) else { throw SystemError(ENOENT) }
-            let top = Directory(held)
+            guard let top = downloads.withLock({ $0.top }) else { throw SystemError(ENOENT) }
             let bytes = Array(marker.text.utf8)
             // All markers are equally long, so one is written over another.
             if let status = try top.status(of: Self.markerName), status.identity.size == bytes.count {
@@ -142,43 +155,45 @@ final class DataDirectory: Sendable {
         }
     }
 
-    /// Flushes a directory. File systems that cannot have nothing more to offer.
-    private static func flush(_ directory: FileDescriptor, _ path: String) throws(StoreError) {
-        do throws(SystemError) {
-            try directory.synchronize()
-        } catch {
-            if !error.isUnsupported { throw unavailable(path, error.number) }
-        }
+    /// Flushes a directory.
+    private static func flush(_ directory: Directory, _ path: String) throws(StoreError) {
+        try naming(path) { () throws(SystemError) in try directory.synchronize() }
     }
 
     /// Bytes that the file system has, free or not; 0 if it does not tell.
-    func capacity() -> Int64 { (try? FileSystemSpace(at: path).size) ?? 0 }
+    func capacity() -> Int64 { (try? top.space().size) ?? 0 }
 
     /// Names the directory among those of a fleet: made up when it is first asked for, and kept in a file.
     func node() throws(StoreError) -> String {
-        let path = self.path + "/node"
-        do throws(SmallFile.Failure) {
-            if let kept = DownloadID(String(decoding: try SmallFile.read(path, limit: DownloadID.length), as: UTF8.self)) {
-                return kept.description
+        try Self.naming("\(path)/node") { () throws(SystemError) in
+            if let kept = try top.contents(of: "node", limit: DownloadID.length),
+                let id = DownloadID(String(decoding: kept, as: UTF8.self))
+            {
+                return id.description
             }
-        } catch {
-            guard error.isMissing else { throw .unavailable(path: path, reason: error.description) }
+            var random = SystemRandom()
+            var identifiers = DownloadIDGenerator()
+            let name = identifiers.next(now: .now(), using: &random).description
+            try top.write(Array(name.utf8), to: "node")
+            return name
         }
-        var random = SystemRandom()
-        var identifiers = DownloadIDGenerator()
-        let name = identifiers.next(now: .now(), using: &random).description
-        do throws(SmallFile.Failure) {
-            try SmallFile.write(Array(name.utf8), to: path)
-        } catch {
-            throw .unavailable(path: path, reason: error.description)
-        }
-        return name
     }
 
     /// Refuses the directory if it has a file of that name.
     func refuse(having name: String, _ reason: String) throws(StoreError) {
-        var status = stat()
-        if unsafe stat(path + "/" + name, &status) == 0 { throw .unavailable(path: path, reason: reason) }
+        if (try? top.status(of: name)) != nil { throw .unavailable(path: path, reason: reason) }
+    }
+
+    /// A line for each directory in which other users could exchange files, unless it was claimed. Volumes of containers are often made
+    /// so, and the operator named them: they are used all the same.
+    var warnings: [String] {
+        let claimed = isClaimed ? [] : [(top, path)]
+        let apart = downloads.withLock { $0.top }.map { [($0, downloadsPath)] } ?? []
+        return (claimed + apart).compactMap { directory, path in
+            guard let status = try? directory.status() else { return nil }
+            if !status.isOwn { return "\(path) belongs to another user (\(status.owner)), who could exchange its files" }
+            return status.permissions & 0o002 == 0 ? nil : "other users may write to \(path), and could exchange its files"
+        }
     }
 
     deinit {
@@ -188,27 +203,33 @@ final class DataDirectory: Sendable {
 
     /// Lets another instance have the directory although this value still lives.
     func release() {
-        _ = pawl_unlock(descriptor.number)
-        if let top = downloads.withLock({ $0.top }) { _ = pawl_unlock(top.number) }
+        top.unlock()
+        downloads.withLock { $0.top }?.unlock()
     }
 
     /// Creates the record file readable by the owner only, since it holds request headers with secrets: left to itself,
     /// SQLite would follow the umask. Its companion files copy the mode.
     func prepareDatabaseFile() throws(StoreError) {
-        let file = unsafe pawl_open(databasePath, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw Self.unavailable(databasePath) }
-        defer { close(file) }
-        guard fchmod(file, 0o600) == 0 else { throw Self.unavailable(databasePath) }
-        try Self.flush(descriptor, databasePath)
-        // Room that an earlier run has left behind the file's end is for the companion files now: see `RecordReserve`.
-        var status = stat()
-        if unsafe fstat(file, &status) == 0, Int64(status.st_blocks) * 512 > Int64(status.st_size) {
-            _ = ftruncate(file, status.st_size)
+        try Self.naming(databasePath) { () throws(SystemError) in
+            let file = try top.open(Self.databaseName, .keeping)
+            try file.setPermissions(0o600)
+            try top.synchronize()
+            // Room that an earlier run has left behind the file's end is for the companion files now: see `RecordReserve`.
+            let status = try file.status()
+            if status.allocated > status.identity.size { try? file.truncate(to: status.identity.size) }
         }
     }
+
+    /// Opens the records, whose file has to be there.
+    func openDatabase() throws -> SQLiteConnection { try SQLiteConnection(Self.databaseName, in: top) }
 }
 
 extension DataDirectory {
+    /// Says of a failed system call which path it was about.
+    private static func naming<Value>(_ path: String, _ body: () throws(SystemError) -> Value) throws(StoreError) -> Value {
+        do throws(SystemError) { return try body() } catch { throw unavailable(path, error.number) }
+    }
+
     private static func unavailable(_ path: String, _ error: Int32 = errno) -> StoreError {
         .unavailable(path: path, reason: SystemError(error).description)
     }
@@ -233,22 +254,21 @@ extension DataDirectory {
         return "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }
 
-    /// Opens a directory and takes its lock.
-    /// - Parameter held: another that is locked already; if that is the same one, its lock is enough.
-    private static func locked(_ path: String, besides held: FileDescriptor? = nil) throws(StoreError) -> FileDescriptor {
-        let descriptor = FileDescriptor(owning: unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0))
-        guard descriptor.number >= 0 else { throw unavailable(path) }
-        if let held = try? held?.status().identity, let found = try? descriptor.status().identity,
-            (held.device, held.inode) == (found.device, found.inode)
-        {
-            return descriptor
+    private static func opened(_ path: String) throws(StoreError) -> Directory {
+        try naming(path) { () throws(SystemError) in try Directory(opening: path) }
+    }
+
+    /// Takes the lock of a directory.
+    /// - Parameter held: another directory that is locked already; if both are the same one, its lock is enough.
+    private static func lock(
+        _ directory: Directory, _ path: String, besides held: Directory? = nil
+    ) throws(StoreError) -> Directory {
+        if let held = try? held?.status().identity, let found = try? directory.status().identity, held.isSameFile(as: found) {
+            return directory
         }
-        guard pawl_lock_exclusive(descriptor.number) == 0 else {
-            let error = errno
-            if error == EWOULDBLOCK { throw .inUse(path: path) }
-            throw unavailable(path, error)
-        }
-        return descriptor
+        let isLocked = try naming(path) { () throws(SystemError) in try directory.lock() }
+        guard isLocked else { throw .inUse(path: path) }
+        return directory
     }
 
     /// Makes the directory and whatever leads to it.
@@ -261,30 +281,32 @@ extension DataDirectory {
         }
         let parent = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         if parent != ".", parent != "/" { try makeDirectories(parent, permissions) }
-        try makeDirectory(path)
-        if let permissions { try set(permissions, of: path) }
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw unavailable(path) }
+        if let permissions { try set(permissions, of: opened(path), path) }
         // The new name lasts once the directory that holds it is written.
-        let holder = unsafe pawl_open(parent, O_RDONLY | O_DIRECTORY, 0)
-        guard holder >= 0 else { return }
-        _ = fsync(holder)
-        close(holder)
+        try? Directory(opening: parent).synchronize()
     }
 
-    private static func directory(_ path: String, _ permissions: UInt32?) throws(StoreError) -> Directory {
-        try makeDirectory(path)
-        if let permissions { try set(permissions, of: path) }
-        do throws(SystemError) { return try Directory(opening: path) } catch { throw unavailable(path, error.number) }
+    /// Opens a directory in a directory of files. It is made if it is missing.
+    private func directory(_ name: String, in parent: Directory, _ permissions: UInt32?) throws(StoreError) -> Directory {
+        let path = "\(downloadsPath)/\(name)"
+        let directory = try Self.naming(path) { () throws(SystemError) in
+            try parent.makeDirectory(name)
+            return try parent.openDirectory(name)
+        }
+        // Another user may have put it there before the directory around it was closed to others.
+        if isClaimed, downloadsPath == self.path, let status = try? directory.status(), !status.isOwn {
+            throw .unavailable(path: path, reason: "it belongs to another user (\(status.owner))")
+        }
+        if let permissions { try Self.set(permissions, of: directory, path) }
+        return directory
     }
 
-    private static func set(_ permissions: UInt32, of path: String) throws(StoreError) {
+    private static func set(_ permissions: UInt32, of directory: Directory, _ path: String) throws(StoreError) {
         do throws(SystemError) {
-            try Directory(opening: path).setPermissions(permissions)
+            try directory.setPermissions(permissions)
         } catch {
             throw .unavailable(path: path, reason: "\(error): --directory-mode asks for another mode than it has")
         }
-    }
-
-    private static func makeDirectory(_ path: String) throws(StoreError) {
-        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw unavailable(path) }
     }
 }

@@ -1,5 +1,6 @@
 internal import CSystem
 internal import Glibc
+internal import System
 
 /// Room on the disk that only the records can take: on a disk that downloads have filled, what makes room again (a removal, a
 /// cancellation) has to be recorded first.
@@ -30,13 +31,14 @@ final class RecordReserve {
 
     /// Opens the files, which are there once a connection has read from the record file.
     /// - Parameters:
-    ///   - path: the record file, whose log is there too.
+    ///   - name: the record file, whose log is there too.
+    ///   - directory: the directory that both are in.
     ///   - capacity: bytes that the file system has; 0 or less where it has no size.
-    init(path: String, capacity: Int64) {
+    init(_ name: String, in directory: Directory, capacity: Int64) {
         size = Self.size(capacity: capacity)
-        file = File(path)
-        log = File(path + "-wal")
-        index = File(path + "-shm")
+        file = File(name, directory)
+        log = File(name + "-wal", directory)
+        index = File(name + "-shm", directory)
     }
 
     /// Bytes to reserve for each of file and log on a file system of this capacity.
@@ -91,25 +93,20 @@ extension RecordReserve {
         struct Extent: Equatable {
             /// Bytes up to its end.
             let size: Int64
-            /// Blocks that it takes, those behind its end included.
-            let blocks: Int64
+            /// Bytes of its blocks, those behind its end included.
+            let allocated: Int64
         }
 
-        private let descriptor: Int32
+        private let descriptor: FileDescriptor
 
-        init?(_ path: String) {
-            descriptor = unsafe pawl_open(path, O_RDWR | O_NOFOLLOW, 0)
-            if descriptor < 0 { return nil }
-        }
-
-        deinit {
-            close(descriptor)
+        init?(_ name: String, _ directory: Directory) {
+            guard let opened = try? directory.open(name, .writing) else { return nil }
+            descriptor = opened
         }
 
         func extent() -> Extent? {
-            var status = stat()
-            guard unsafe fstat(descriptor, &status) == 0 else { return nil }
-            return Extent(size: Int64(status.st_size), blocks: Int64(status.st_blocks))
+            guard let status = try? descriptor.status() else { return nil }
+            return Extent(size: status.identity.size, allocated: status.allocated)
         }
 
         /// Reserves in steps, so that what there is room for is had.
@@ -118,7 +115,7 @@ extension RecordReserve {
             var done: Int64 = 0
             while done < count {
                 let step = min(count - done, max(count / 8, 64 << 10))
-                if pawl_reserve_beyond(descriptor, offset + done, step) == 0 {
+                if pawl_reserve_beyond(descriptor.number, offset + done, step) == 0 {
                     done += step
                 } else if errno != EINTR {
                     return errno

@@ -1,17 +1,33 @@
 import CSQLite
 import Glibc
+import System
 
 /// One connection to a SQLite database. It belongs to one thread at a time: there is no lock inside.
 @safe final class SQLiteConnection {
     fileprivate let handle: OpaquePointer
+    /// SQLite's path leads through its descriptor.
+    private let directory: Directory?
+
+    /// Opens a database file of an open directory, and its log there, wherever the directory's path leads by now.
+    convenience init(_ name: String, in directory: Directory) throws {
+        let path = try directory.descriptorPath(of: name)
+        try unsafe self.init(path, creates: false, pawl_sqlite_unresolved(), directory)
+    }
 
     /// Opens the database file.
     /// - Parameter creates: whether it is created if it is not there.
-    init(path: String, creates: Bool = true) throws(SQLiteError) {
+    convenience init(path: String, creates: Bool = true) throws(SQLiteError) {
+        try unsafe self.init(path, creates: creates, nil, nil)
+    }
+
+    private init(
+        _ path: String, creates: Bool, _ vfs: UnsafePointer<CChar>?, _ directory: Directory?
+    ) throws(SQLiteError) {
+        self.directory = directory
         var handle: OpaquePointer?
         var flags = Int32(PAWL_SQLITE_OPEN_READWRITE | PAWL_SQLITE_OPEN_NOMUTEX)
         if creates { flags |= Int32(PAWL_SQLITE_OPEN_CREATE) }
-        let code = unsafe sqlite3_open_v2(path, &handle, flags, nil)
+        let code = unsafe sqlite3_open_v2(path, &handle, flags, vfs)
         guard let opened = unsafe handle else {
             throw SQLiteError(code: code, message: "out of memory")
         }

@@ -11,11 +11,10 @@ final class SQLiteRecordWriter: RecordWriter {
     /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, and what SQLite has to say.
     init(_ directory: DataDirectory, maximumPages: Int? = nil) throws(StoreError) {
         try directory.prepareDatabaseFile()
-        let path = directory.databasePath
         let capacity = directory.capacity()
         writer = try StoreError.translating {
-            let connection = try SQLiteConnection(path: path)
-            try StoreSchema.prepare(connection, path: path)
+            let connection = try directory.openDatabase()
+            try StoreSchema.prepare(connection, path: directory.databasePath, in: directory.top)
             if let maximumPages { _ = try connection.number("PRAGMA max_page_count = \(maximumPages)") }
             try connection.execute("PRAGMA wal_autocheckpoint = \(RecordReserve.checkpointPages(capacity: capacity))")
             // A service that stops does not wait for another program. The committer tries again.
@@ -23,7 +22,7 @@ final class SQLiteRecordWriter: RecordWriter {
             return try StoreWriter(connection)
         }
         // Not before the connection has made the log; and nothing may fail from here on, for the reserve has to go last.
-        reserve = RecordReserve(path: path, capacity: capacity)
+        reserve = RecordReserve(DataDirectory.databaseName, in: directory.top, capacity: capacity)
         self.directory = directory
     }
 

@@ -1,3 +1,5 @@
+internal import System
+
 /// The shape of the record file, and how older files come to it.
 ///
 /// `user_version` is the number of migrations a file has been through; `application_id` tells the file is ours. A migration
@@ -11,9 +13,12 @@ enum StoreSchema {
 
     /// Brings the database to this release's shape.
     ///
+    /// - Parameters:
+    ///   - path: the database's file.
+    ///   - directory: the directory that it is in; `nil`: the one that its path leads to.
     /// - Throws: `StoreError.foreign`, `.newerSchema`, and what SQLite has to say.
     static func prepare(
-        _ connection: SQLiteConnection, path: String, migrations: [[String]] = migrations
+        _ connection: SQLiteConnection, path: String, in directory: Directory? = nil, migrations: [[String]] = migrations
     ) throws(StoreError) {
         try StoreError.translating {
             let owner = try connection.number("PRAGMA application_id")
@@ -26,7 +31,11 @@ enum StoreSchema {
                 throw StoreError.newerSchema(path: path, found: found, supported: migrations.count)
             }
             // What a downgrade needs, and whoever finds fault with what becomes of it.
-            if found > 0, found < migrations.count { try RecordBackup.copy(path, to: "\(path).v\(found)") }
+            if found > 0, found < migrations.count {
+                let (folder, name) = SmallFile.parts(of: path)
+                let directory = try directory ?? Directory(opening: folder)
+                try RecordBackup.copy(name, of: directory, at: folder, to: "\(name).v\(found)", in: directory, at: folder)
+            }
             try configure(connection)
             for version in max(found, 0)..<migrations.count {
                 try connection.transaction { () throws(SQLiteError) in

@@ -4,6 +4,7 @@ import HTTPCore
 import JSON
 import PawlConfiguration
 import Synchronization
+import System
 import Terminal
 import TestSupport
 import Testing
@@ -56,9 +57,7 @@ struct GetSessionTests {
     }
 
     private func session(_ invocation: Invocation, _ urls: [HTTPURL]) async throws -> GetSession {
-        let place = GetSession.Place(invocation)
-        #expect(try place.make() == nil)
-        return try await GetSession(invocation, urls: urls, in: place)
+        try await GetSession(invocation, urls: urls, in: GetSession.Place(invocation))
     }
 
     @Test("a hidden directory that other users may write to is refused, and nothing is fetched")
@@ -67,10 +66,84 @@ struct GetSessionTests {
         let work = directory.path + "/.pawl-get"
         try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: work)
-        #expect(try GetSession.Place(invocation).make()?.contains("chmod go-w") == true)
+        let error = #expect(throws: ClaimError.self) { try GetSession.Place(invocation) }
+        #expect(error?.isRefusal == true)
+        #expect(error?.description.contains("chmod go-w") == true)
         #expect(await GetCommand.run(invocation) == 2)
         #expect(try FileManager.default.contentsOfDirectory(atPath: work).isEmpty)
         #expect(try names == [".pawl-get"])
+    }
+
+    @Test(
+        "an exchange of both directories while it runs changes nothing: the file, its mode and the clean-up are those of the open ones"
+    )
+    func exchangedDirectories() async throws {
+        let files = FileManager.default
+        let (target, elsewhere) = (directory.path + "/target", directory.path + "/elsewhere")
+        let url = base + "/entity?size=1000&seed=1"
+        let invocation = try CommandLineParser.parse(["get", "-d", target, url], environment: [:])
+        let place = try GetSession.Place(invocation)
+        // As another user would prepare them: the directory that files go to, and the hidden one in it.
+        let moved = directory.path + "/moved"
+        try files.moveItem(atPath: target, toPath: moved)
+        try files.createDirectory(atPath: target + "/.pawl-get/files", withIntermediateDirectories: true)
+        try files.moveItem(atPath: moved + "/.pawl-get", toPath: moved + "/taken")
+        try files.createDirectory(atPath: moved + "/.pawl-get/files", withIntermediateDirectories: true)
+        try files.createDirectory(atPath: elsewhere, withIntermediateDirectories: false)
+        let key = elsewhere + "/key"
+        try SmallFile.write(Array("secret".utf8), to: key)
+        for parent in [target, moved] {
+            try files.createSymbolicLink(atPath: parent + "/.pawl-get/files/entity", withDestinationPath: key)
+        }
+        let session = try await GetSession(invocation, urls: urls(of: invocation), in: place)
+        let (ticks, tick) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        var display = ProgressDisplay(mode: .lines, size: { TerminalDevice.Size(columns: 100, rows: 24) }, write: { _ in })
+        let isComplete = await session.run(
+            ticks: ticks, wake: { tick.yield() }, interval: .milliseconds(20), interruption: Interruption(), display: &display)
+        await session.end()
+        #expect(isComplete)
+        #expect(
+            files.contents(atPath: moved + "/entity").map(Array.init)
+                == DemoUpstream.content(of: "/entity?size=1000&seed=1")?.bytes)
+        #expect(try files.contentsOfDirectory(atPath: moved).sorted() == [".pawl-get", "entity", "taken"])
+        #expect(try files.contentsOfDirectory(atPath: moved + "/taken").isEmpty)
+        #expect(try files.contentsOfDirectory(atPath: target) == [".pawl-get"])
+        for parent in [target, moved] {
+            #expect(try files.contentsOfDirectory(atPath: parent + "/.pawl-get") == ["files"])
+        }
+        #expect(try SmallFile.read(key) == Array("secret".utf8))
+        #expect(try files.attributesOfItem(atPath: key)[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("links with the file's name are not followed: one is replaced by the user's choice, another is passed over")
+    func linksInTheWay() async throws {
+        let files = FileManager.default
+        let key = directory.path + "/key"
+        try SmallFile.write(Array("secret".utf8), to: key)
+        for name in ["mine.bin", "entity"] {
+            try files.createSymbolicLink(atPath: directory.path + "/" + name, withDestinationPath: key)
+        }
+        #expect(try await get([base + "/entity?size=10&seed=1", "-o", "mine.bin"]).isComplete)
+        #expect(try await get([base + "/entity?size=10&seed=2"]).isComplete)
+        #expect(try files.attributesOfItem(atPath: directory.path + "/mine.bin")[.type] as? FileAttributeType == .typeRegular)
+        #expect(contents("mine.bin") == DemoUpstream.content(of: "/entity?size=10&seed=1")?.bytes)
+        #expect(contents("entity (2)") == DemoUpstream.content(of: "/entity?size=10&seed=2")?.bytes)
+        #expect(contents("key") == Array("secret".utf8))
+        #expect(try files.attributesOfItem(atPath: key)[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test("a link in place of a file that an interrupted run has saved does not count as that file")
+    func linkInsteadOfSaved() async throws {
+        let small = base + "/entity?size=1000&seed=6"
+        let slow = base + "/entity?size=10000&seed=7&fault=stall@5000;times=1"
+        #expect(try await !get([small, slow]) { $0.contains("saved ") }.isComplete)
+        let saved = try #require(try names.first { $0 != ".pawl-get" })
+        let other = directory.path + "/other"
+        try Data(count: 1000).write(to: URL(filePath: other))
+        try FileManager.default.removeItem(atPath: directory.path + "/" + saved)
+        try FileManager.default.createSymbolicLink(atPath: directory.path + "/" + saved, withDestinationPath: other)
+        #expect(try await get([small, slow]).isComplete)
+        #expect(upstream.requests.count { $0.target.contains("seed=6") } == 2)
     }
 
     @Test(

@@ -1,4 +1,5 @@
 import Foundation
+import System
 import TestSupport
 import Testing
 
@@ -83,6 +84,84 @@ struct DataDirectoryTests {
         let apart = try DataDirectory(path: temporary.path + "/b", downloads: temporary.path + "/c", permissions: permissions)
         #expect(try mode(temporary.path + "/b") == 0o700)
         #expect(try [temporary.path + "/c", apart.filesPath].map(mode) == [0o750, 0o750])
+    }
+
+    @Test("a claimed directory is used wherever its path leads: records, their log, journal and files")
+    func claimed() throws {
+        let files = FileManager.default
+        let (path, taken) = (temporary.path + "/data", temporary.path + "/taken")
+        let claimed = try Directory(reaching: temporary.path).claimDirectory("data", at: path)
+        try files.moveItem(atPath: path, toPath: taken)
+        try files.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let directory = try DataDirectory(path: path, claimed: claimed)
+        let writer = try SQLiteRecordWriter(directory)
+        try writer.commit([.set(name: "a", value: "b")], isRepeated: false)
+        _ = try TransferJournal(in: directory.top)
+        #expect(
+            try files.contentsOfDirectory(atPath: taken).sorted() == [
+                "files", "in-transfer", "incomplete", "pawl.sqlite", "pawl.sqlite-shm", "pawl.sqlite-wal",
+            ])
+        #expect(throws: StoreError.inUse(path: taken)) { try DataDirectory(path: taken) }
+        writer.close()
+        #expect(try files.contentsOfDirectory(atPath: taken).sorted() == ["files", "in-transfer", "incomplete", "pawl.sqlite"])
+        #expect(try files.contentsOfDirectory(atPath: path).isEmpty)
+        #expect(try SQLiteRecordWriter(DataDirectory(path: taken)).load().settings["a"] == "b")
+    }
+
+    @Test("links in a data directory are not followed", arguments: ["files", "incomplete", "pawl.sqlite", "in-transfer", "node"])
+    func links(name: String) throws {
+        let elsewhere = temporary.path + "/elsewhere"
+        let path = temporary.path + "/data"
+        try FileManager.default.createDirectory(atPath: elsewhere, withIntermediateDirectories: false)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: "\(path)/\(name)", withDestinationPath: "\(elsewhere)/\(name)")
+        if name == "files" || name == "incomplete" {
+            try FileManager.default.createDirectory(atPath: "\(elsewhere)/\(name)", withIntermediateDirectories: false)
+            #expect(throws: StoreError.self) { try DataDirectory(path: path) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: "\(elsewhere)/\(name)").isEmpty)
+        } else {
+            let directory = try DataDirectory(path: path)
+            #expect(throws: (any Error).self) {
+                switch name {
+                case "node": _ = try directory.node()
+                case "in-transfer": _ = try TransferJournal(in: directory.top)
+                default: _ = try SQLiteRecordWriter(directory)
+                }
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere).isEmpty)
+        }
+    }
+
+    @Test("in a claimed directory, the directories of files have to be this user's", .enabled(if: geteuid() == 0))
+    func foreignFiles() throws {
+        let path = temporary.path + "/data"
+        let claimed = try Directory(reaching: temporary.path).claimDirectory("data", at: path)
+        try claimed.makeDirectory("files")
+        try #require(unsafe chown(path + "/files", 1234, 1234) == 0)
+        let reason = "it belongs to another user (1234)"
+        #expect(throws: StoreError.unavailable(path: path + "/files", reason: reason)) {
+            try DataDirectory(path: path, claimed: claimed)
+        }
+        claimed.unlock()
+        // The operator's volume may be anybody's.
+        _ = try DataDirectory(path: path)
+    }
+
+    @Test("a directory that the operator names is used although others may write to it, with a warning if all may")
+    func warnings() throws {
+        let (path, volume) = (temporary.path + "/data", temporary.path + "/volume")
+        for (mode, count) in [(0o700, 0), (0o2770, 0), (0o777, 1), (0o1777, 1)] {
+            for path in [path, volume] {
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            }
+            let directory = try DataDirectory(path: path, downloads: volume)
+            #expect(directory.warnings.count == 2 * count)
+            #expect(directory.warnings.allSatisfy { $0.contains("other users may write to") })
+        }
+        guard geteuid() == 0 else { return }
+        try #require(unsafe chown(volume, 1234, 1234) == 0)
+        #expect(try DataDirectory(path: path, downloads: volume).warnings.count { $0.contains("another user (1234)") } == 1)
     }
 
     @Test("what cannot be a directory is reported with its reason")

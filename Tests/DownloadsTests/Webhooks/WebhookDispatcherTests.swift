@@ -118,7 +118,7 @@ struct WebhookDispatcherTests {
         let message = delivery(1, to: "dead.example")
         try await store.write([.keepDelivery(message)])
         for _ in 0..<CrashSuspicion.limit {
-            let journal = try TransferJournal(path: path)
+            let journal = try TransferJournal(in: Directory(opening: directory.path))
             journal.clear()
             let receivers = Receivers()
             let dispatcher = WebhookDispatcher(
@@ -132,7 +132,8 @@ struct WebhookDispatcherTests {
         }
         let receivers = Receivers()
         let dispatcher = WebhookDispatcher(
-            sender: receivers, store: store, policy: WebhookPolicy(), journal: try TransferJournal(path: path), log: { _ in })
+            sender: receivers, store: store, policy: WebhookPolicy(),
+            journal: try TransferJournal(in: Directory(opening: directory.path)), log: { _ in })
         await dispatcher.start()
         if isMarked {
             try await until { try scene.deliveriesAfterCrash().isEmpty }

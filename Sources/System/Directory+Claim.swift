@@ -1,0 +1,82 @@
+internal import CSystem
+internal import Glibc
+
+/// A failure to claim a directory.
+public struct ClaimError: Error, Sendable, CustomStringConvertible {
+    /// One sentence that names the directory.
+    public let description: String
+    /// Whether other users could exchange the files in the directory. If not, the system cannot open it.
+    public let isRefusal: Bool
+
+    /// Takes the sentence.
+    public init(_ description: String, isRefusal: Bool = false) {
+        self.description = description
+        self.isRefusal = isRefusal
+    }
+}
+
+extension Directory {
+    /// Opens the directory that has the one to be claimed.
+    public convenience init(claimingIn path: String) throws(ClaimError) {
+        do throws(SystemError) {
+            try self.init(reaching: path)
+        } catch {
+            throw ClaimError("cannot use \(path): \(error)")
+        }
+    }
+
+    /// Opens a directory in this one that no other user can write to: other users could exchange the files in it.
+    ///
+    /// A link is followed if it belongs to this user or to root. The checks are on open descriptors, so it does not matter what gets the
+    /// name meanwhile.
+    /// - Parameters:
+    ///   - name: the directory's name.
+    ///   - path: the directory's path, for messages.
+    ///   - makes: whether a missing directory is made, for its owner alone.
+    public func claimDirectory(_ name: String, at path: String, makes: Bool = true) throws(ClaimError) -> Directory {
+        do {
+            let isNew = makes ? try makeDirectory(name) : false
+            var entry = try hold(name)
+            try Self.checkOwner(entry, path)
+            if let target = Self.target(of: entry) {
+                entry = try openDirectory(at: target, from: descriptor)
+                try Self.checkOwner(entry, path)
+            }
+            let status = try entry.status()
+            guard status.kind == .directory else { throw ClaimError("\(path) is no directory", isRefusal: true) }
+            // On a file system without permissions, the mode of a new directory is the operator's choice.
+            guard isNew || status.permissions & 0o022 == 0 else {
+                throw ClaimError(
+                    "other users may write to \(path), and could exchange its files; chmod go-w \(path) forbids it",
+                    isRefusal: true)
+            }
+            return Directory(try openDirectory(at: ".", from: entry))
+        } catch let error as ClaimError {
+            throw error
+        } catch {
+            throw ClaimError("cannot use \(path): \(error)")
+        }
+    }
+
+    private static func checkOwner(_ entry: FileDescriptor, _ path: String) throws {
+        let status = try entry.status()
+        guard !status.isOwn else { return }
+        throw ClaimError(
+            "\(path) belongs to another user (\(status.owner)), who could exchange its files; use a directory of your own",
+            isRefusal: true)
+    }
+
+    /// Opens the directory of a path. Links are followed.
+    private func openDirectory(at path: String, from start: FileDescriptor) throws(SystemError) -> FileDescriptor {
+        let number = start.number
+        return FileDescriptor(
+            owning: try SystemError.retrying { unsafe pawl_open_at(number, path, O_RDONLY | O_DIRECTORY, 0) })
+    }
+
+    /// The path that a symbolic link holds; `nil` for everything else.
+    private static func target(of entry: FileDescriptor) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlinkat(entry.number, "", &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+    }
+}
