@@ -12,6 +12,7 @@ import traceback
 import tests_get
 import tests_program
 import tests_service
+import tests_strangers
 from service import SHELF, Service
 from terminal import Terminal
 
@@ -50,7 +51,7 @@ def main():
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
     os.makedirs(options.screens, exist_ok=True)
-    tests = [test for module in (tests_get, tests_service, tests_program) for test in module.TESTS]
+    tests = [test for module in (tests_get, tests_service, tests_program, tests_strangers) for test in module.TESTS]
     tests = [test for test in tests if not options.words or any(word in test.__name__ for word in options.words)]
     failures, begun = 0, time.monotonic()
     service = Service()
