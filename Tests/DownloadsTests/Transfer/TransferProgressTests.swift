@@ -57,13 +57,16 @@ struct TransferProgressTests {
             let after = try #require(fixture.service.index.download(made.id))
             // A transfer that broke off has no connections until it is retried.
             guard before.state == .downloading, after.state == .downloading, before.attempts == after.attempts else { continue }
-            asked += 1
             let count = details.coverage.reduce(0) { $0 + $1.upperBound - $1.lowerBound }
+            // On a busy machine all bytes may be there first. Connections are closed then, and the file is verified.
+            if count == 300_000_000 { break }
+            asked += 1
             try #require(count >= before.bytesReceived && count >= most)
             try #require(!details.connections.isEmpty)
             try #require(!before.receivedRanges.isEmpty)
             most = count
         }
+        #expect(asked > 0)
         _ = try await fixture.service.perform(.cancel, on: made.id)
         await fixture.service.shutdown()
     }
