@@ -28,8 +28,11 @@ import Testing
     }
 
     @Test(
-        "the podcast is found among podcasts, by its name, its artist's or an episode's, and not among songs",
+        "the podcast is found among podcasts, by its name, its artist's or an episode's, and not among songs, but for its kind",
         arguments: [
+            ("term=podcast", 1), ("term=podcast&media=podcast", 1), ("term=podcast&media=podcast&entity=podcastEpisode", 12),
+            ("term=podcast&media=music", 0), ("term=podcast&entity=album", 0), ("term=pod", 0), ("term=slack+podcast", 1),
+            ("term=prelude+podcast", 0),
             ("term=slack+water&media=podcast", 1), ("term=tidewater&media=podcast&entity=podcast", 1),
             ("term=slack+water", 0), ("term=prelude&media=podcast", 0), ("term=foghorns&entity=podcastEpisode&media=podcast", 1),
             ("term=slack&media=podcast&entity=podcastEpisode", 12),

@@ -12,6 +12,8 @@ struct CatalogueQuery: Sendable {
     private(set) var limit = 50
     private(set) var offset = 0
     private(set) var allowsExplicit = true
+    /// Whether music alone is wanted.
+    private(set) var isMusic = false
 
     /// A refusal as the real service words it; the names are its own, which differ from those of the parameters.
     struct Invalid: Error, Equatable {
@@ -27,6 +29,7 @@ struct CatalogueQuery: Sendable {
             switch item.name {
             case "term": words = TrackWords.words(item.value)
             case "media":
+                isMusic = item.value == "music"
                 if item.value == "podcast" {
                     // The entity may have come before.
                     if result == .song { result = .podcast }
@@ -120,7 +123,10 @@ extension Catalogue {
         case .song:
             let found = matching(query.field.map { [$0] } ?? [.track, .artist, .album])
             let isNamed = found.map { $0.words.match(query.words, in: [.track]) }
-            items = [true, false].flatMap { named in zip(found, isNamed).filter { $0.1 == named }.map { .track($0.0) } }
+            let isPodcastWanted = !query.isMusic && query.words.contains(Podcast.kind) && Podcast.shared.isFound(by: query)
+            items =
+                (isPodcastWanted ? [.podcast] : [])
+                + [true, false].flatMap { named in zip(found, isNamed).filter { $0.1 == named }.map { .track($0.0) } }
         case .album:
             // By the album's and its artist's names only: "prelude" finds albums called so, not all that have one.
             let found = Set(matching(query.field.map { [$0] } ?? [.album, .artist]).map(\.album.id))

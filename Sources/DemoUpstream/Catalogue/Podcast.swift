@@ -10,6 +10,8 @@ struct Podcast: Sendable {
     }
 
     static let id: Int64 = 5_000_910_100
+    /// The word for what it is: a search for that finds it, as a search for its name does.
+    static let kind = "podcast"
     let name = "Slack Water"
     /// One of the catalogue's artists.
     let artistID: Int64 = 5_000_710_000
@@ -38,7 +40,7 @@ struct Podcast: Sendable {
 
     /// Whether a query has no words but those of the podcast, or of one of its episodes.
     func isFound(by query: CatalogueQuery, episode: Episode? = nil) -> Bool {
-        let itsWords = [episode?.name ?? "", name, artist].flatMap(TrackWords.words)
+        let itsWords = [episode?.name ?? "", name, artist, Self.kind].flatMap(TrackWords.words)
         return (query.allowsExplicit || episode?.isExplicit != true)
             && query.words.allSatisfy { word in itsWords.contains { $0.hasPrefix(word) } }
     }

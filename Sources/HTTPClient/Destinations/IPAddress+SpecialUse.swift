@@ -73,23 +73,24 @@ extension IPAddress {
         }
     }
 
-    private struct Use: Sendable {
+    /// A block of addresses, and what they are reserved for.
+    struct Use: Sendable {
         let block: AddressBlock
         let use: String
 
-        init(_ base: UInt32, _ length: Int, _ use: String) {
+        fileprivate init(_ base: UInt32, _ length: Int, _ use: String) {
             block = AddressBlock(base: .v4(base), length: length)
             self.use = use
         }
 
         /// One IPv6 address.
-        init(high: UInt64, low: UInt64, _ use: String) {
+        fileprivate init(high: UInt64, low: UInt64, _ use: String) {
             block = AddressBlock(base: .v6(UInt128(high) << 64 | UInt128(low)), length: 128)
             self.use = use
         }
 
         /// `prefix` holds the first 64 bits: no block here is longer.
-        init(prefix: UInt64, _ length: Int, _ use: String) {
+        fileprivate init(prefix: UInt64, _ length: Int, _ use: String) {
             block = AddressBlock(base: .v6(UInt128(prefix) << 64), length: length)
             self.use = use
         }
@@ -97,7 +98,7 @@ extension IPAddress {
 
     // Services that clouds offer to the machines in them, at addresses that mean something else, or nothing, elsewhere. Most are in a
     // block below as well, and are named here so that a refusal says what it is about; Azure's and IBM's are in none.
-    private static let cloudHosts: [Use] = [
+    static let cloudHosts: [Use] = [
         // Amazon, Google, Microsoft, Oracle, DigitalOcean, Hetzner, OpenStack and others: metadata, credentials among it.
         // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
         Use(0xa9fe_a9fe, 32, "metadata service of clouds"),
