@@ -92,7 +92,7 @@ extension DownloadService {
         /// Somebody has waited long enough for an answer.
         case answer(DownloadMachine.Waiter)
         /// A request has waited long enough for a result.
-        case expiry(DownloadMachine.Waiter)
+        case waitLimit
         /// A minute has begun: another limit may hold.
         case speedSchedule
     }
@@ -761,7 +761,7 @@ extension DownloadService {
             switch key {
             case .machine(let id, let timer): send(.timer(timer), to: id)
             case .answer(let waiter): answer(waiter, .failure(.unconfirmed))
-            case .expiry(let number): expire(number)
+            case .waitLimit: endWaits(now: now)
             case .speedSchedule: limitSpeed()
             }
         }

@@ -112,7 +112,7 @@ public actor DownloadService {
     /// another, they would wait without an end.
     private typealias Follower = @Sendable (DownloadError?) -> Void
     /// Ends waits whose time is over.
-    private var expirations: [DownloadMachine.Waiter: @Sendable () -> Void] = [:]
+    private var waitLimits = WaitLimits()
 
     /// What those are told who wait for somebody that fails so: nothing of theirs has been done.
     private static func passedOn(_ error: DownloadError?) -> DownloadError? {
@@ -865,18 +865,18 @@ extension DownloadService {
         let number = lastWaiter
         let value: Value? = await withCheckedContinuation { continuation in
             let waiter = Locked<CheckedContinuation<Value?, Never>?>(continuation)
-            expirations[number] = { waiter.withLock { $0.take() }?.resume(returning: nil) }
-            setTimer(.expiry(number), at: deadline)
+            let isFirst = waitLimits.add(number, by: deadline) { waiter.withLock { $0.take() }?.resume(returning: nil) }
+            if isFirst { setTimer(.waitLimit, at: deadline) }
             begin { value in waiter.withLock { $0.take() }?.resume(returning: value) }
         }
-        expirations[number] = nil
-        timers.remove(.expiry(number))
+        waitLimits.remove(number)
         return value
     }
 
-    /// Ends a wait whose time is over.
-    func expire(_ number: DownloadMachine.Waiter) {
-        expirations.removeValue(forKey: number)?()
+    /// Ends the waits whose time is over.
+    func endWaits(now: ContinuousClock.Instant) {
+        for end in waitLimits.takeExpired(now: now) { end() }
+        if let next = waitLimits.next { setTimer(.waitLimit, at: next) }
     }
 
     /// Waits for another request.
