@@ -23,10 +23,11 @@ final class DownloadPublisher: Sendable {
     }
 
     /// For a replica of a fleet.
-    init(_ fleet: FleetContents) {
+    /// - Parameter pull: asks the feed for its newest changes; must not block.
+    init(_ fleet: FleetContents, pull: @escaping @Sendable () -> Void = {}) {
         let base = EventID(epoch: fleet.epoch, sequence: fleet.base)
         index = SnapshotIndex(epoch: fleet.epoch, removals: RemovalHistory(knownSince: base))
-        hub = EventHub(epoch: fleet.epoch, saved: EventID(epoch: fleet.epoch, sequence: fleet.newest), index: index)
+        hub = EventHub(epoch: fleet.epoch, saved: EventID(epoch: fleet.epoch, sequence: fleet.newest), index: index, pull: pull)
         isFollowing = true
     }
 

@@ -16,6 +16,8 @@ public final class EventHub: Sendable {
         private var ofOne: [DownloadID: [UInt64: Wake]] = [:]
         /// Those of all, in an array that is made once for many changes.
         private var gathered: [Wake]?
+        /// Readers that were sent an event by another replica which has not arrived here yet.
+        private var ahead: [UInt64: (sequence: UInt64, wake: Wake)] = [:]
         private(set) var count = 0
 
         mutating func insert(_ scope: DownloadID?, _ wake: @escaping Wake) -> UInt64 {
@@ -30,7 +32,20 @@ public final class EventHub: Sendable {
             return next
         }
 
+        mutating func hold(_ reader: UInt64, until sequence: UInt64, _ wake: @escaping Wake) {
+            ahead[reader] = (sequence, wake)
+        }
+
+        /// Takes the readers whose event has arrived.
+        mutating func release(upTo sequence: UInt64) -> [Wake] {
+            if ahead.isEmpty { return [] }
+            let arrived = ahead.filter { $0.value.sequence <= sequence }
+            for reader in arrived.keys { ahead[reader] = nil }
+            return arrived.values.map(\.wake)
+        }
+
         mutating func remove(_ reader: UInt64, _ scope: DownloadID?) {
+            ahead[reader] = nil
             let wake: Wake?
             if let scope {
                 wake = ofOne[scope]?.removeValue(forKey: reader)
@@ -85,10 +100,19 @@ public final class EventHub: Sendable {
     private let saved: EventID
     let index: SnapshotIndex
     let progress: ProgressSampler
+    /// Asks the feed of a fleet for its newest changes; `nil` outside of a fleet.
+    private let pull: (@Sendable () -> Void)?
 
-    init(epoch: UInt64, saved: EventID = .none, index: SnapshotIndex, capacity: Int = EventHistory.defaultCapacity) {
+    /// The longest that a reader waits for an event that it has been sent by another replica.
+    static let patience: Duration = .seconds(1)
+
+    init(
+        epoch: UInt64, saved: EventID = .none, index: SnapshotIndex, capacity: Int = EventHistory.defaultCapacity,
+        pull: (@Sendable () -> Void)? = nil
+    ) {
         self.epoch = epoch
         self.saved = saved
+        self.pull = pull
         self.index = index
         progress = ProgressSampler(index)
         state = Locked(State(history: EventHistory(capacity: capacity)))
@@ -102,14 +126,20 @@ public final class EventHub: Sendable {
     ///   - scope: only events of this download; `nil` for all.
     ///   - after: the last event the reader has seen, if it has seen any (`Last-Event-ID`). What came after it is sent: each transition
     ///     if it is recent, and otherwise the newest state of each download that has changed, and what was removed. Where removals are
-    ///     not known that far back, a snapshot comes first.
+    ///     not known that far back, a snapshot comes first. In a fleet, an event that has not arrived here yet is waited for.
     ///   - interval: the least time between two progress events of one download.
     ///   - wake: called, on any thread, when a change that is in scope is there to be read; must not block.
     /// - Returns: the reader's cursor; cancel it when the reader leaves.
     public func subscribe(
         scope: DownloadID?, after: EventID?, interval: Duration, wake: @escaping @Sendable () -> Void
     ) -> EventSubscription {
-        let reader = state.withLock { $0.readers.insert(scope, wake) }
+        let (reader, isAhead) = state.withLock { state in
+            let reader = state.readers.insert(scope, wake)
+            guard let after, mayArrive(after, state) else { return (reader, false) }
+            state.readers.hold(reader, until: after.sequence, wake)
+            return (reader, true)
+        }
+        if isAhead { pull?() }
         return EventSubscription(hub: self, reader: reader, scope: scope, after: after, interval: interval)
     }
 
@@ -121,6 +151,8 @@ public final class EventHub: Sendable {
 
     /// How a reader goes on that has been sent everything up to an event.
     enum Resumption {
+        /// After a wait: another replica has sent it the event, which arrives here soon.
+        case later
         /// With the changes after this publication.
         case history(after: UInt64)
         /// With the newest states, by stamps.
@@ -132,13 +164,20 @@ public final class EventHub: Sendable {
     }
 
     func resumption(after event: EventID) -> Resumption {
-        let (sequence, publication) = state.withLock { state in
-            (state.sequence, event.epoch == epoch ? state.history.publication(after: event.sequence) : nil)
+        let (sequence, publication, isEarly) = state.withLock { state in
+            let publication = event.epoch == epoch ? state.history.publication(after: event.sequence) : nil
+            return (state.sequence, publication, mayArrive(event, state))
         }
+        if isEarly { return .later }
         guard event <= EventID(epoch: epoch, sequence: sequence) else { return .snapshot }
         if let publication { return .history(after: publication) }
         let isSaved = event.epoch == epoch || event <= saved
         return isSaved && event >= index.knownSince ? .index : .snapshotAndIndex
+    }
+
+    /// Whether an event is one of the fleet's that has not arrived here yet. A single machine has lost it.
+    private func mayArrive(_ event: EventID, _ state: State) -> Bool {
+        pull != nil && event.epoch == epoch && event.sequence > state.sequence
     }
 
     enum Lookup {
@@ -218,19 +257,24 @@ public final class EventHub: Sendable {
 
     /// Passes a change of a fleet's of which there is nothing to tell.
     func pass(_ stamp: EventID) {
-        state.withLock { $0.sequence = stamp.sequence }
+        let wakes = state.withLock { state in
+            state.sequence = stamp.sequence
+            return state.readers.release(upTo: stamp.sequence)
+        }
+        for wake in wakes { wake() }
     }
 
     /// Adds a change that is in the index, and wakes those whom it concerns.
     func append(_ change: EventHistory.Change, stamp: EventID, id: EventID) {
         let item = EventHistory.Item(change: change, stamp: stamp.sequence, sequence: id.sequence)
-        let wakes = state.withLock { state in
-            // A fleet's stamps are not reserved. A reader that was sent this by another replica finds it here, or comes too early.
+        let (wakes, arrived) = state.withLock { state in
+            // A fleet's stamps are not reserved.
             state.sequence = max(state.sequence, stamp.sequence)
             state.history.append(item)
-            return state.readers.wakes(for: change.downloadID)
+            return (state.readers.wakes(for: change.downloadID), state.readers.release(upTo: state.sequence))
         }
         for wake in wakes.ofAll { wake() }
         for wake in wakes.ofOne.values { wake() }
+        for wake in arrived { wake() }
     }
 }

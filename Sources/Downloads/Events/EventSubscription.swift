@@ -25,6 +25,8 @@ public final class EventSubscription: Sendable {
 
     private struct State {
         var phase: Phase
+        /// When the reader goes on without the event that it waits for.
+        var deadline: ContinuousClock.Instant?
         /// The reader has been sent every change up to this publication, or something newer of the same download.
         var publication: UInt64 = 0
         /// Under which id progress is sent: everything before it has been sent.
@@ -58,6 +60,7 @@ public final class EventSubscription: Sendable {
             while true {
                 switch state.phase {
                 case .opening(let event):
+                    if isEarly(event, &state, now: now) { return nil }
                     if let opening = open(after: event, &state, now: now) { return opening }
                 case .catchingUp(var catchUp):
                     let change = catchUp.next(hub.index)
@@ -84,10 +87,11 @@ public final class EventSubscription: Sendable {
         }
     }
 
-    /// When progress may be due; `nil` if only a transition can bring something, which wakes the reader.
+    /// When progress may be due, or the wait for an event ends; `nil` if only a transition can bring something, which wakes the reader.
     /// - Parameter now: the present time.
     public func nextDue(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         state.withLock { state in
+            if case .opening = state.phase, let deadline = state.deadline { return deadline }
             guard hub.index.isTransferring(scope: scope) else {
                 state.nextTick = nil
                 return nil
@@ -101,6 +105,14 @@ public final class EventSubscription: Sendable {
     /// Ends the subscription; `wake` is not called again once this returns, but for calls already under way.
     public func cancel() {
         hub.unsubscribe(reader, scope)
+    }
+
+    /// Whether the reader waits for an event that another replica has sent it.
+    private func isEarly(_ event: EventID?, _ state: inout State, now: ContinuousClock.Instant) -> Bool {
+        guard let event, case .later = hub.resumption(after: event) else { return false }
+        let deadline = state.deadline ?? now + EventHub.patience
+        state.deadline = deadline
+        return now < deadline
     }
 
     /// Decides how the reader goes on, and returns the snapshot if that begins with one.

@@ -166,9 +166,12 @@ extension FleetStore {
     }
 
     /// Has everything be shown that was committed before.
-    func catchUp() async throws(StoreError) {
-        try await perform { writer throws(StoreError) in try writer.follow() }
+    func catchUp(within limit: Duration = patience) async throws(StoreError) {
+        try await perform(within: limit, { writer throws(StoreError) in try writer.follow() })
     }
+
+    /// Asks for the newest changes, and waits for nothing.
+    func pull() { queue(.follow) }
 
     /// The settings as the fleet has them.
     func settings() async throws(StoreError) -> [String: String] {
@@ -222,22 +225,23 @@ extension FleetStore {
     /// Has the store's thread do something, and waits for it as long as a client would.
     /// - Parameters:
     ///   - ids: the downloads whose noted progress is written first.
+    ///   - limit: the longest wait.
     ///   - body: what to do.
     ///   - late: gets what comes too late.
     /// - Throws: `.interrupted` if that is too short. What has not begun by then is not done any more.
     private func perform<Value: Sendable>(
-        noting ids: [DownloadID] = [],
+        noting ids: [DownloadID] = [], within limit: Duration = patience,
         _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
         late: @escaping @Sendable (Value) -> Void = { _ in }
     ) async throws(StoreError) -> Value {
         let result = await withCheckedContinuation { continuation in
-            perform(noting: ids, body, late: late) { continuation.resume(returning: $0) }
+            perform(noting: ids, within: limit, body, late: late) { continuation.resume(returning: $0) }
         }
         return try result.get()
     }
 
     private func perform<Value: Sendable>(
-        noting ids: [DownloadID],
+        noting ids: [DownloadID], within limit: Duration,
         _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
         late: @escaping @Sendable (Value) -> Void,
         then receive: @escaping @Sendable (Result<Value, StoreError>) -> Void
@@ -250,12 +254,12 @@ extension FleetStore {
                 late(value)
             }
         }
-        let limit = Task {
-            try await Task.sleep(for: Self.patience)
+        let expiry = Task {
+            try await Task.sleep(for: limit)
             conclude(.failure(.interrupted("it does not answer in time")))
         }
         store.begin(ids) { writer in
-            defer { limit.cancel() }
+            defer { expiry.cancel() }
             guard let writer = writer?.shared else { return conclude(.failure(.closed)) }
             if isConcluded.load(ordering: .relaxed) { return }
             do throws(StoreError) { conclude(.success(try body(writer))) } catch { conclude(.failure(error)) }

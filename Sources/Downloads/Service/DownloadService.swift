@@ -268,7 +268,7 @@ public actor DownloadService {
         }
         publisher =
             if let found = contents.fleet {
-                DownloadPublisher(found)
+                DownloadPublisher(found) { [weak fleet] in fleet?.pull() }
             } else {
                 DownloadPublisher(epoch: epoch, history: contents.events)
             }
@@ -414,9 +414,14 @@ public actor DownloadService {
     public nonisolated var isShared: Bool { fleet != nil }
 
     /// Has everything be shown that other replicas have done before.
+    /// - Parameter limit: the longest wait; without one, as long as a client would wait.
     /// - Throws: `overloaded`.
-    public nonisolated func catchUp() async throws(DownloadError) {
-        do throws(StoreError) { try await fleet?.catchUp() } catch { throw DownloadError(error) }
+    public nonisolated func catchUp(within limit: Duration? = nil) async throws(DownloadError) {
+        do throws(StoreError) {
+            try await fleet?.catchUp(within: limit ?? FleetStore.patience)
+        } catch {
+            throw DownloadError(error)
+        }
     }
 
     /// What limits all downloads at the moment, by the schedule or without one, in bytes per second; 0 is no limit.

@@ -7,6 +7,8 @@ internal import JSON
 extension API {
     /// The longest that a request may be held, in seconds.
     static let longestWait = 60
+    /// The longest wait for the other replicas' changes before a version that is not known here is judged.
+    private static let feedLimit: Duration = .seconds(1)
 
     /// Responds to `GET /downloads/{id}` once the resource is no longer what the client knows, or when the time is over.
     func waitForChange(
@@ -21,10 +23,19 @@ extension API {
                 scope: id, after: nil, interval: .milliseconds(250), wake: { wake.yield() })
             defer { subscription.cancel() }
             var iterator = wakes.makeAsyncIterator()
+            var mayBeBehind = downloads.isShared
             while true {
                 var response = Response()
                 guard !caller.isRevoked else { throw Problem(.unauthorized, "the token was revoked while the request waited") }
                 try fill(&response, withDownload: id, for: request, of: caller)
+                if mayBeBehind {
+                    mayBeBehind = false
+                    // Another replica may have sent the client a later version.
+                    if response.status != .notModified {
+                        try? await downloads.catchUp(within: Self.feedLimit)
+                        continue
+                    }
+                }
                 let now = ContinuousClock.now
                 // A service that stops keeps nobody.
                 if response.status != .notModified || now >= deadline || Task.isCancelled || !condition.isReady {

@@ -313,6 +313,92 @@ struct EventTests {
         #expect(EventID(parsing: rubbish) == nil)
     }
 
+    /// A replica that has the changes up to one, and what was asked of its feed.
+    private func replica(at sequence: UInt64) -> (publisher: DownloadPublisher, pulls: Locked<Int>) {
+        let pulls = Locked(0)
+        let publisher = DownloadPublisher(FleetContents(epoch: 7)) { pulls.withLock { $0 += 1 } }
+        bring(1...sequence, to: publisher)
+        return (publisher, pulls)
+    }
+
+    /// Has a replica follow changes of one download.
+    private func bring(_ sequences: ClosedRange<UInt64>, to publisher: DownloadPublisher, of number: UInt64 = 1) {
+        for sequence in sequences {
+            let download = Feed.download(number, sequence.isMultiple(of: 2) ? .completed : .paused)
+            publisher.follow(
+                [FleetChange(sequence: sequence, id: download.id, download: download)], FleetTransfers(), Retention())
+        }
+    }
+
+    @Test("a reader that is ahead of a replica waits for its feed, and is not set back", arguments: [false, true])
+    func ahead(isScoped: Bool) throws {
+        let (publisher, pulls) = replica(at: 3)
+        let now = ContinuousClock.now
+        let mine = Feed.download(1).id
+        let wakes = Locked(0)
+        let reader = publisher.hub.subscribe(
+            scope: isScoped ? mine : nil, after: EventID(epoch: 7, sequence: 5), interval: .seconds(1)
+        ) { wakes.withLock { $0 += 1 } }
+        #expect(pulls.withLock { $0 } == 1)
+        #expect(reader.nextSaid(now: now) == nil)
+        #expect(reader.nextDue(now: now) == now + .seconds(1))
+        bring(4...4, to: publisher)
+        #expect(reader.nextSaid(now: now + .milliseconds(10)) == nil)
+        #expect(reader.nextDue(now: now + .milliseconds(10)) == now + .seconds(1))
+        // The change that it was sent is another download's: that wakes it, too.
+        wakes.withLock { $0 = 0 }
+        bring(5...5, to: publisher, of: 2)
+        #expect(wakes.withLock { $0 } > 0)
+        #expect(reader.nextSaid(now: now + .milliseconds(20)) == nil)
+        bring(6...6, to: publisher)
+        let next = try #require(reader.nextSaid(now: now + .milliseconds(30)))
+        #expect(next.id == EventID(epoch: 7, sequence: 6) && next.said == .download(mine, .completed))
+        #expect(reader.nextSaid(now: now + .seconds(2)) == nil)
+    }
+
+    @Test("a removal of what a replica never had lets those go on who waited for it")
+    func aheadOfPassed() {
+        let (publisher, _) = replica(at: 2)
+        let wakes = Locked(0)
+        let reader = publisher.hub.subscribe(scope: nil, after: EventID(epoch: 7, sequence: 3), interval: .seconds(1)) {
+            wakes.withLock { $0 += 1 }
+        }
+        #expect(reader.nextSaid() == nil)
+        publisher.follow([FleetChange(sequence: 3, id: Feed.download(9).id, download: nil)], FleetTransfers(), Retention())
+        #expect(wakes.withLock { $0 } == 1)
+        bring(4...4, to: publisher)
+        #expect(reader.said() == [.download(Feed.download(1).id, .completed)])
+    }
+
+    @Test("an event that does not arrive within a second brings a snapshot; one of another fleet does at once")
+    func neverArrives() {
+        let (publisher, pulls) = replica(at: 3)
+        let now = ContinuousClock.now
+        let reader = publisher.hub.subscribe(scope: nil, after: EventID(epoch: 7, sequence: 9), interval: .seconds(1)) {}
+        #expect(reader.said(now: now) == [])
+        #expect(reader.said(now: now + .milliseconds(999)) == [])
+        #expect(reader.said(now: now + .seconds(1)) == [.snapshot([Feed.download(1).id])])
+        #expect(reader.nextDue(now: now + .seconds(1)).map { $0 > now + .seconds(1) } ?? true)
+        for epoch in [6, 8] as [UInt64] {
+            let other = publisher.hub.subscribe(scope: nil, after: EventID(epoch: epoch, sequence: 9), interval: .seconds(1)) {}
+            #expect(other.said(now: now).first == .snapshot([Feed.download(1).id]))
+        }
+        #expect(pulls.withLock { $0 } == 1)
+    }
+
+    @Test("a reader that leaves while it waits is not woken any more")
+    func leavesEarly() {
+        let (publisher, _) = replica(at: 1)
+        let wakes = Locked(0)
+        let reader = publisher.hub.subscribe(
+            scope: Feed.download(1).id, after: EventID(epoch: 7, sequence: 3), interval: .seconds(1)
+        ) { wakes.withLock { $0 += 1 } }
+        reader.cancel()
+        bring(2...3, to: publisher)
+        #expect(wakes.withLock { $0 } == 0)
+        #expect(publisher.hub.readerCount == 0)
+    }
+
     @Test("a reader that was sent a change by another replica is not sent it once more, whenever it comes")
     func hops() async {
         let publisher = DownloadPublisher(FleetContents(epoch: 7))

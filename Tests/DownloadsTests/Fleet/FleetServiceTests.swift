@@ -458,6 +458,51 @@ struct FleetServiceTests {
         for replica in replicas { await replica.service.shutdown() }
     }
 
+    @Test("a reader that moves to a replica which is behind gets no snapshot", arguments: [false, true])
+    func readerAhead(isScoped: Bool) async throws {
+        let scene = try FleetScene()
+        let (first, second) = try await (scene.replica(), scene.replica { $0.maxConcurrent = 1 })
+        let busy = try await second.service.add(scene.slow(seed: 1)).download
+        _ = try await second.follow(busy.id) { $0.state == .downloading }
+        let hub = first.service.events
+        let reader = hub.subscribe(scope: nil, after: nil, interval: .seconds(60)) {}
+        defer { reader.cancel() }
+        var new = try scene.new("size=1000&seed=2")
+        new.startsPaused = true
+        let id = try await first.service.add(new).download.id
+        _ = try await second.follow(id) { $0.state == .paused }
+        let thaw = try await second.freeze()
+        _ = try await first.service.perform(.resume, on: id)
+        _ = try await first.follow(id) { $0.state == .completed }
+        var seen: EventID?
+        while let event = reader.next(now: .now) { seen = event.eventID }
+        // The first replica is at the end, the second one does not know of it.
+        #expect(second.service.index.download(id)?.state == .paused)
+        let last: EventID = try #require(seen)
+        let begun = ContinuousClock.now
+        let moved = second.service.events.subscribe(
+            scope: isScoped ? id : nil, after: last, interval: .seconds(60)
+        ) {}
+        defer { moved.cancel() }
+        #expect(moved.next(now: begun) == nil)
+        thaw()
+        _ = try await second.follow(id) { $0.state == .completed }
+        var change = DownloadChange()
+        change.labels = ["later"]
+        _ = try await second.service.change(id, change)
+        // No second has passed for the reader.
+        while let event = moved.next(now: begun) {
+            guard case .download(let eventID, let download) = event else {
+                Issue.record("\(event)")
+                break
+            }
+            #expect(eventID > last)
+            #expect(download.id != id || download.labels == ["later"])
+        }
+        await first.service.shutdown()
+        await second.service.shutdown()
+    }
+
     @Test("what a replica lets go of leaves no part file behind", arguments: [true, false])
     func noPartFile(fails: Bool) async throws {
         let scene = try FleetScene()
