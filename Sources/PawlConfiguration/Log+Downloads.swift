@@ -54,6 +54,10 @@ extension Log {
             ]
             write(.warning, "replicas are gone, and their downloads free for others", values)
         case .fenced: write(.error, "the lease is lost: others have taken over, and nothing is written any more")
+        case .discarded(let id):
+            write(
+                .warning, "download is discarded: the database has refused its record, and others go on with it",
+                [("id", .text(id.description))])
         // Counted, and not worth a line each.
         case .started, .committed, .followed, .stored, .webhook: break
         case .warning(let text):

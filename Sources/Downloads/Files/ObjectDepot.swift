@@ -29,6 +29,13 @@ final class ObjectDepot: FileDepot {
     private let uploads = Turnstile(places: ObjectDepot.mostUploads)
     private let smallUploads = Turnstile(places: ObjectDepot.mostSmallUploads)
     private let condition = Locked(Condition())
+    private let publishing = Locked(Publishing())
+
+    /// The publications under way.
+    private struct Publishing {
+        var last: UInt64 = 0
+        var tasks: [UInt64: Task<Void, Never>] = [:]
+    }
 
     /// Whether files can be stored, as far as is known.
     private struct Condition {
@@ -90,9 +97,23 @@ final class ObjectDepot: FileDepot {
 
     /// Stores a verified file, however long that takes: while the storage is away the bytes wait in the part file.
     func begin(_ publication: Publication) {
-        let storing = Task { await store(publication) }
+        let storing = publishing.withLock { state in
+            state.last += 1
+            let number = state.last
+            let storing = Task {
+                await store(publication)
+                publishing.withLock { $0.tasks[number] = nil }
+            }
+            state.tasks[number] = storing
+            return storing
+        }
         // Giving it up does not wait for the network.
         publication.outcome.whenDone { if case .failure(.abandoned) = $0 { storing.cancel() } }
+    }
+
+    /// Waits until the objects of publications that were given up are discarded.
+    func settle() async {
+        for storing in publishing.withLock({ Array($0.tasks.values) }) { await storing.value }
     }
 
     private func store(_ publication: Publication) async {
@@ -204,9 +225,11 @@ final class ObjectDepot: FileDepot {
         }
     }
 
+    /// Removes an object that no record names, and will name.
+    ///
     /// Best effort, and also when the task has been cancelled: the sweep removes what is left. A request that was given up may be carried
     /// out behind the removal, so there is another one later.
-    private func discard(_ key: ObjectKey) async {
+    func discard(_ key: ObjectKey) async {
         await Task { [storage, noteGarbage] in
             await noteGarbage(key.description)
             try? await storage.remove(key.description)

@@ -209,6 +209,8 @@ extension DownloadMachine {
         case showRemoval
         /// Remove the part files of all generations.
         case discardPart
+        /// Remove a finished file that the database has refused to record.
+        case discardFile(PublishedFile)
         /// Remove the finished file, if it is this one.
         case removeFile(FilePath, FileIdentity)
         /// Another record had this path before: its file is gone.

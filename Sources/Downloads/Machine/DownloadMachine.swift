@@ -918,6 +918,7 @@ extension DownloadMachine {
     private mutating func completionCommitted(
         _ file: PublishedFile, at time: Timestamp, _ commit: Commit, _ error: StoreError?, _ context: inout Context
     ) {
+        if error == .fenced { return completionRefused(file, &context) }
         record = completed(file, time, context.retention)
         loseBytes(&context)
         phase = .resting
@@ -926,6 +927,13 @@ extension DownloadMachine {
         if let error { saveLater(commit, error, &context) } else { context.actions.append(.finishPublishing) }
         context.actions.append(.show(record.download))
         context.actions.append(.log(.transition(record.download)))
+        drain(&context)
+    }
+
+    /// The download is another replica's: no record will name the file.
+    private mutating func completionRefused(_ file: PublishedFile, _ context: inout Context) {
+        phase = .resting
+        context.actions.append(.discardFile(file))
         drain(&context)
     }
 
@@ -1505,7 +1513,7 @@ extension DownloadMachine {
     /// Schedules another save after a failed one: a failure that is lost would be a download that begins again, unasked, at the next
     /// start. A service that stops has no time for a timer: it saves once more at once.
     private mutating func saveLater(_ commit: Commit, _ error: StoreError, _ context: inout Context) {
-        guard error != .closed else { return }
+        guard error != .closed, error != .fenced else { return }
         if let shutdownAfter {
             failedSaves += 1
             if commit.number <= shutdownAfter { save(&context) }

@@ -36,8 +36,18 @@ public enum DownloadLogEvent: Sendable {
     case adopted(replicas: Int, downloads: Int)
     /// This replica has lost its lease: others have taken over what it had, and nothing that it does counts any more.
     case fenced
+    /// The file of this download was fetched and is removed: the database has refused its record, as the lease is lost.
+    case discarded(DownloadID)
     /// Something went wrong that no download shows.
     case warning(String)
+
+    /// Whether it tells of a change to a record, which the database of a fleet may refuse.
+    var tellsOfRecord: Bool {
+        switch self {
+        case .transition, .removed, .retry: true
+        default: false
+        }
+    }
 }
 
 /// What became of an attempt to deliver a message to a webhook.

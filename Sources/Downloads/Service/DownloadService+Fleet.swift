@@ -235,6 +235,29 @@ extension DownloadService {
         isFenced = true
         for entry in entries.values { entry.work?.attempt?.cancel() }
         log(.fenced)
+        // Their messages are others' to deliver.
+        Task { [webhooks] in await webhooks?.stop() }
+    }
+
+    /// Begins to remove the object of a file that the database has refused to record.
+    func discard(_ file: PublishedFile, of id: DownloadID) -> Course {
+        Task {
+            await self.removeUnrecorded(file, of: id)
+            self.inbox.yield(.removed(id, purpose: "discard the file of", .success(RemovedFiles())))
+        }
+        return .interrupts
+    }
+
+    /// Removes the object of a file unless a record names it: a commit whose answer was lost may have come before the lease was.
+    func removeUnrecorded(_ file: PublishedFile, of id: DownloadID) async {
+        guard let fleet, let objects = depot.objects, let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return }
+        do throws(StoreError) {
+            if try await fleet.unnamed([key.description]).isEmpty { return }
+            await objects.discard(key)
+            log(.discarded(id))
+        } catch {
+            log(.warning("the file of \(id) stays in the storage until it is swept: \(error)"))
+        }
     }
 
     // MARK: - Commands for downloads that others own

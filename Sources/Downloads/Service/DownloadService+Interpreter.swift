@@ -101,6 +101,8 @@ extension DownloadService {
     struct WriteBatch {
         var changes: [StoreChange] = []
         var commits: [(DownloadID, DownloadMachine.Operation)] = []
+        /// What the log is told of these changes, unless the database refuses them to a replica without a lease.
+        var news: [DownloadLogEvent] = []
     }
 
     /// Somebody who waits for the answer to a command.
@@ -407,7 +409,8 @@ extension DownloadService {
         case .setTimer(let timer, let delay): setTimer(.machine(id, timer), at: .now + delay)
         case .cancelTimer(let timer): timers.remove(.machine(id, timer))
         case .answer(let waiter, let result): answer(waiter, result)
-        case .log(let event): log(event)
+        case .log(let event):
+            if fleet != nil, event.tellsOfRecord, group != nil { group?.news.append(event) } else { log(event) }
         case .discardNewPart(let generation):
             return remove("remove the new version of", of: id) { depot throws(FileError) in
                 try depot.removePart(id, generation)
@@ -418,6 +421,7 @@ extension DownloadService {
             }
         case .discardPart:
             return remove("remove the partial bytes of", of: id) { depot throws(FileError) in try depot.removeParts(id) }
+        case .discardFile(let file): return discard(file, of: id)
         case .removeFile(let path, let identity):
             context.names.forget(path, of: id)
             if fleet == nil { strayBytes -= Int128(identity.size) }
@@ -480,12 +484,15 @@ extension DownloadService {
     func submitGroup() {
         guard let batch = group else { return }
         group = nil
-        if batch.changes.isEmpty { return }
+        if batch.changes.isEmpty { return batch.news.forEach(log) }
         // The store has the trusted time before a record with a later one.
         trustedTime()
         hasSavedRecords = true
         let inbox = inbox
-        store.submit(batch.changes).whenDone { inbox.yield(.committed(batch, $0)) }
+        store.submit(batch.changes).whenDone { [log] error in
+            if error != .fenced { batch.news.forEach(log) }
+            inbox.yield(.committed(batch, error))
+        }
     }
 
     /// Another file has the name that an earlier one had: that is gone.

@@ -144,6 +144,8 @@ public actor DownloadService {
     static let answerLimit: Duration = .milliseconds(4_500)
     /// The longest that a stop waits for transfers and commits.
     public static let shutdownLimit: Duration = .seconds(8)
+    /// The longest that a stop waits until the database knows which objects have to be removed.
+    private static let discardingLimit: Duration = .seconds(1)
     /// How many downloads a bulk command takes at a time.
     static let bulkPiece = 500
 
@@ -356,6 +358,14 @@ public actor DownloadService {
         for task in housekeeping { task.cancel() }
         for id in Array(entries.keys) { send(.shutdown, to: id) }
         if busyCount > 0 { await waitUntilQuiet(for: limit) }
+        if let objects = depot.objects {
+            let _: Void? = await result(by: .now + Self.discardingLimit) { finish in
+                Task {
+                    await objects.settle()
+                    finish(())
+                }
+            }
+        }
         // What has been recorded by now is in the directory as it is now.
         await noteVolume()
         alarm?.cancel()

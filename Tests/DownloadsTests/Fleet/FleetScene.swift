@@ -40,8 +40,10 @@ final class FleetScene: Sendable {
         configuration.checkpointInterval = .milliseconds(20)
         configure(&configuration)
         let log = Locked<[String]>([])
+        let events = Locked<[DownloadLogEvent]>([])
         let away = Waiter(0)
         let write: @Sendable (DownloadLogEvent) -> Void = { event in
+            events.withLock { $0.append(event) }
             if case .warning(let text) = event { log.withLock { $0.append(text) } }
             if case .objectStorage(_?) = event { away.update { $0 += 1 } }
         }
@@ -59,7 +61,7 @@ final class FleetScene: Sendable {
                 configuration: configuration, client: client, webhooks: webhooks, log: write)
         }
         if starting { await service.start() }
-        return Replica(directory: directory, service: service, warnings: log, away: away)
+        return Replica(directory: directory, service: service, warnings: log, events: events, away: away)
     }
 
     /// A synthetic entity of the origin.
@@ -90,6 +92,8 @@ struct Replica: Sendable {
     let directory: TemporaryDirectory
     let service: DownloadService
     let warnings: Locked<[String]>
+    /// All that the log was told.
+    let events: Locked<[DownloadLogEvent]>
     /// How often finished files could not be stored any more.
     let away: Waiter<Int>
 
@@ -127,6 +131,13 @@ struct Replica: Sendable {
             try Task.checkCancellation()
             for await _ in wakes { break }
         }
+    }
+
+    /// What the log was told of records after the lease was lost.
+    var newsAfterFence: [DownloadLogEvent] {
+        let events = events.withLock { $0 }
+        let end = events.firstIndex { if case .fenced = $0 { true } else { false } }
+        return events[(end ?? events.endIndex)...].filter(\.tellsOfRecord)
     }
 
     /// Lets nothing reach the database any more, nor come from there, until the returned function is called.

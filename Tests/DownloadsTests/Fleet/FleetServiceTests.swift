@@ -95,6 +95,10 @@ struct FleetServiceTests {
         await #expect(throws: DownloadError.overloaded) { _ = try await first.service.perform(.resume, on: slow.id) }
         release()
         try await until { await first.service.isFenced }
+        // Its transfer ends, which is no news.
+        try await until { await first.service.running.isEmpty }
+        try await until { await first.service.busyCount == 0 }
+        #expect(first.newsAfterFence.isEmpty, "\(first.newsAfterFence)")
         await #expect(throws: DownloadError.overloaded) { _ = try await first.service.perform(.pause, on: slow.id) }
         var change = DownloadChange()
         change.speedLimit = 0

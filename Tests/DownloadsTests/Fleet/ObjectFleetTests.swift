@@ -117,6 +117,74 @@ struct ObjectFleetTests {
         await replica.service.shutdown()
     }
 
+    /// A replica that has lost its lease, and another one that is too busy to go on with its downloads.
+    private func fenced(_ scene: ObjectScene) async throws -> (first: Replica, second: Replica, busy: DownloadID) {
+        let second = try await scene.replica { $0.maxConcurrent = 1 }
+        let busy = try await second.service.add(scene.fleet.slow(seed: 1)).download.id
+        _ = try await second.follow(busy) { $0.state == .downloading }
+        return (try await scene.replica(), second, busy)
+    }
+
+    @Test("what a replica without a lease has stored is removed at once, and is no completed download")
+    func storedInVain() async throws {
+        let scene = try await ObjectScene()
+        let (first, second, busy) = try await fenced(scene)
+        scene.relay.set(.refuse)
+        let id = try await first.service.add(try scene.fleet.new("size=50000&seed=2")).download.id
+        try await until { await first.service.isPublishing(id) }
+        let thaw = try await first.freeze()
+        _ = try await second.next(of: id) { $0.state == .queued }
+        scene.relay.set(.relay)
+        try await until { await first.service.isCompleting(id) }
+        #expect(try await scene.keys().count == 1)
+        thaw()
+        try await until { await first.service.isFenced }
+        try await until { try await scene.keys().isEmpty }
+        try await until { await first.service.busyCount == 0 }
+        #expect(first.newsAfterFence.isEmpty, "\(first.newsAfterFence)")
+        let discarded = first.events.withLock { events in
+            events.compactMap { event in if case .discarded(let id) = event { id } else { nil } }
+        }
+        #expect(discarded == [id])
+        await first.service.shutdown()
+        // The other one fetches it again.
+        _ = try await second.service.perform(.pause, on: busy)
+        #expect(try await second.follow(id) { !$0.state.isLive }.state == .completed)
+        #expect(try await scene.get(id, from: second).body.count == 50_000)
+        #expect(try await scene.keys().count == 1)
+        await second.service.shutdown()
+    }
+
+    @Test("what is being stored when the lease is lost, and given up by the stop, is noted to be removed")
+    func givenUpByStop() async throws {
+        let scene = try await ObjectScene()
+        let (first, second, _) = try await fenced(scene)
+        scene.relay.set(.answers(0))
+        let id = try await first.service.add(try scene.fleet.new("size=50000&seed=3")).download.id
+        try await until { try await !scene.keys().isEmpty }
+        let thaw = try await first.freeze()
+        _ = try await second.next(of: id) { $0.state == .queued }
+        thaw()
+        try await until { await first.service.isFenced }
+        await first.service.shutdown()
+        #expect(try scene.garbage() == 1)
+        scene.relay.set(.relay)
+        try await until { try await scene.keys().isEmpty && scene.garbage() == 0 }
+        await second.service.shutdown()
+    }
+
+    @Test("an object that a record names is not taken for one that was refused")
+    func recordedAfterAll() async throws {
+        let scene = try await ObjectScene()
+        let replica = try await scene.replica()
+        let id = try await replica.service.add(try scene.fleet.new("size=50000&seed=4")).download.id
+        let done = try await replica.follow(id) { $0.state == .completed }
+        await replica.service.removeUnrecorded(try #require(done.published), of: id)
+        #expect(try await scene.get(id, from: replica).body.count == 50_000)
+        #expect(try scene.garbage() == 0)
+        await replica.service.shutdown()
+    }
+
     @Test("what waits outlives a crash, and is not fetched again")
     func crashWhileWaiting() async throws {
         let scene = try await ObjectScene()

@@ -91,6 +91,11 @@ final class ObjectScene: Sendable {
 }
 
 extension DownloadService {
+    /// Whether the file of the download is published and its record being saved.
+    func isCompleting(_ id: DownloadID) -> Bool {
+        if case .completing? = entries[id]?.machine.phase { true } else { false }
+    }
+
     /// Whether the download's file is being published, or cannot be for a while.
     func isPublishing(_ id: DownloadID) -> Bool {
         if case .publishing? = entries[id]?.machine.phase { true } else { false }

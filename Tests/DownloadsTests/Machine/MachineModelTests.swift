@@ -195,7 +195,7 @@ struct MachineModel {
                 isRemoved || stored.download.state == .completed,
                 "a finished file keeps the name that it is found by until the store has it as completed")
             parts = [:]
-        case .removeFile: break
+        case .removeFile, .discardFile: break
         case .save(let operation, let record, let deliveries), .saveCompletion(let operation, let record, let deliveries):
             try submit(Pending(operation: operation, record: record, deliveries: deliveries))
         case .saveRemoval(let operation, let deliveries): try submit(Pending(operation: operation, deliveries: deliveries))

@@ -94,6 +94,15 @@ struct MachineTests {
         }
     }
 
+    @Test("a completion that the database refuses is discarded, and neither shown, logged nor saved again")
+    func refusedCompletion() {
+        let walk = MachineWalk.phases.first { $0.name == "completing" }?.walk()
+        let refused = walk?.going({ .committed($0.number("commit"), .fenced) })
+        #expect(refused?.actions.compactMap(\.words) == ["discard file"])
+        #expect(refused?.machine.record.download.state == .downloading)
+        #expect(refused?.machine.isUnsaved == false)
+    }
+
     @Test("what comes late of something that was given up changes nothing, in any phase")
     func late() {
         for phase in MachineWalk.phases {
@@ -266,6 +275,10 @@ struct MachineWalk {
             publishing().going(
                 { .published($0.number("publish"), .success(file)) },
                 { .committed($0.number("commit"), .inputOutput("broken")) })
+        },
+        Place("resting, refused the completion") {
+            publishing().going(
+                { .published($0.number("publish"), .success(file)) }, { .committed($0.number("commit"), .fenced) })
         },
         Place("resting, let go of while it was interrupted") { MachineWalk(.downloading) },
         Place("waiting") { MachineWalk().going({ _ in .admitted }) },

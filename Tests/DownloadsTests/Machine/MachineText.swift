@@ -85,6 +85,7 @@ extension DownloadMachine.Action {
         case .show(let download): "show \(download.state) \(download.revision)"
         case .showRemoval: "show removal"
         case .discardPart: "discard part"
+        case .discardFile: "discard file"
         case .removeFile: "remove file"
         case .claimName: "claim name"
         case .setSpeedLimit: "set speed limit"
