@@ -1,8 +1,8 @@
 internal import HTTPServer
 internal import System
 
-/// Passes TCP connections on to those replicas that are up, in turn. It knows nothing of HTTP: a connection stays with its replica, and
-/// ends with it.
+/// Passes TCP connections on to those replicas that are up, in turn. A connection stays with its replica, and ends with it, unless the
+/// request under way can be sent to another one: see ``RelayedExchange``.
 final class Balancer: Sendable {
     /// Where it listens.
     let address: SocketAddress
@@ -128,13 +128,16 @@ private struct BalancerLoop: ~Copyable {
         for (number, relay) in relays {
             // One that has died has closed them already, and what it said before is still passed on. One that is stopped has not.
             if !ports.contains(relay.port) { relay.endSoon() }
-            if let end = relay.end, end <= now { relays[number] = nil }
+            if let end = relay.end, end <= now { move(number, relay, ports) }
         }
         for number in ready {
             switch relays[number]?.pass(through: &buffer) {
             case .goOn: continue
             case .wait, nil: break
             case .over: relays[number] = nil
+            case .lost:
+                if let relay = relays[number] { move(number, relay, ports) }
+                continue
             }
             ready.remove(number)
         }
@@ -147,7 +150,8 @@ private struct BalancerLoop: ~Copyable {
             case .exhausted: return pauseAccepting()
             case .connection(let client, _):
                 // Without a replica that takes it, the client's connection is closed.
-                guard let relay = relay(client, ports) else { continue }
+                guard let replica = nextReplica(ports) else { continue }
+                let relay = Relay(client, replica)
                 lastNumber += 1
                 guard (try? relay.watch(with: poller, number: lastNumber)) != nil else { continue }
                 relays[lastNumber] = relay
@@ -157,14 +161,22 @@ private struct BalancerLoop: ~Copyable {
         pauseAccepting()
     }
 
-    /// Connects a client to the next replica in turn that is up and takes connections.
-    private mutating func relay(_ client: consuming Socket, _ ports: [Int?]) -> Relay? {
+    /// Connects to the next replica in turn that is up and takes connections.
+    private mutating func nextReplica(_ ports: [Int?]) -> ConnectedReplica? {
         for _ in ports {
             turn = (turn + 1) % ports.count
-            guard let port = ports[turn], let replica = Socket.connected(toPort: port) else { continue }
-            return Relay(client, replica, port: port)
+            guard let port = ports[turn], let socket = Socket.connected(toPort: port) else { continue }
+            return ConnectedReplica(socket: socket, port: port)
         }
         return nil
+    }
+
+    /// Sends the request under way to another replica, or ends the connection if that is not possible.
+    private mutating func move(_ number: UInt64, _ relay: Relay, _ ports: [Int?]) {
+        guard relay.canMove(among: ports.count), let replica = nextReplica(ports) else { return relays[number] = nil }
+        relay.move(to: replica)
+        guard (try? relay.watchReplica(with: poller, number: number)) != nil else { return relays[number] = nil }
+        ready.insert(number)
     }
 
     private mutating func pauseAccepting() {
@@ -178,6 +190,12 @@ private struct BalancerLoop: ~Copyable {
     }
 }
 
+/// A connection to a replica.
+private struct ConnectedReplica: ~Copyable {
+    let socket: Socket
+    let port: Int
+}
+
 /// A client's connection, and the one to its replica.
 private final class Relay {
     /// What passing on came to.
@@ -188,6 +206,8 @@ private final class Relay {
         case wait
         /// Both sides have ended, or one is gone.
         case over
+        /// The replica is gone, and another one can be asked.
+        case lost
     }
 
     /// One side. What is known of it holds until a call says otherwise.
@@ -221,18 +241,21 @@ private final class Relay {
     private static let patience: Duration = .seconds(2)
 
     /// The replica's port.
-    let port: Int
+    private(set) var port: Int
     /// When it is over at the latest.
     private(set) var end: ContinuousClock.Instant?
     private var client: Side
     private var replica: Side
     private var requests = Flow()
     private var answers = Flow()
+    private var exchange = RelayedExchange()
+    /// How often another replica has been asked.
+    private var moves = 0
 
-    init(_ client: consuming Socket, _ replica: consuming Socket, port: Int) {
+    init(_ client: consuming Socket, _ replica: consuming ConnectedReplica) {
         self.client = Side(client)
-        self.replica = Side(replica)
-        self.port = port
+        port = replica.port
+        self.replica = Side(replica.socket)
     }
 
     func note(_ event: Poller.Event, ofReplica: Bool) {
@@ -241,7 +264,23 @@ private final class Relay {
 
     func watch(with poller: borrowing Poller, number: UInt64) throws(SystemError) {
         try poller.add(connection: client.socket.descriptor, token: number << 1)
+        try watchReplica(with: poller, number: number)
+    }
+
+    func watchReplica(with poller: borrowing Poller, number: UInt64) throws(SystemError) {
         try poller.add(connection: replica.socket.descriptor, token: number << 1 | 1)
+    }
+
+    /// Whether another one of so many replicas can be asked.
+    func canMove(among count: Int) -> Bool { exchange.isRepeatable && moves < count }
+
+    func move(to replica: consuming ConnectedReplica) {
+        moves += 1
+        port = replica.port
+        self.replica = Side(replica.socket)
+        end = nil
+        (requests.waiting, requests.isOver) = (exchange.request, false)
+        answers = Flow()
     }
 
     /// Has an end before long, if there is none yet.
@@ -251,37 +290,56 @@ private final class Relay {
 
     func pass(through buffer: inout [UInt8]) -> Progress {
         // Answers first: a replica that closes may have said why.
-        let steps = [
-            Self.pass(&answers, from: &replica, to: &client, through: &buffer),
-            Self.pass(&requests, from: &client, to: &replica, through: &buffer),
+        var steps = [
+            Self.pass(&answers, from: &replica, to: &client, through: &buffer, endsTarget: false) { exchange.noteAnswer($0) },
+            Self.pass(&requests, from: &client, to: &replica, through: &buffer, endsTarget: true) { exchange.noteRequest($0) },
         ]
-        if steps.contains(.over) || requests.isOver && answers.isOver { return .over }
+        let isLost = answers.hasEnded && answers.waiting.isEmpty || steps[0] == .sourceGone || steps[1] == .targetGone
+        if isLost, exchange.isRepeatable { return .lost }
+        if answers.hasEnded {
+            steps[0] = Self.pass(&answers, from: &replica, to: &client, through: &buffer, endsTarget: true) { _ in }
+        }
+        if steps.contains(where: \.isOver) || requests.isOver && answers.isOver { return .over }
         if answers.isOver { endSoon() }
         return steps.contains(.goOn) ? .goOn : .wait
     }
 
+    /// What became of one direction.
+    private enum Step {
+        case goOn, wait, sourceGone, targetGone
+
+        var isOver: Bool { self == .sourceGone || self == .targetGone }
+    }
+
+    /// - Parameters:
+    ///   - endsTarget: whether the target is sent a FIN once the source has sent one.
+    ///   - note: gets what the source has sent.
     private static func pass(
-        _ flow: inout Flow, from source: inout Side, to target: inout Side, through buffer: inout [UInt8]
-    ) -> Progress {
+        _ flow: inout Flow, from source: inout Side, to target: inout Side, through buffer: inout [UInt8], endsTarget: Bool,
+        _ note: ([UInt8]) -> Void
+    ) -> Step {
         for _ in 0..<share {
             if !flow.waiting.isEmpty {
                 guard target.isWritable else { return .wait }
                 switch target.socket.send(flow.waiting, 0..<flow.waiting.count, more: false) {
                 case .moved(let count): flow.waiting.removeFirst(count)
                 case .wouldBlock: target.isWritable = false
-                case .ended, .failed: return .over
+                case .ended, .failed: return .targetGone
                 }
             } else if flow.hasEnded {
+                guard endsTarget else { return .wait }
                 if !flow.isOver { target.socket.endOutput() }
                 flow.isOver = true
                 return .wait
             } else {
                 guard source.isReadable else { return .wait }
                 switch source.socket.receive(into: &buffer, at: 0) {
-                case .moved(let count): flow.waiting = Array(buffer[..<count])
+                case .moved(let count):
+                    flow.waiting = Array(buffer[..<count])
+                    note(flow.waiting)
                 case .wouldBlock: source.isReadable = false
                 case .ended: flow.hasEnded = true
-                case .failed: return .over
+                case .failed: return .sourceGone
                 }
             }
         }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPServer
 import TestSupport
 import Testing
@@ -54,6 +55,67 @@ struct BalancerTests {
         balancer.set(nil, of: 1)
         #expect(try connections[0].isClosed())
         #expect(try connections[1].get("/").text == "a")
+    }
+
+    /// A server that reads a request, and closes without an answer; `isReset`: with RST.
+    private func killed(isReset: Bool) throws -> ScriptedOrigin {
+        try ScriptedOrigin { _ in [isReset ? .reset : .close] }
+    }
+
+    @Test("a GET or HEAD whose replica closes without an answer is sent to another one", arguments: [false, true])
+    func asksAnother(isReset: Bool) throws {
+        let (dying, replica) = (try killed(isReset: isReset), try replica("b"))
+        let (balancer, port) = try balancer([dying.port, replica.port])
+        defer { balancer.stop() }
+        for _ in 0..<6 { #expect(try TestClient(port: port).send("GET", "/").text == "b") }
+        for _ in 0..<6 { #expect(try TestClient(port: port).send("HEAD", "/").status == 200) }
+        #expect(dying.requests.count >= 6)
+        // What may have had an effect is not repeated.
+        let answers = (0..<2).map { _ in try? TestClient(port: port).send("POST", "/", body: [1]).text }
+        #expect(answers.compactMap(\.self) == ["b"])
+    }
+
+    @Test("the next request on a connection is sent to another replica as well, and an answer that has begun is not")
+    func asksAnotherLater() throws {
+        let dying = try ScriptedOrigin { request in
+            switch request.target {
+            case "/last": [.close]
+            case "/half": [.text("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), .close]
+            default: [.response(body: Array("a".utf8))]
+            }
+        }
+        let replica = try replica("b")
+        let (balancer, port) = try balancer([replica.port, dying.port])
+        defer { balancer.stop() }
+        let connection = try TestConnection(port)
+        #expect(try connection.get("/").text == "a")
+        #expect(try connection.get("/last").text == "b")
+        #expect(try connection.get("/half").text == "b")
+        // The next one in turn is the one that dies.
+        let half = try TestConnection(port)
+        #expect((try? half.get("/half").text) == nil)
+    }
+
+    @Test("where all replicas close, the connection ends")
+    func allClose() throws {
+        let dying = try [killed(isReset: false), killed(isReset: true)]
+        let (balancer, port) = try balancer(dying.map(\.port))
+        defer { balancer.stop() }
+        #expect((try? TestClient(port: port).send("GET", "/")) == nil)
+        #expect(dying.reduce(0) { $0 + $1.requests.count } == 3)
+    }
+
+    @Test("a GET to a replica that is stopped is sent to another one once it is taken out")
+    func asksAnotherAfterStop() throws {
+        let stopped = try ScriptedOrigin { _ in [.stall] }
+        let replica = try replica("b")
+        let (balancer, port) = try balancer([replica.port, stopped.port])
+        defer { balancer.stop() }
+        let connection = try TestConnection(port)
+        try connection.send("GET", "/")
+        while stopped.requests.isEmpty { Thread.sleep(forTimeInterval: 0) }
+        balancer.set(nil, of: 1)
+        #expect(try connection.readResponse().text == "b")
     }
 
     @Test("large bodies pass whole in both directions, also to a reader that is late")
