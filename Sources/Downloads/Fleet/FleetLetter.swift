@@ -23,6 +23,9 @@ struct FleetLetter: Sendable {
 
     var asks: [Ask] = []
     var answers: [Answer] = []
+    /// The run that has been sent the same asks before; `nil`: they are new. Another run, such as the next on that one's data directory,
+    /// cannot know whether they were carried out.
+    var repeatedFor: Int64?
 
     var isEmpty: Bool { asks.isEmpty && answers.isEmpty }
 }
@@ -35,6 +38,7 @@ extension FleetLetter {
         let value = JSONValue.object([
             JSONMember(name: "asks", value: .array(asks.map(Self.encode))),
             JSONMember(name: "answers", value: .array(answers.map(Self.encode))),
+            JSONMember(name: "repeatedFor", value: repeatedFor.map(JSONValue.integer) ?? .null),
         ])
         return String(decoding: value.serialized(), as: UTF8.self)
     }
@@ -44,6 +48,7 @@ extension FleetLetter {
         guard let value = try? JSONValue(parsing: text.utf8) else { return }
         asks = (value["asks"]?.array ?? []).compactMap(Self.ask)
         answers = (value["answers"]?.array ?? []).compactMap(Self.answer)
+        repeatedFor = value["repeatedFor"]?.integer
     }
 
     private static func encode(_ ask: Ask) -> JSONValue {

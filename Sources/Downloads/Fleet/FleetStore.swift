@@ -29,6 +29,8 @@ final class FleetStore: RecordStore {
 
     /// The longest that anything is waited for that goes through the database.
     static let patience: Duration = .milliseconds(4_500)
+    /// The pause before the database is asked again that has cut something off.
+    private static let repeatPause: Duration = .milliseconds(100)
 
     /// What the service wants to be told, from any thread.
     struct Callbacks: Sendable {
@@ -106,7 +108,7 @@ final class FleetStore: RecordStore {
     }
 
     func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord] {
-        try await perform(noting: ids, { writer throws(StoreError) in try writer.records(ids) })
+        try await perform(noting: ids, repeats: true, { writer throws(StoreError) in try writer.records(ids) })
     }
 
     func deliveries(
@@ -143,8 +145,9 @@ final class FleetStore: RecordStore {
 
 extension FleetStore {
     /// Takes the ownership of downloads, as far as no other run has it.
-    func take(_ ids: [DownloadID]) async throws(StoreError) -> FleetTaking {
+    func take(_ ids: [DownloadID], within limit: Duration = patience) async throws(StoreError) -> FleetTaking {
         try await perform(
+            within: limit, repeats: true,
             { writer throws(StoreError) in try writer.take(ids) },
             late: { [follower] taking in
                 follower.tell { $0.leftOver(taking.records.map(\.id)) }
@@ -162,12 +165,12 @@ extension FleetStore {
 
     /// What became of the request with a key; `nil`: nobody has carried it out.
     func idempotencyRecord(_ key: String) async throws(StoreError) -> IdempotencyRecord? {
-        try await perform { writer throws(StoreError) in try writer.idempotencyRecord(key) }
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.idempotencyRecord(key) })
     }
 
     /// Has everything be shown that was committed before.
     func catchUp(within limit: Duration = patience) async throws(StoreError) {
-        try await perform(within: limit, { writer throws(StoreError) in try writer.follow() })
+        try await perform(within: limit, repeats: true, { writer throws(StoreError) in try writer.follow() })
     }
 
     /// Asks for the newest changes, and waits for nothing.
@@ -175,7 +178,7 @@ extension FleetStore {
 
     /// The settings as the fleet has them.
     func settings() async throws(StoreError) -> [String: String] {
-        try await perform { writer throws(StoreError) in try writer.settings() }
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.settings() })
     }
 
     /// Changes settings, if they are as expected.
@@ -183,7 +186,7 @@ extension FleetStore {
     func change(
         _ changes: [String: String], from expected: [String: String]
     ) async throws(StoreError) -> (isDone: Bool, settings: [String: String]) {
-        try await perform { writer throws(StoreError) in try writer.change(changes, from: expected) }
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.change(changes, from: expected) })
     }
 
     /// Frees what has no bytes here, or everything: other replicas go on with it. To be called when nothing runs any more.
@@ -199,7 +202,7 @@ extension FleetStore {
 
     /// Has an object be removed in a while that no record has named.
     func noteGarbage(_ key: String) async throws(StoreError) {
-        try await perform { writer throws(StoreError) in try writer.noteGarbage(key) }
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.noteGarbage(key) })
     }
 
     /// Keys of objects that records have given up: nobody else gets them for a minute, by when they should be gone.
@@ -214,7 +217,7 @@ extension FleetStore {
 
     /// Those of these keys of objects that no record names.
     func unnamed(_ keys: [String]) async throws(StoreError) -> [String] {
-        try await perform { writer throws(StoreError) in try writer.unnamed(keys) }
+        try await perform(repeats: true, { writer throws(StoreError) in try writer.unnamed(keys) })
     }
 
     /// Whether this replica is the one to look for objects that no record names: none has for that long.
@@ -226,18 +229,24 @@ extension FleetStore {
     /// - Parameters:
     ///   - ids: the downloads whose noted progress is written first.
     ///   - limit: the longest wait.
+    ///   - repeats: whether it is done again if the database cuts it off, for as long as the limit allows: once more must be no other.
     ///   - body: what to do.
     ///   - late: gets what comes too late.
     /// - Throws: `.interrupted` if that is too short. What has not begun by then is not done any more.
     private func perform<Value: Sendable>(
-        noting ids: [DownloadID] = [], within limit: Duration = patience,
+        noting ids: [DownloadID] = [], within limit: Duration = patience, repeats: Bool = false,
         _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
         late: @escaping @Sendable (Value) -> Void = { _ in }
     ) async throws(StoreError) -> Value {
-        let result = await withCheckedContinuation { continuation in
-            perform(noting: ids, within: limit, body, late: late) { continuation.resume(returning: $0) }
+        let deadline = ContinuousClock.now + limit
+        while true {
+            let result = await withCheckedContinuation { continuation in
+                perform(noting: ids, within: deadline - .now, body, late: late) { continuation.resume(returning: $0) }
+            }
+            guard repeats, case .failure(.interrupted) = result, deadline - .now > Self.repeatPause,
+                (try? await Task.sleep(for: Self.repeatPause)) != nil
+            else { return try result.get() }
         }
-        return try result.get()
     }
 
     private func perform<Value: Sendable>(

@@ -16,7 +16,7 @@ extension DownloadError: CustomStringConvertible {
         case .overloaded: "the store does not keep up; nothing was done"
         case .directoryAway: "the downloads directory is away, and with it the finished files; nothing was done"
         case .unconfirmed:
-            "that takes too long: it may be done by now, or be done later; repeat an addition with its Idempotency-Key"
+            "it is not known whether that is done: it may be by now, or be done later; repeat an addition with its Idempotency-Key"
         case .shuttingDown: "the service is stopping"
         case .storeFailed(let reason): "the record could not be kept: \(reason)"
         }

@@ -30,6 +30,7 @@ extension DownloadService {
         case .tick:
             if hasQueued { mayHaveTurns = true }
             rest()
+            askOnceMore()
             // That they have changed is only told once.
             ticks += 1
             if ticks.isMultiple(of: 10) { Task { await self.readSettings() } }
@@ -40,6 +41,7 @@ extension DownloadService {
         case .leftOver(let ids): letGoOfRest(ids)
         case .letter(let letter, let sender):
             for answer in letter.answers { received(answer) }
+            if let run = letter.repeatedFor, run != fleet?.run { return }
             if !letter.asks.isEmpty { Task { await self.serve(letter.asks, for: sender) } }
         }
     }
@@ -264,33 +266,47 @@ extension DownloadService {
 
     /// What another replica was asked for.
     struct Asked {
+        let waiter: DownloadMachine.Waiter
         let id: DownloadID
         let request: DownloadMachine.Command.Request
         let isExpected: (@Sendable (Download) -> Bool)?
-        /// How often somebody was asked who did not own it any more.
+        /// When nobody waits for it any more.
+        let deadline: ContinuousClock.Instant
+        /// The run that was sent the ask.
+        var owner: Int64 = 0
+        var ask: FleetLetter.Ask?
+        /// Whether a second may not have passed since.
+        var isNew = true
+        /// How often a replica was asked that did nothing.
         var misses = 0
     }
 
-    private static let mostMisses = 5
+    /// The number of misses from which on each is followed by a pause.
+    private static let quickMisses = 5
+    private static let missPause: Duration = .milliseconds(200)
 
     /// Has the owner of a download carry a command out.
     func pass(
         _ request: DownloadMachine.Command.Request, of id: DownloadID, by owner: Int64?, to asker: Asker,
-        if isExpected: (@Sendable (Download) -> Bool)?
+        if isExpected: (@Sendable (Download) -> Bool)?, until deadline: ContinuousClock.Instant
     ) {
         guard let owner else { return asker.receive(.failure(.notFound)) }
-        let waiter = wait(with: asker)
-        asked[waiter] = Asked(id: id, request: request, isExpected: isExpected)
-        post(waiter, to: owner)
+        let waiter = wait(with: asker, by: deadline)
+        post(Asked(waiter: waiter, id: id, request: request, isExpected: isExpected, deadline: deadline), to: owner)
     }
 
-    private func post(_ waiter: DownloadMachine.Waiter, to owner: Int64) {
-        guard let question = asked[waiter] else { return }
-        guard let download = index.download(question.id) else { return answer(waiter, .failure(.notFound)) }
-        guard question.isExpected?(download) ?? true else { return answer(waiter, .failure(.preconditionFailed)) }
-        let revision = question.isExpected.map { _ in download.revision }
-        letters[owner, default: FleetLetter()].asks.append(
-            FleetLetter.Ask(number: waiter, id: question.id, request: question.request, revision: revision))
+    /// Asks under a number of its own: what comes late of an earlier ask is no answer to this one.
+    private func post(_ question: Asked, to owner: Int64) {
+        guard let download = index.download(question.id) else { return answer(question.waiter, .failure(.notFound)) }
+        guard question.isExpected?(download) ?? true else { return answer(question.waiter, .failure(.preconditionFailed)) }
+        lastWaiter += 1
+        let ask = FleetLetter.Ask(
+            number: lastWaiter, id: question.id, request: question.request,
+            revision: question.isExpected.map { _ in download.revision })
+        var question = question
+        (question.owner, question.ask, question.isNew) = (owner, ask, true)
+        asked[ask.number] = question
+        letters[owner, default: FleetLetter()].asks.append(ask)
     }
 
     /// Sends what has been asked since: one letter for each owner.
@@ -300,28 +316,50 @@ extension DownloadService {
         letters = [:]
     }
 
-    private func received(_ answer: FleetLetter.Answer) {
-        let waiter = answer.number
-        if let result = answer.result { return self.answer(waiter, result) }
-        guard var question = asked[waiter], question.misses < Self.mostMisses else {
-            return self.answer(waiter, .failure(.overloaded))
+    /// Sends asks again, under their numbers, that have had no answer for a second: the database may have lost either.
+    private func askOnceMore() {
+        var letters: [Int64: FleetLetter] = [:]
+        for (number, question) in asked {
+            if waiters[question.waiter] == nil {
+                asked[number] = nil
+            } else if question.isNew {
+                asked[number]?.isNew = false
+            } else if let ask = question.ask {
+                letters[question.owner, default: FleetLetter(repeatedFor: question.owner)].asks.append(ask)
+            }
         }
-        question.misses += 1
-        asked[waiter] = question
-        Task { await self.askAgain(waiter) }
+        for (run, letter) in letters { submit([.send(letter.text, to: run)]) }
     }
 
-    /// Whoever was asked has let go of the download meanwhile.
-    private func askAgain(_ waiter: DownloadMachine.Waiter) async {
-        guard let question = asked[waiter] else { return }
+    private func received(_ answer: FleetLetter.Answer) {
+        guard let question = asked.removeValue(forKey: answer.number) else { return }
+        switch answer.result {
+        // Nothing was done there.
+        case nil, .failure(.overloaded): Task { await self.askAgain(question, pauses: answer.result != nil) }
+        case let result?: self.answer(question.waiter, result)
+        }
+    }
+
+    /// Finds out who has the download meanwhile, and asks there.
+    private func askAgain(_ question: Asked, pauses: Bool) async {
+        var question = question
+        question.misses += 1
+        if pauses || question.misses > Self.quickMisses { try? await Task.sleep(for: Self.missPause) }
+        let waiter = question.waiter
+        guard waiters[waiter] != nil else { return }
         let pins: Pins
-        do throws(DownloadError) { pins = try await pin([question.id]) } catch { return answer(waiter, .failure(error)) }
+        do throws(DownloadError) {
+            pins = try await pin([question.id], by: question.deadline)
+        } catch {
+            return answer(waiter, .failure(error))
+        }
         defer { unpin(pins) }
+        guard waiters[waiter] != nil else { return }
         if let entry = entries[question.id] {
             send(.command(command(question.request, of: question.id, waiter, if: question.isExpected)), to: entry)
             schedule()
         } else if let owner = pins.owners[question.id] {
-            post(waiter, to: owner)
+            post(question, to: owner)
             sendLetters()
         } else {
             answer(waiter, .failure(.notFound))
@@ -329,13 +367,21 @@ extension DownloadService {
     }
 
     /// Carries out what another replica asks for.
-    private func serve(_ asks: [FleetLetter.Ask], for sender: Int64) async {
+    private func serve(_ letter: [FleetLetter.Ask], for sender: Int64) async {
+        var others = FleetLetter()
+        var asks: [FleetLetter.Ask] = []
+        for ask in letter {
+            switch served.take(ask.number, from: sender) {
+            case .new: asks.append(ask)
+            case .taken: break
+            case .answered(let answer): others.answers.append(answer)
+            }
+        }
         var pins = Pins()
         var refusal: DownloadError?
         do throws(DownloadError) { pins = try await pin(asks.map(\.id)) } catch { refusal = error }
         defer { unpin(pins) }
         group = WriteBatch()
-        var others = FleetLetter()
         for ask in asks {
             if let entry = entries[ask.id] {
                 let waiter = wait(with: .letter(from: sender, ask.number, store))
@@ -346,7 +392,9 @@ extension DownloadService {
             } else {
                 let result: Result<Download, DownloadError>? =
                     if let refusal { .failure(refusal) } else { pins.owners[ask.id] == nil ? .failure(.notFound) : nil }
-                others.answers.append(FleetLetter.Answer(number: ask.number, result: result))
+                let answer = FleetLetter.Answer(number: ask.number, result: result)
+                served.keep(answer, to: sender)
+                others.answers.append(answer)
             }
         }
         if !others.isEmpty { submit([.send(others.text, to: sender)]) }
@@ -389,7 +437,8 @@ extension DownloadService {
             }
             settingsReads += 1
             hold(settings: kept)
-            if isDone { return configuration.settings }
+            // The answer to an earlier attempt may have been lost.
+            if isDone || changes.allSatisfy({ kept[$0.key] == $0.value }) { return configuration.settings }
             guard isExpected(configuration.settings) else { throw .preconditionFailed }
         }
         throw .overloaded

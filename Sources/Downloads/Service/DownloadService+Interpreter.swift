@@ -283,15 +283,17 @@ extension DownloadService {
 
     func answer(_ waiter: DownloadMachine.Waiter, _ result: Result<Download, DownloadError>) {
         guard let asker = waiters.removeValue(forKey: waiter) else { return }
-        asked.removeValue(forKey: waiter)
         timers.remove(.answer(waiter))
-        asker.receive(
-            result.map { download in
-                var download = download
-                download.waitingFor = index.waitingReason(of: download)
-                download.position = download.position ?? index.position(of: download)
-                return download
-            })
+        let result = result.map { download in
+            var download = download
+            download.waitingFor = index.waitingReason(of: download)
+            download.position = download.position ?? index.position(of: download)
+            return download
+        }
+        if case .letter(let sender, let number, _) = asker {
+            served.keep(FleetLetter.Answer(number: number, result: result), to: sender)
+        }
+        asker.receive(result)
     }
 
     /// Lets go of what the machine's phase has no use for.

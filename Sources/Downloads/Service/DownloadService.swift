@@ -135,8 +135,10 @@ public actor DownloadService {
     var keptSettings: [String: String] = [:]
     var settingsReads = 0
     var ticks = 0
-    /// What other replicas are asked for.
-    var asked: [DownloadMachine.Waiter: Asked] = [:]
+    /// What other replicas are asked for, by the numbers of the asks.
+    var asked: [UInt64: Asked] = [:]
+    /// What they have asked for.
+    var served = ServedCommands()
     /// What is to be sent to them.
     var letters: [Int64: FleetLetter] = [:]
 
@@ -430,7 +432,8 @@ public actor DownloadService {
         do throws(StoreError) {
             try await fleet?.catchUp(within: limit ?? FleetStore.patience)
         } catch {
-            throw DownloadError(error)
+            // Nothing was asked for yet.
+            throw error.isInterruption ? .overloaded : DownloadError(error)
         }
     }
 
@@ -1035,7 +1038,9 @@ extension DownloadService {
             group = WriteBatch()
             for (request, download) in steps {
                 guard let entry = entries[download.id] else {
-                    pass(request, of: download.id, by: pins.owners[download.id], to: .collector(collector), if: isExpected)
+                    pass(
+                        request, of: download.id, by: pins.owners[download.id], to: .collector(collector), if: isExpected,
+                        until: deadline)
                     continue
                 }
                 let waiter = wait(with: .collector(collector), by: deadline)
@@ -1150,12 +1155,13 @@ extension DownloadService {
         guard !isShuttingDown else { throw .shuttingDown }
         let deadline = deadline ?? .now + Self.answerLimit
         // A version that is not known here may be another replica's.
-        if let isExpected, index.download(id).map(isExpected) != true { try await catchUp() }
+        if let isExpected, index.download(id).map(isExpected) != true { try await catchUp(within: deadline - .now) }
         let pins = try await pin([id], by: deadline)
         defer { unpin(pins) }
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
             guard let entry = entries[id] else {
-                pass(request, of: id, by: pins.owners[id], to: .continuation(continuation), if: isExpected)
+                pass(
+                    request, of: id, by: pins.owners[id], to: .continuation(continuation), if: isExpected, until: deadline)
                 sendLetters()
                 return
             }
@@ -1234,7 +1240,7 @@ extension DownloadService {
                 hasWaited = true
             } else if isBehind {
                 // Another replica may have just added it.
-                try await catchUp()
+                try await catchUp(within: deadline - .now)
                 isBehind = false
             } else {
                 break
@@ -1249,7 +1255,7 @@ extension DownloadService {
         }
         do throws(StoreError) {
             guard let fleet else { return Pins(entries: try await records(missing, by: deadline).compactMap(hold)) }
-            let taking = try await fleet.take(missing)
+            let taking = try await fleet.take(missing, within: deadline - .now)
             return Pins(entries: taking.records.compactMap(hold), owners: taking.owners)
         } catch {
             // Nothing was asked for yet.

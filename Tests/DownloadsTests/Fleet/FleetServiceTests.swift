@@ -81,6 +81,141 @@ struct FleetServiceTests {
         await second.service.shutdown()
     }
 
+    /// Two replicas, of which the first has a download that transfers, and the second one, busy with another, has a way of its own to the
+    /// database. No lease ends.
+    private func remoteCommands(
+        _ scene: FleetScene, through relay: FaultyRelay? = nil
+    ) async throws -> (owner: Replica, asker: Replica, id: DownloadID) {
+        let asker = try await scene.replica { configuration in
+            (configuration.maxConcurrent, configuration.lease) = (1, .seconds(60))
+            if let relay { configuration.database = scene.database.conninfo(port: relay.port) }
+        }
+        let busy = try await asker.service.add(scene.slow(seed: 100)).download
+        _ = try await asker.follow(busy.id) { $0.state == .downloading }
+        let owner = try await scene.replica { $0.lease = .seconds(60) }
+        let slow = try await owner.service.add(scene.slow(seed: 101)).download
+        _ = try await owner.follow(slow.id) { $0.state == .downloading }
+        _ = try await asker.follow(slow.id) { $0.state == .downloading }
+        return (owner, asker, slow.id)
+    }
+
+    @Test("commands wait for a database that was cut off", arguments: ["one", "all", "changed since", "settings"])
+    func commandsWhileAway(command: String) async throws {
+        let scene = try FleetScene()
+        let relay = try FaultyRelay(to: scene.database.server.port)
+        let (owner, asker, id) = try await remoteCommands(scene, through: relay)
+        relay.set(.refuse)
+        relay.cut()
+        let fleet = try #require(await asker.service.fleet)
+        let isDone = Locked(false)
+        let task = Task {
+            defer { isDone.withLock { $0 = true } }
+            switch command {
+            case "one": _ = try await asker.service.perform(.pause, on: id)
+            case "all": _ = try await asker.service.performOnAll(.pause)
+            case "settings": _ = try await asker.service.change([.maxConcurrent: 2])
+            default:
+                var change = DownloadChange()
+                change.labels = ["new"]
+                do throws(DownloadError) {
+                    _ = try await asker.service.change(id, change) { $0.labels == ["others"] }
+                    Issue.record("it is not so")
+                } catch {
+                    #expect(error == .preconditionFailed)
+                }
+            }
+        }
+        try await until { isDone.withLock { $0 } || fleet.silence > .milliseconds(500) }
+        relay.set(.relay)
+        try await task.value
+        if command == "one" || command == "all" { _ = try await owner.follow(id) { $0.state == .paused } }
+        if command == "settings" { #expect(await asker.service.settings.maxConcurrent == 2) }
+        await owner.service.shutdown()
+        await asker.service.shutdown()
+    }
+
+    @Test("a command whose letter is lost is sent again")
+    func lostLetter() async throws {
+        let scene = try FleetScene()
+        let (owner, asker, id) = try await remoteCommands(scene)
+        let database = try PostgresScene(scene.database)
+        let thaw = try await owner.freeze()
+        async let paused = asker.service.perform(.pause, on: id)
+        try await until { try database.number("SELECT count(*) FROM pawl.mail") > 0 }
+        try database.execute("DELETE FROM pawl.mail")
+        thaw()
+        #expect(try await paused.state == .paused)
+        await owner.service.shutdown()
+        await asker.service.shutdown()
+    }
+
+    @Test("a command whose answer is lost is answered again, and not carried out again")
+    func lostAnswer() async throws {
+        let scene = try FleetScene()
+        let (owner, asker, id) = try await remoteCommands(scene)
+        let run = try #require(await asker.service.fleet).run
+        let database = try PostgresScene(scene.database)
+        try database.execute(
+            """
+            CREATE TABLE lost (number int);
+            CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                IF NEW.recipient <> \(run) OR EXISTS (SELECT FROM lost) THEN RETURN NEW; END IF;
+                INSERT INTO lost VALUES (1);
+                RETURN NULL;
+            END $$;
+            CREATE TRIGGER lose BEFORE INSERT ON pawl.mail FOR EACH ROW EXECUTE FUNCTION lose()
+            """)
+        let paused = try await asker.service.perform(.pause, on: id)
+        #expect(paused.state == .paused)
+        #expect(try database.number("SELECT count(*) FROM lost") == 1)
+        try database.execute("DELETE FROM lost")
+        // Once more would be refused.
+        #expect(try await asker.service.perform(.cancel, on: id).state == .cancelled)
+        try database.execute("DELETE FROM lost")
+        let again = try await asker.service.perform(.retry, on: id)
+        #expect(again.state == .queued || again.state == .downloading)
+        await owner.service.shutdown()
+        await asker.service.shutdown()
+    }
+
+    @Test("a letter that was sent before to another run is not carried out")
+    func letterForAnother() async throws {
+        let scene = try FleetScene()
+        let (owner, asker, id) = try await remoteCommands(scene)
+        let (mine, theirs) = (try #require(await owner.service.fleet).run, try #require(await asker.service.fleet).run)
+        for (number, run) in [(1 << 40, mine + 1), ((1 << 40) + 1, mine)] as [(UInt64, Int64)] {
+            let ask = FleetLetter.Ask(number: number, id: id, request: .pause, revision: nil)
+            await owner.service.receive(.letter(FleetLetter(asks: [ask], repeatedFor: run), from: theirs))
+            if run != mine { #expect(owner.service.index.download(id)?.state == .downloading) }
+        }
+        _ = try await owner.follow(id) { $0.state == .paused }
+        #expect(await owner.service.served.count == 1)
+        await owner.service.shutdown()
+        await asker.service.shutdown()
+    }
+
+    @Test("while sessions of the database end all the time, commands for others' downloads are carried out")
+    func brokenSessions() async throws {
+        let scene = try FleetScene()
+        let (owner, asker, id) = try await remoteCommands(scene)
+        let database = try PostgresScene(scene.database)
+        func end() throws {
+            _ = try database.texts(
+                """
+                SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity
+                    WHERE datname = current_database() AND application_name LIKE 'pawl_run_%'
+                """)
+        }
+        for _ in 0..<10 {
+            try end()
+            #expect(try await asker.service.perform(.pause, on: id).state == .paused)
+            try end()
+            #expect(try await asker.service.perform(.resume, on: id).state != .paused)
+        }
+        await owner.service.shutdown()
+        await asker.service.shutdown()
+    }
+
     @Test("what a dead replica had is taken over, and what it still does counts no more")
     func adoption() async throws {
         let scene = try FleetScene()
