@@ -206,7 +206,7 @@ struct FleetServiceTests {
                     WHERE datname = current_database() AND application_name LIKE 'pawl_run_%'
                 """)
         }
-        for _ in 0..<10 {
+        for _ in 0..<3 {
             try end()
             #expect(try await asker.service.perform(.pause, on: id).state == .paused)
             try end()
@@ -246,7 +246,9 @@ struct FleetServiceTests {
     @Test("what another replica has done before counts, also if it is not shown yet")
     func lateNews() async throws {
         let scene = try FleetScene()
-        let (first, second) = try await (scene.replica(), scene.replica())
+        // However slow it is, none is taken for dead.
+        let lease = { (configuration: inout DownloadsConfiguration) in configuration.lease = .seconds(60) }
+        let (first, second) = try await (scene.replica(configure: lease), scene.replica(configure: lease))
         var new = try scene.slow(seed: 8)
         new.startsPaused = true
         let added = try await first.service.add(new).download
@@ -398,7 +400,9 @@ struct FleetServiceTests {
     @Test("a key stands for one request, whichever replica it is sent to")
     func keys() async throws {
         let scene = try FleetScene()
-        let replicas = try await [scene.replica(), scene.replica()]
+        // However slow it is, none is taken for dead.
+        let lease = { (configuration: inout DownloadsConfiguration) in configuration.lease = .seconds(60) }
+        let replicas = try await [scene.replica(configure: lease), scene.replica(configure: lease)]
         let key = RequestKey("a key", request: [1])
         var new = try scene.slow(seed: 30)
         new.onDuplicate = .new
@@ -600,7 +604,9 @@ struct FleetServiceTests {
     @Test("a reader that moves to a replica which is behind gets no snapshot", arguments: [false, true])
     func readerAhead(isScoped: Bool) async throws {
         let scene = try FleetScene()
-        let (first, second) = try await (scene.replica(), scene.replica { $0.maxConcurrent = 1 })
+        // However slow it is, none is taken for dead.
+        let second = try await scene.replica { ($0.maxConcurrent, $0.lease) = (1, .seconds(60)) }
+        let first = try await scene.replica { $0.lease = .seconds(60) }
         let busy = try await second.service.add(scene.slow(seed: 1)).download
         _ = try await second.follow(busy.id) { $0.state == .downloading }
         let hub = first.service.events

@@ -18,6 +18,8 @@ final class PostgresListener: Sendable {
 
     private static let interval: Duration = .seconds(1)
     private static let longestPause: Duration = .seconds(2)
+    /// The pause before it connects again.
+    private static let reconnectPause: Duration = .milliseconds(200)
 
     private let database: String
     private let run: Int64
@@ -71,8 +73,9 @@ final class PostgresListener: Sendable {
                 try connection.withLock { connection in
                     if connection == nil {
                         connection = try Self.connect(database, run, limit)
-                        // For letters and changes is asked every second anyway.
+                        // Letters may have come meanwhile. For changes is asked every second anyway.
                         receive(.settings)
+                        receive(.mail)
                     }
                     // Nothing else would show that the other end is gone.
                     if ContinuousClock.now - lastProof > Self.interval * 5 {
@@ -103,7 +106,7 @@ final class PostgresListener: Sendable {
     }
 
     private func pause() {
-        let due = ContinuousClock.now + Self.interval
+        let due = ContinuousClock.now + Self.reconnectPause
         isStopping.wait { isStopping in
             let remaining = ContinuousClock.now.duration(to: due)
             return isStopping || remaining <= .zero ? .done(()) : .wait(remaining)
