@@ -249,7 +249,7 @@ private final class Relay {
     private var requests = Flow()
     private var answers = Flow()
     private var exchange = RelayedExchange()
-    /// How often another replica has been asked.
+    /// The number of times that another replica was asked.
     private var moves = 0
 
     init(_ client: consuming Socket, _ replica: consuming ConnectedReplica) {
@@ -304,7 +304,7 @@ private final class Relay {
         return steps.contains(.goOn) ? .goOn : .wait
     }
 
-    /// What became of one direction.
+    /// The result of passing on in one direction.
     private enum Step {
         case goOn, wait, sourceGone, targetGone
 
@@ -313,7 +313,7 @@ private final class Relay {
 
     /// - Parameters:
     ///   - endsTarget: whether the target is sent a FIN once the source has sent one.
-    ///   - note: gets what the source has sent.
+    ///   - note: gets the bytes that the source has sent.
     private static func pass(
         _ flow: inout Flow, from source: inout Side, to target: inout Side, through buffer: inout [UInt8], endsTarget: Bool,
         _ note: ([UInt8]) -> Void

@@ -14,7 +14,7 @@ struct RelayedExchange {
         case waiting
         case answerHead
         case answerBody(Body)
-        /// What passes is not understood.
+        /// Bytes pass that are not understood.
         case opaque
     }
 

@@ -14,7 +14,7 @@ struct RelayedExchangeTests {
     private static let post = "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n"
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
-    /// What has passed, and what another replica can be sent; `nil`: nothing.
+    /// Bytes that have passed, and the request that another replica can be sent; `nil`: none.
     private static let table: [(steps: [Passed], request: String?)] = [
         ([], ""),
         ([.client(get)], get),

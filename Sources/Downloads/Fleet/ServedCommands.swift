@@ -1,6 +1,6 @@
 /// The commands of other replicas that this one has taken, by their numbers: one that comes again is not carried out again.
 struct ServedCommands {
-    /// What is known of a command that comes.
+    /// The knowledge of a command that comes.
     enum Verdict {
         case new
         /// It is being carried out, or was long ago: it is left alone.
@@ -29,7 +29,7 @@ struct ServedCommands {
         self.capacity = max(1, capacity)
     }
 
-    /// How many commands are kept.
+    /// The number of commands that are kept.
     var count: Int { answers.count }
 
     /// Takes a command, unless it was taken before.

@@ -264,7 +264,7 @@ extension DownloadService {
 
     // MARK: - Commands for downloads that others own
 
-    /// What another replica was asked for.
+    /// A command that another replica is asked for.
     struct Asked {
         let waiter: DownloadMachine.Waiter
         let id: DownloadID
@@ -277,7 +277,7 @@ extension DownloadService {
         var ask: FleetLetter.Ask?
         /// Whether a second may not have passed since.
         var isNew = true
-        /// How often a replica was asked that did nothing.
+        /// The number of times that a replica was asked and did nothing.
         var misses = 0
     }
 
@@ -340,7 +340,7 @@ extension DownloadService {
         }
     }
 
-    /// Finds out who has the download meanwhile, and asks there.
+    /// Looks up the owner of the download again, and asks there.
     private func askAgain(_ question: Asked, pauses: Bool) async {
         var question = question
         question.misses += 1

@@ -101,7 +101,7 @@ extension DownloadService {
     struct WriteBatch {
         var changes: [StoreChange] = []
         var commits: [(DownloadID, DownloadMachine.Operation)] = []
-        /// What the log is told of these changes, unless the database refuses them to a replica without a lease.
+        /// Lines for the log about these changes. They are dropped if the database refuses the changes to a replica without a lease.
         var news: [DownloadLogEvent] = []
     }
 

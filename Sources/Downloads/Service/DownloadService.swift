@@ -135,9 +135,9 @@ public actor DownloadService {
     var keptSettings: [String: String] = [:]
     var settingsReads = 0
     var ticks = 0
-    /// What other replicas are asked for, by the numbers of the asks.
+    /// The commands that other replicas are asked for, by the numbers of the asks.
     var asked: [UInt64: Asked] = [:]
-    /// What they have asked for.
+    /// The commands that they have asked for.
     var served = ServedCommands()
     /// What is to be sent to them.
     var letters: [Int64: FleetLetter] = [:]

@@ -313,7 +313,7 @@ struct EventTests {
         #expect(EventID(parsing: rubbish) == nil)
     }
 
-    /// A replica that has the changes up to one, and what was asked of its feed.
+    /// A replica that has the changes up to one, and the number of times that its feed was asked.
     private func replica(at sequence: UInt64) -> (publisher: DownloadPublisher, pulls: Locked<Int>) {
         let pulls = Locked(0)
         let publisher = DownloadPublisher(FleetContents(epoch: 7)) { pulls.withLock { $0 += 1 } }
@@ -321,7 +321,7 @@ struct EventTests {
         return (publisher, pulls)
     }
 
-    /// Has a replica follow changes of one download.
+    /// Brings changes of one download to a replica.
     private func bring(_ sequences: ClosedRange<UInt64>, to publisher: DownloadPublisher, of number: UInt64 = 1) {
         for sequence in sequences {
             let download = Feed.download(number, sequence.isMultiple(of: 2) ? .completed : .paused)

@@ -92,7 +92,7 @@ struct Replica: Sendable {
     let directory: TemporaryDirectory
     let service: DownloadService
     let warnings: Locked<[String]>
-    /// All that the log was told.
+    /// All events for the log.
     let events: Locked<[DownloadLogEvent]>
     /// How often finished files could not be stored any more.
     let away: Waiter<Int>
@@ -133,7 +133,7 @@ struct Replica: Sendable {
         }
     }
 
-    /// What the log was told of records after the lease was lost.
+    /// The events for the log about records after the lease was lost.
     var newsAfterFence: [DownloadLogEvent] {
         let events = events.withLock { $0 }
         let end = events.firstIndex { if case .fenced = $0 { true } else { false } }
