@@ -98,9 +98,13 @@ struct Aria2RouteTests {
             #expect(try await told("tellStatus") == targets.map { [$0, "waiting"] })
             _ = try await running.result("aria2.unpause", #""\#(gid)""#)
             // The last attempt has failed.
-            while try await running.result("aria2.tellStatus", #""\#(gid)",["status"]"#)["status"]?.string != "error" { await Task.yield() }
+            while try await running.result("aria2.tellStatus", #""\#(gid)",["status"]"#)["status"]?.string != "error" {
+                await Task.yield()
+            }
             let used = targets.enumerated().map { [$1, $0 == 0 ? "used" : "waiting"] }
-            for keys in ["", #",["files"]"#, #",["gid","files","status"]"#] { #expect(try await told("tellStatus", keys) == used) }
+            for keys in ["", #",["files"]"#, #",["gid","files","status"]"#] {
+                #expect(try await told("tellStatus", keys) == used)
+            }
             #expect(try await told("getFiles") == used)
             let multicall = #"[{"methodName":"aria2.tellStatus","params":["\#(gid)",["files"]]}]"#
             let answer = try await running.result("system.multicall", multicall).array?.first?.array?.first
