@@ -381,8 +381,9 @@ struct OperationTests {
         #expect(throws: PawlProcess.DidNotStart.self) { try start() }
         let logs = try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { $0.hasPrefix("log-") }
         let log = try String(contentsOfFile: "\(directory.path)/\(try #require(logs.first))", encoding: .utf8)
-        #expect(log.hasPrefix("pawl: TZ=Europe/Belin names no time zone here: TZ takes a name such as Europe/Berlin"))
-        #expect(log.split(separator: "\n").count == 1)
+        // The variables of these tests may have been warned of before.
+        let line = try #require(log.split(separator: "\n").last)
+        #expect(line.hasPrefix("pawl: TZ=Europe/Belin names no time zone here: TZ takes a name such as Europe/Berlin"))
     }
 
     @Test("strangers who send bodies slowly, or read open pages or wait with a secret, make room for a client with a token")
