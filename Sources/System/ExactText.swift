@@ -35,7 +35,8 @@ public struct ExactText: Sendable, Hashable {
 extension String {
     /// Whether both texts have the same bytes of UTF-8.
     public func isExactly(_ other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
+        // Most texts differ, which this finds without a look at each byte. Equal ones may still be spelled differently.
+        self == other && utf8.elementsEqual(other.utf8)
     }
 }
 
