@@ -1,4 +1,4 @@
-# Builds the service with the Swift runtime linked in, and puts it on a small Debian with the C libraries it calls: 23 MB on top of the
+# Builds the service with the Swift runtime linked in, and puts it on a small Debian with the C libraries it calls: 24 MB on top of the
 # base, 6 MB of them for fleets alone, which reach PostgreSQL over TLS.
 #
 #   docker build -t pawl .
