@@ -2,8 +2,8 @@ internal import HTTPCore
 
 /// Follows the requests and answers on a connection, and tells whether the request under way can be sent to another replica.
 ///
-/// That holds before a request is whole, and for a GET or HEAD without content, until a byte of its answer has come. Bytes that cannot be
-/// followed, such as pipelined requests or another protocol, end it for the connection.
+/// A request can be sent again until all of it has come. A GET or HEAD without content can be sent again until a byte of its answer has come.
+/// No later request of a connection is sent again after bytes that cannot be followed: pipelined requests, or another protocol.
 struct RelayedExchange {
     private enum Phase {
         /// A request is read, or awaited.

@@ -1,7 +1,7 @@
-/// The requests that wait for a result, and how long each may wait. Pure.
+/// The requests that wait for a result, each with a deadline. Pure.
 ///
-/// Most have the same limit and are answered long before, so the order of their beginning is that of their deadlines: adding one costs no
-/// search, and those that were answered are dropped when they are the first.
+/// Nearly all requests have the same limit, so a new one has the last deadline: it is added without a search. Answered requests stay in the
+/// queue until they are its first.
 struct WaitLimits {
     typealias Number = UInt64
 

@@ -270,7 +270,7 @@ extension DownloadService {
         let id: DownloadID
         let request: DownloadMachine.Command.Request
         let isExpected: (@Sendable (Download) -> Bool)?
-        /// When nobody waits for it any more.
+        /// The end of the request's wait.
         let deadline: ContinuousClock.Instant
         /// The run that was sent the ask.
         var owner: Int64 = 0

@@ -47,7 +47,7 @@ struct ConnectionTable {
     /// The socket of a connection that is used again; nil if it is not known.
     func socket(_ ends: Endpoints?) -> Int32? { ends.flatMap { sockets[$0] } }
 
-    /// How many bytes have been read from a socket; nil: the kernel does not tell.
+    /// The number of bytes that have been read from a socket; nil: the kernel does not tell it.
     static func bytesRead(from socket: Int32) -> Int64? {
         var received: UInt64 = 0
         var unacknowledged: UInt32 = 0
@@ -76,7 +76,7 @@ struct ConnectionTable {
 /// A connection that is used again, as it was when the request was about to be sent.
 struct ReusedConnection {
     private let socket: Int32
-    /// How many bytes had come on an encrypted connection; nil: the kernel does not tell, or it is not encrypted.
+    /// The number of bytes that had come, if the connection is encrypted and the kernel tells it.
     private let received: UInt64?
 
     /// Takes the connection's figures. Nil if something has come that no request asked for, or the connection has ended.

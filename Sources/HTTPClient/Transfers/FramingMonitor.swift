@@ -1,16 +1,16 @@
 /// Notices when an origin sends a body in chunks that consist of little but framing: chunk extensions have no bound of their own
 /// (RFC 9112 §7.1.1). Pure: it is told the time and the numbers of bytes so far.
 struct FramingMonitor: Sendable {
-    /// How often the numbers are compared.
+    /// The time between two comparisons.
     static let interval = Duration.seconds(1)
     /// Bytes that may come besides the body, whatever its length.
     static let most: Int64 = 1 << 20
     /// Bytes that may come besides for each byte of the body: chunks of one byte in TLS records of their own have about 35.
     static let mostPerByte: Int64 = 64
 
-    /// When to look.
+    /// The time of the next comparison.
     private(set) var due: ContinuousClock.Instant
-    /// The numbers of the first look.
+    /// The numbers of the first comparison.
     private var first: (received: Int64, body: Int64)?
 
     /// Begins with the body.

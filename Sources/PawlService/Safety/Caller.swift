@@ -7,7 +7,7 @@ struct Caller: Sendable {
     /// What the log calls the token; `nil` where none is required.
     let name: String?
     let scope: TokenScope
-    /// What goes on by the token ends when this is revoked.
+    /// Lets streams, files and bodies go on until it is revoked.
     let permit: Permit?
 
     /// The sender of a request where no token is required.
