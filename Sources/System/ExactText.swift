@@ -34,9 +34,12 @@ public struct ExactText: Sendable, Hashable {
 
 extension String {
     /// Whether both texts have the same bytes of UTF-8.
+    @inlinable
     public func isExactly(_ other: String) -> Bool {
-        // Most texts differ, which this finds without a look at each byte. Equal ones may still be spelled differently.
-        self == other && utf8.elementsEqual(other.utf8)
+        // Most texts differ in length.
+        guard utf8.count == other.utf8.count else { return false }
+        let (bytes, others) = (utf8Span.span, other.utf8Span.span)
+        return bytes.indices.allSatisfy { bytes[$0] == others[$0] }
     }
 }
 

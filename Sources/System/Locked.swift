@@ -6,21 +6,22 @@ public import Glibc
 /// see, so that it reports races where there are none.
 @safe
 public final class Locked<Value: ~Copyable>: @unchecked Sendable {
-    @unsafe private struct Cell: ~Copyable {
-        var mutex = unsafe pthread_mutex_t()
-        var value: Value
+    @unsafe @usableFromInline struct Cell: ~Copyable {
+        @usableFromInline var mutex = unsafe pthread_mutex_t()
+        @usableFromInline var value: Value
 
-        init(_ value: consuming sending Value) {
+        @inlinable init(_ value: consuming sending Value) {
             unsafe self.value = value
         }
     }
 
     /// Both in memory of their own: each access to a stored property is recorded, in case another overlaps it, which the mutex excludes.
-    private let cell: UnsafeMutablePointer<Cell>
+    @usableFromInline let cell: UnsafeMutablePointer<Cell>
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
     /// Takes the value over.
+    @inlinable
     public init(_ value: consuming sending Value) {
         unsafe cell = .allocate(capacity: 1)
         unsafe cell.initialize(to: Cell(value))
@@ -29,6 +30,7 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
         unsafe pthread_mutex_init(mutex, nil)
     }
 
+    @inlinable
     deinit {
         unsafe pthread_mutex_destroy(mutex)
         unsafe cell.deinitialize(count: 1)

@@ -1,51 +1,59 @@
-/// The requests that wait for a result, each with a deadline. Pure.
+/// The waits of requests for a result, each with a deadline. Pure.
 ///
-/// Nearly all requests have the same limit, so a new one has the last deadline: it is added without a search. Answered requests stay in the
-/// queue until they are its first.
+/// A wait is added and removed without a search. Waits that have ended stay in the list until they are its first.
 struct WaitLimits {
-    typealias Number = UInt64
+    typealias Number = Int
+    typealias End = @Sendable () -> Void
 
-    private var ends: [Number: @Sendable () -> Void] = [:]
-    /// In the order of the deadlines, from `head` on; those that were answered are among them.
-    private var queue: [(number: Number, deadline: ContinuousClock.Instant)] = []
+    /// In the order of their numbers, from `head` on; `nil`: the wait has ended.
+    private var waits: [(deadline: ContinuousClock.Instant, end: End)?] = []
     private var head = 0
+    /// The number of the first wait in the list.
+    private var first: Number = 0
+    /// When ``takeExpired(now:)`` is due; `nil`: never.
+    private(set) var next: ContinuousClock.Instant?
 
-    /// The deadline of the request that has to be answered first.
-    var next: ContinuousClock.Instant? { head < queue.count ? queue[head].deadline : nil }
-
-    /// Adds a request.
-    /// - Parameter end: ends its wait without a result.
-    /// - Returns: whether it has to be answered first.
-    mutating func add(_ number: Number, by deadline: ContinuousClock.Instant, end: @escaping @Sendable () -> Void) -> Bool {
-        dropAnswered()
-        ends[number] = end
-        var place = queue.count
-        while place > head, queue[place - 1].deadline > deadline { place -= 1 }
-        queue.insert((number, deadline), at: place)
-        return place == head
+    /// Adds a wait.
+    /// - Parameter end: Ends it without a result.
+    /// - Returns: Its number, and whether ``next`` is earlier than before.
+    mutating func add(by deadline: ContinuousClock.Instant, end: @escaping End) -> (number: Number, isFirst: Bool) {
+        waits.append((deadline, end))
+        let isFirst = next.map { deadline < $0 } ?? true
+        if isFirst { next = deadline }
+        return (first + waits.count - 1, isFirst)
     }
 
-    /// Removes a request that has its result.
+    /// Removes a wait that has its result.
     mutating func remove(_ number: Number) {
-        ends[number] = nil
+        // One that was taken has left the list.
+        guard number >= first + head else { return }
+        waits[number - first] = nil
+        dropEnded()
     }
 
-    /// Removes the requests whose time is over.
-    /// - Returns: what ends their waits.
-    mutating func takeExpired(now: ContinuousClock.Instant) -> [@Sendable () -> Void] {
-        var expired: [@Sendable () -> Void] = []
-        dropAnswered()
-        while let next, next <= now {
-            if let end = ends.removeValue(forKey: queue[head].number) { expired.append(end) }
-            dropAnswered()
+    /// Removes the waits whose deadlines have passed, and finds the next deadline.
+    /// - Returns: The functions that end those waits, in the order of the deadlines.
+    mutating func takeExpired(now: ContinuousClock.Instant) -> [End] {
+        var expired: [(deadline: ContinuousClock.Instant, end: End)] = []
+        next = nil
+        for offset in head..<waits.count {
+            guard let wait = waits[offset] else { continue }
+            if wait.deadline <= now {
+                expired.append(wait)
+                waits[offset] = nil
+            } else if next.map({ wait.deadline < $0 }) ?? true {
+                next = wait.deadline
+            }
         }
-        return expired
+        dropEnded()
+        return expired.sorted { $0.deadline < $1.deadline }.map(\.end)
     }
 
-    private mutating func dropAnswered() {
-        while head < queue.count, ends[queue[head].number] == nil { head += 1 }
-        guard head == queue.count || head > 256 && head > queue.count / 2 else { return }
-        queue.removeFirst(head)
+    private mutating func dropEnded() {
+        while head < waits.count, waits[head] == nil { head += 1 }
+        guard head == waits.count || head > 256 && head > waits.count / 2 else { return }
+        waits.removeFirst(head)
+        first += head
         head = 0
     }
 }

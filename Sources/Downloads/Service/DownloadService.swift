@@ -467,9 +467,8 @@ extension DownloadService {
         let deadline = ContinuousClock.now + Self.answerLimit
         while true {
             _ = try await prepare([new], label: nil, by: deadline)
-            var drafts = Drafts(ExtendedQueue(index.waiting, adding: arriving))
-            let planned = try plan(new, &drafts)
-            let addition = positioned(planned, drafts)
+            var drafts = Drafts()
+            let addition = try plan(new, &drafts)
             if try await keep(drafts, [.success(addition)], key, by: deadline) { return addition }
             // Another replica was faster with the URL, or with the key.
             guard let kept = try await keptElsewhere(key)?.first else { continue }
@@ -495,25 +494,10 @@ extension DownloadService {
         let deadline = ContinuousClock.now + Self.answerLimit
         while true {
             let takenIn = try await prepare(items.compactMap { try? $0.get() }, label: label, by: deadline)
-            var drafts = Drafts(ExtendedQueue(index.waiting, adding: arriving))
+            var drafts = Drafts()
             drafts.takenIn = takenIn
             drafts.parts = parts(ofWork: label)
-            var outcomes: [Addition.Outcome] = []
-            for item in items {
-                switch item {
-                case .failure(let refusal): outcomes.append(.failure(refusal))
-                case .success(var new):
-                    if let label, !new.labels.containsExactly(label) { new.labels.append(label) }
-                    do throws(DownloadError) {
-                        outcomes.append(.success(try plan(new, &drafts)))
-                    } catch {
-                        outcomes.append(.failure(Addition.Refusal(error)))
-                    }
-                }
-            }
-            for offset in outcomes.indices {
-                if case .success(let addition) = outcomes[offset] { outcomes[offset] = .success(positioned(addition, drafts)) }
-            }
+            let outcomes = plan(items, label: label, &drafts)
             if try await keep(drafts, outcomes, key, by: deadline) { return outcomes }
             if let kept = try await keptElsewhere(key) { return kept }
         }
@@ -547,9 +531,12 @@ extension DownloadService {
         }
         // Last: whatever else is waited for, another request for the same may come meanwhile.
         var takenIn: Set<DownloadID> = []
-        repeat {
-            try await awaitPending(requests, by: deadline)
-        } while try await takeIn(requests, label: label, &takenIn, by: deadline)
+        while true {
+            while let request = requests.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
+                try await follow(by: deadline) { pendingURLs[request.url.string]?.append($0) }
+            }
+            guard let label, try await takeIn(requests, label: label, &takenIn, by: deadline) else { break }
+        }
         guard !isShuttingDown else { throw .shuttingDown }
         return takenIn
     }
@@ -582,21 +569,13 @@ extension DownloadService {
     /// The most downloads of one URL, or of one part of a work, that are candidates for a request; of each kind.
     private static let candidateLimit = 8
 
-    /// Waits until no first download of these is being made durable.
-    private func awaitPending(_ requests: [NewDownload], by deadline: ContinuousClock.Instant) async throws(DownloadError) {
-        while let request = requests.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
-            try await follow(by: deadline) { pendingURLs[request.url.string]?.append($0) }
-        }
-    }
-
     /// Has the downloads that are there already go by a work's label, and no others, and those of the work that have failed or were
     /// cancelled go on, with the checksum that they are to have now.
     /// - Parameter known: those that it was done to.
     /// - Returns: whether there were any besides, and it took a while.
     private func takeIn(
-        _ requests: [NewDownload], label: String?, _ known: inout Set<DownloadID>, by deadline: ContinuousClock.Instant
+        _ requests: [NewDownload], label: String, _ known: inout Set<DownloadID>, by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Bool {
-        guard let label else { return false }
         var steps: [(DownloadMachine.Command.Request, Download)] = []
         var change = DownloadChange()
         change.addedLabel = label
@@ -668,12 +647,8 @@ extension DownloadService {
     private struct Drafts: Sendable {
         var records: [(record: DownloadRecord, url: HTTPURL)] = []
         var first: [String: Download] = [:]
-        /// The queue with the drafts in it.
-        var queue: ExtendedQueue<SnapshotIndex.Waiting>
         /// The last draft of those that asked for the same position.
         var lastPlaced: [Int: DownloadID] = [:]
-        /// Offsets in `records`.
-        var offsets: [DownloadID: Int] = [:]
         /// Downloads that get another arrival, to make room.
         var reseated: [DownloadID: QueueSeat.Other] = [:]
         var gids: Set<DownloadGID> = []
@@ -684,14 +659,19 @@ extension DownloadService {
         /// What there is of the work that the requests are for, by the item's id.
         var parts: [[UInt8]: [Download]] = [:]
 
-        init(_ queue: ExtendedQueue<SnapshotIndex.Waiting>) {
-            self.queue = queue
+        /// The offset of a draft in `records`, which are in the order of their ids; `nil`: the download is no draft.
+        func offset(of id: DownloadID) -> Int? {
+            var (low, high) = (0, records.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if records[middle].record.id < id { low = middle + 1 } else { high = middle }
+            }
+            return low < records.count && records[low].record.id == id ? low : nil
         }
 
         /// Gives a member of the queue another arrival.
         mutating func reseat(_ other: QueueSeat.Other) {
-            queue.reseat(other)
-            if let offset = offsets[other.id] {
+            if let offset = offset(of: other.id) {
                 records[offset].record.download.arrival = other.arrival
             } else {
                 reseated[other.id] = QueueSeat.Other(
@@ -701,12 +681,45 @@ extension DownloadService {
 
         /// The rank that a download has once the drafts are in the queue.
         func rank(of download: Download) -> QueueRank {
-            offsets[download.id].map { records[$0].record.download.rank } ?? reseated[download.id]?.rank ?? download.rank
+            offset(of: download.id).map { records[$0].record.download.rank } ?? reseated[download.id]?.rank ?? download.rank
         }
     }
 
+    /// The queue with the downloads that are being made durable, extended by the drafts of one request.
+    private typealias DraftQueue = ExtendedQueue<ExtendedQueue<SnapshotIndex.Waiting>>
+
+    /// The queue that drafts enter. It must be gone before `arriving` changes, which would copy what both share.
+    private var draftQueue: DraftQueue { ExtendedQueue(ExtendedQueue(index.waiting, adding: arriving)) }
+
     /// Decides what becomes of a request, and drafts the download if it is a new one.
+    /// - Returns: The download with its position in the queue.
     private func plan(_ new: NewDownload, _ drafts: inout Drafts) throws(DownloadError) -> Addition {
+        var queue = draftQueue
+        return positioned(try plan(new, &drafts, &queue), drafts, queue)
+    }
+
+    /// Decides what becomes of requests, and drafts the new downloads.
+    /// - Returns: The downloads with their positions in the queue once all drafts are in it.
+    private func plan(
+        _ items: [Result<NewDownload, Addition.Refusal>], label: String?, _ drafts: inout Drafts
+    ) -> [Addition.Outcome] {
+        var queue = draftQueue
+        let outcomes = items.map { item -> Addition.Outcome in
+            switch item {
+            case .failure(let refusal): return .failure(refusal)
+            case .success(var new):
+                if let label, !new.labels.containsExactly(label) { new.labels.append(label) }
+                do throws(DownloadError) {
+                    return .success(try plan(new, &drafts, &queue))
+                } catch {
+                    return .failure(Addition.Refusal(error))
+                }
+            }
+        }
+        return outcomes.map { $0.map { positioned($0, drafts, queue) } }
+    }
+
+    private func plan(_ new: NewDownload, _ drafts: inout Drafts, _ queue: inout DraftQueue) throws(DownloadError) -> Addition {
         try check(new.url)
         for url in new.mirrors { try check(url, role: "the mirror") }
         if let webhook = new.webhook { try check(webhook, role: "the webhook") }
@@ -733,24 +746,24 @@ extension DownloadService {
         var record = DownloadRecord(new, id: id, at: clock.now)
         if let path = record.download.path {
             record.download.filename = context.names.reserve(path, for: id).name
-        } else {
+        } else if !record.download.folder.isEmpty {
             context.names.reserve(folder: record.download.folder, for: id)
         }
         record.download.stamp = publisher.reserve()
         if let position = new.position {
             // Items of one request that ask for the same position keep their own order.
-            let previous = drafts.lastPlaced[position].flatMap { drafts.offsets[$0] }.map {
-                drafts.records[$0].record.download.rank
-            }
-            let place = previous.map { drafts.queue.count(below: $0) + 1 } ?? position
-            let seat = QueueSeat(of: id, record.download.rank, .start(place), in: drafts.queue, newest: newIdentity())
+            let previous = drafts.lastPlaced[position].flatMap(drafts.offset(of:)).map { drafts.records[$0].record.download.rank }
+            let place = previous.map { queue.count(below: $0) + 1 } ?? position
+            let seat = QueueSeat(of: id, record.download.rank, .start(place), in: queue, newest: newIdentity())
             record.download.priority = seat.rank.priority
             if seat.rank.arrival != id { record.download.arrival = seat.rank.arrival }
-            for other in seat.others { drafts.reseat(other) }
+            for other in seat.others {
+                queue.reseat(other)
+                drafts.reseat(other)
+            }
             drafts.lastPlaced[position] = id
         }
-        drafts.queue.insert(id, record.download.rank)
-        drafts.offsets[id] = drafts.records.count
+        queue.insert(id, record.download.rank)
         if let gid = new.gid { drafts.gids.insert(gid) }
         drafts.records.append((record, new.url))
         if new.onDuplicate == .new { drafts.others.insert(id) }
@@ -765,10 +778,10 @@ extension DownloadService {
     }
 
     /// Returns the addition with its position in the queue once all drafts are in it.
-    private func positioned(_ addition: Addition, _ drafts: Drafts) -> Addition {
+    private func positioned(_ addition: Addition, _ drafts: Drafts, _ queue: DraftQueue) -> Addition {
         var download = addition.download
         guard download.isInQueue else { return addition }
-        download.position = drafts.queue.count(below: drafts.rank(of: download))
+        download.position = queue.count(below: drafts.rank(of: download))
         return switch addition {
         case .created: .created(download)
         case .existing: .existing(download)
@@ -782,7 +795,8 @@ extension DownloadService {
     private func keep(
         _ drafts: Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?, by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Bool {
-        var changes = drafts.records.map { StoreChange.add($0.record) } + remember(outcomes, as: key)
+        var changes = drafts.records.map { StoreChange.add($0.record) }
+        changes += remember(outcomes, as: key)
         if fleet != nil {
             for (record, _) in drafts.records
             where drafts.first[record.download.url]?.id == record.id && !drafts.others.contains(record.id) {
@@ -879,12 +893,12 @@ extension DownloadService {
     private func result<Value: Sendable>(
         by deadline: ContinuousClock.Instant, _ begin: (@escaping @Sendable (Value) -> Void) -> Void
     ) async -> Value? {
-        lastWaiter += 1
-        let number = lastWaiter
+        var number = 0
         let value: Value? = await withCheckedContinuation { continuation in
             let waiter = Locked<CheckedContinuation<Value?, Never>?>(continuation)
-            let isFirst = waitLimits.add(number, by: deadline) { waiter.withLock { $0.take() }?.resume(returning: nil) }
-            if isFirst { setTimer(.waitLimit, at: deadline) }
+            let wait = waitLimits.add(by: deadline) { waiter.withLock { $0.take() }?.resume(returning: nil) }
+            number = wait.number
+            if wait.isFirst { setTimer(.waitLimit, at: deadline) }
             begin { value in waiter.withLock { $0.take() }?.resume(returning: value) }
         }
         waitLimits.remove(number)
@@ -908,7 +922,7 @@ extension DownloadService {
     /// Removes a draft from the queue of those that are being made durable.
     /// - Returns: the arrival that it was given meanwhile, to make room for another; `nil`: none.
     private func leaveArriving(_ download: Download) -> DownloadID? {
-        let lateArrival = lateArrivals.removeValue(forKey: download.id)
+        let lateArrival = lateArrivals.isEmpty ? nil : lateArrivals.removeValue(forKey: download.id)
         var rank = download.rank
         if let lateArrival { rank.arrival = lateArrival }
         arriving.remove(download.id, rank)

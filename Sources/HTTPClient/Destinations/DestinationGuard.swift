@@ -55,8 +55,8 @@ public struct DestinationGuard: Sendable {
         if allowsPrivate, denied.isEmpty { return .allowed }
         let name = HostSpelling.normalize(host)
         let address = IPAddress(parsingLeniently: name)
-        let known = HostSpelling.knownName(name)
-        if denies(host: name, port: port) || denies(address.map { [$0] } ?? known?.addresses ?? [], port: port) {
+        let known = address == nil ? HostSpelling.knownName(name) : nil
+        if !denied.isEmpty, denies(host: name, address.map { [$0] } ?? known?.addresses ?? [], port: port) {
             return .forbidden("\(host) (denied by --deny-destination)")
         }
         if allowsPrivate || allowed.contains(where: { $0.covers(host: name, port: port) }) { return .allowed }
@@ -73,24 +73,19 @@ public struct DestinationGuard: Sendable {
     public func evaluate(_ address: IPAddress, port: Int, forHost host: String) -> Verdict {
         if allowsPrivate, denied.isEmpty { return .allowed }
         let name = HostSpelling.normalize(host)
+        let isDenied = !denied.isEmpty && denies(host: name, [address], port: port)
+        let isAllowed =
+            allowsPrivate || allowed.contains { $0.covers(address, port: port) || $0.covers(host: name, port: port) }
+        guard let reason = isDenied ? "denied by --deny-destination" : isAllowed ? nil : use(of: address) else { return .allowed }
         let text = address.description
-        let destination = text == host ? text : "\(host) at \(text)"
-        if denies(host: name, port: port) || denies([address], port: port) {
-            return .forbidden("\(destination) (denied by --deny-destination)")
-        }
-        if allowsPrivate { return .allowed }
-        guard let use = use(of: address) else { return .allowed }
-        if allowed.contains(where: { $0.covers(address, port: port) || $0.covers(host: name, port: port) }) { return .allowed }
-        return .forbidden("\(destination) (\(use))")
+        return .forbidden("\(text == host ? text : "\(host) at \(text)") (\(reason))")
     }
 
-    /// Whether a rule denies the host, which is in its one spelling.
-    private func denies(host: String, port: Int) -> Bool { denied.contains { $0.covers(host: host, port: port) } }
-
-    /// Whether a rule denies one of the addresses, or an IPv4 address that it carries.
-    private func denies(_ addresses: [IPAddress], port: Int) -> Bool {
+    /// Whether a rule denies the host, which is in its one spelling, or one of its addresses, or an IPv4 address that they carry.
+    private func denies(host: String, _ addresses: [IPAddress], port: Int) -> Bool {
         denied.contains { rule in
-            addresses.contains { rule.covers($0, port: port) || $0.carried.contains { rule.covers($0, port: port) } }
+            rule.covers(host: host, port: port)
+                || addresses.contains { rule.covers($0, port: port) || $0.carried.contains { rule.covers($0, port: port) } }
         }
     }
 
