@@ -24,7 +24,7 @@ public struct ClientRequest: Sendable {
     /// The most time for everything, redirects included; nil: no limit.
     public var totalTimeout: Duration?
     /// Fewer bytes per second over this time end a body as ``ClientError/stalled``; nil: no limit. It holds for a file that is sent, too.
-    public var lowSpeedLimit: (bytesPerSecond: Int, over: Duration)? = (1, .seconds(30))
+    public var lowSpeedLimit: (bytesPerSecond: Double, over: Duration)? = (1, .seconds(30))
     /// What the body's speed is limited by, from the narrowest to the widest. Transfers that have the first one in common share one
     /// part of the others. Time spent waiting for them is no stall.
     public var speedLimiters: [SpeedLimiter] = []

@@ -82,11 +82,17 @@ struct RemoteService: Sendable {
 
     /// Reads the events of all downloads into a sink, until the stream ends.
     func follow(_ sink: EventSink) -> TransferHandle {
+        client.start(eventsRequest, sink: sink)
+    }
+
+    /// The request for the stream of all downloads' events.
+    var eventsRequest: ClientRequest {
         var request = request("downloads/events", [])
         request.fields.append((name: "Accept", value: "text/event-stream"))
         request.headTimeout = ClientLimits.connecting
-        request.lowSpeedLimit = (1, ClientLimits.silence)
-        return client.start(request, sink: sink)
+        // One byte in that time suffices: an idle stream has three bytes every 15 s.
+        request.lowSpeedLimit = (0.001, ClientLimits.silence)
+        return request
     }
 
     /// The JSON of a response, or the error that a response without success is.

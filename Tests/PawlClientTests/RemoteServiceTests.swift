@@ -2,7 +2,6 @@ import CommandLine
 import DemoUpstream
 import Downloads
 import Foundation
-import HTTPClient
 import HTTPCore
 import JSON
 import PawlConfiguration
@@ -11,6 +10,7 @@ import Terminal
 import TestSupport
 import Testing
 
+@testable import HTTPClient
 @testable import PawlClient
 
 @Suite("A running service, seen by a client", .timeLimit(.minutes(3)))
@@ -158,6 +158,23 @@ struct RemoteServiceTests {
             }
             #expect(model.rows.count == 1)
         }
+    }
+
+    @Test("a stream of events that carries only comments is no silence")
+    func idleStream() throws {
+        let service = try client("http://127.0.0.1:9")
+        defer { service.close() }
+        let start = ContinuousClock.now
+        var timer = TransferTimer(request: service.eventsRequest, now: start)
+        timer.headArrived(now: start)
+        // The service sends ":\n\n" every 15 s.
+        for comment in 1...240 {
+            let error = timer.exceeded(bytes: Int64(comment * 3), now: start + .seconds(comment * 15))
+            #expect(error == nil)
+        }
+        var now = start + .seconds(3600)
+        while timer.exceeded(bytes: 720, now: now) == nil { now = try #require(timer.due) }
+        #expect(now <= start + .seconds(3600 + 90))
     }
 
     @Test("requests go in pieces that a request can hold")

@@ -12,7 +12,7 @@ struct TransferTimer: Sendable {
 
     private let headTimeout: Duration
     private let connectTimeout: Duration
-    private let lowSpeedLimit: (bytesPerSecond: Int, over: Duration)?
+    private let lowSpeedLimit: (bytesPerSecond: Double, over: Duration)?
     private let totalTimeout: Duration?
     private let end: ContinuousClock.Instant?
     private let sendsFile: Bool
@@ -90,7 +90,7 @@ struct TransferTimer: Sendable {
 
     private func monitor(bytes: Int64, now: ContinuousClock.Instant) -> SpeedMonitor? {
         guard let limit = lowSpeedLimit, limit.bytesPerSecond > 0, limit.over > .zero else { return nil }
-        let product = Double(limit.bytesPerSecond) * (limit.over / .seconds(1))
+        let product = limit.bytesPerSecond * (limit.over / .seconds(1))
         return SpeedMonitor(
             minimumBytes: max(1, Int64(min(product.rounded(.up), 1e15))), period: limit.over, bytes: bytes, now: now)
     }
