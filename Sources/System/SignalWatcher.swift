@@ -15,8 +15,11 @@ public enum SignalWatcher {
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Calls `body`, on a thread of its own, with the first signal that comes. From then on a second one, or `limit` running
-    /// out, ends the process at once. Called once in the life of a process.
+    /// Signals that come within this time after the first one count as that one.
+    private static let repetition: Duration = .seconds(1)
+
+    /// Calls `body`, on a thread of its own, with the first signal that comes. A second one, more than a second later, or the end of `limit`
+    /// ends the process at once. Called once in the life of a process.
     /// - Parameters:
     ///   - limit: how long an orderly end may take.
     ///   - reload: called with each SIGHUP, on that thread too; without it, SIGHUP ends the process as the others do.
@@ -66,17 +69,19 @@ public enum SignalWatcher {
         }
 
         func run() {
-            guard let first = next(within: nil) else { return }
+            guard let first = next(until: nil) else { return }
+            let begun = ContinuousClock.now
             body(first)
-            let second = next(within: limit)
+            var second: Int32?
+            // timeout(1) and others signal a process and then its group, which is one wish.
+            repeat { second = next(until: begun + limit) } while second != nil && .now < begun + SignalWatcher.repetition
             // 128 + signal is what shells report of a process that a signal ended. An orderly end that takes too long counts as
             // done: whatever was acknowledged is on disk.
             _exit(second.map { 128 + $0 } ?? 0)
         }
 
         /// The next signal; `nil` if none comes in time.
-        private func next(within limit: Duration?) -> Int32? {
-            let deadline = limit.map { ContinuousClock.now + $0 }
+        private func next(until deadline: ContinuousClock.Instant?) -> Int32? {
             while true {
                 var milliseconds: Int32 = -1
                 if let deadline {
@@ -89,7 +94,7 @@ public enum SignalWatcher {
                 guard unsafe read(readEnd, &byte, 1) == 1 else { continue }
                 guard let reload, Int32(byte) == SIGHUP else { return Int32(byte) }
                 // Once the end has begun there is nothing to reload.
-                if limit == nil { reload() }
+                if deadline == nil { reload() }
             }
         }
     }

@@ -242,9 +242,17 @@ struct OperationTests {
         pawl.signal(SIGTERM)
         while try pawl.client.send("GET", "/readyz").status != 503 {}
         #expect(try pawl.client.send("GET", "/downloads").status == 200)
-        // The second one ends it at once.
-        pawl.signal(SIGTERM)
+        // Another one ends it at once, once a second has passed since the first.
+        while (try? pawl.client.send("GET", "/healthz")) != nil { pawl.signal(SIGTERM) }
         #expect(pawl.waitForExit() == 128 + SIGTERM)
+    }
+
+    @Test("two signals in one moment, as timeout(1) sends them, end a service in order")
+    func repeatedSignal() throws {
+        let pawl = try demo()
+        for _ in 1...5 { pawl.signal(SIGTERM) }
+        #expect(pawl.waitForExit() == 0)
+        #expect(try pawl.log().contains("stopped"))
     }
 
     @Test(
