@@ -144,7 +144,7 @@ struct PromiseTests {
         let query = "size=1000&seed=75&fault=503x1,retry-after=3600"
         let made = try await before.add(query)
         _ = try await before.follow(made.id) { $0.state == .retrying }
-        try await before.store.submit([.probe]).wait()
+        try await before.settle()
         let asked = before.requests().count
         let after = try await before.crash()
         #expect(after.service.index.download(made.id)?.state == .retrying)

@@ -101,7 +101,7 @@ struct RecoveryTests {
         // A checkpoint takes as long as the disk wants: the crash comes after the first of them.
         try await before.store.synced.wait { $0[first.id, default: 0] > 0 }
         // What the store has been told by then is written when this is.
-        try await before.store.submit([.probe]).wait()
+        try await before.settle()
         let after = try await before.crash(starting: false)
         let found = try #require(after.service.index.download(first.id))
         #expect(found.state == .queued)

@@ -124,7 +124,7 @@ struct SegmentTests {
         if crashing {
             try await before.store.synced.wait { $0[download.id] == 4_000_000 }
             // What the store has been told by then it has written when it has written this.
-            try await before.store.submit([.probe]).wait()
+            try await before.settle()
             after = try await before.crash()
         } else {
             let paused = try await before.service.perform(.pause, on: download.id)

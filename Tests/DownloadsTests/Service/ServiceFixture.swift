@@ -63,6 +63,13 @@ final class ServiceFixture: Sendable {
         if starting { await service.start() }
     }
 
+    /// Returns once the changes that readers have seen are durable.
+    func settle() async throws {
+        // A change is published before it is submitted, without a wait in between.
+        await service.pass()
+        try await store.submit([.probe]).wait()
+    }
+
     /// What a crash would leave now, and a service on it.
     func crash(
         starting: Bool = true, damage: (String) throws -> Void = { _ in },
@@ -209,4 +216,9 @@ func partPath(of id: DownloadID, in directory: String) -> String {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory + "/incomplete")) ?? []
     let found = names.filter { PartName($0)?.id == id }
     return "\(directory)/incomplete/" + (found.count == 1 ? found[0] : "\(id).part")
+}
+
+extension DownloadService {
+    /// Returns when the actor is free.
+    fileprivate func pass() {}
 }
