@@ -63,8 +63,8 @@ extension Catalog {
         let source = SourceTable.all.first { id.hasPrefix($0.description.id + ":") }
         guard let found = source?.id(rest(of: id), inCountry: value) else {
             throw .notFound(
-                "there is nothing with the id \(SearchParameter.quoted(id)) in the store of \(value): only an id of iTunes has a store, and"
-                    + " at most one")
+                "the id \(SearchParameter.quoted(id)) has nothing in the store of \(value): country is for ids of iTunes, and an id that"
+                    + " names its store itself takes that country alone")
         }
         return found
     }

@@ -34,14 +34,15 @@ struct DownloadOptions {
 
     /// Refuses what would lead out of the directory, or is no name of a file here.
     private static func check(_ names: [String]) throws(RPCError) {
-        let subject = "The path"
         let fault =
             if names.count == 1 {
-                FileNaming.objection(to: names[0], called: subject)
+                FileNaming.objection(to: names[0], called: "'out'")
             } else {
-                FileNaming.objection(toFolder: names.joined(separator: "/"), called: subject)
+                FileNaming.objection(toFolder: names.joined(separator: "/"), called: "'out'")
             }
-        if let fault { throw .badOption("out", "\(fault). It takes a name, or a path below the download's directory.") }
+        if let fault {
+            throw .badOption("out", "It is refused: \(fault). It takes a name, or a path below the download's directory.")
+        }
     }
 
     /// The folder of the file; `nil` if the options do not say.
@@ -80,7 +81,7 @@ struct DownloadOptions {
                 throw RPCError("No URI to download: the URL \(HTTPURL.fault(of: text)).")
             }
             let isForeign = addresses.contains { $0.contains("://") || $0.hasPrefix("magnet:") }
-            throw RPCError(isForeign ? "No URI to download: only http and https URLs are." : "No URI to download.")
+            throw RPCError(isForeign ? "No URI to download: only http and https URLs can be downloaded." : "No URI to download.")
         }
         guard urls.count <= Self.mostMirrors + 1 else {
             throw RPCError("A download has at most \(Self.mostMirrors + 1) URIs.")

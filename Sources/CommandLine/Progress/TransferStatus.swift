@@ -39,7 +39,7 @@ public struct TransferStatus: Sendable, Equatable {
 
     /// The size, or what is there of it: `12.1 of 27.0 MiB` would not line up, so one number at a time.
     public var size: String {
-        HumanReadable.bytes(bytesTotal ?? bytesReceived)
+        bytesTotal == nil && bytesReceived == 0 ? "" : HumanReadable.bytes(bytesTotal ?? bytesReceived)
     }
 
     /// What there is to say besides its name: `45% of 27.0 MiB, 3.4 MiB/s, 4s left`.

@@ -114,8 +114,11 @@ public final class Service: Sendable {
             if configuration.isOpenBehindProxy {
                 log.write(
                     .warning,
-                    "whoever the proxy lets in may do everything: give --token-file or --tokens-file, or --no-auth if that is meant"
+                    "every client of the proxy may do everything: give --token-file or --tokens-file, or --no-auth if that is meant"
                 )
+            }
+            if configuration.tokensFile != nil, tokens.isEmpty {
+                log.write(.warning, "the tokens file has no token: no client is let in by it")
             }
             condition.isReady = true
             return Service(
@@ -154,7 +157,7 @@ public final class Service: Sendable {
             if !added.isEmpty { values.append(("added", .text(added.joined(separator: ",")))) }
             if !removed.isEmpty { values.append(("removed", .text(removed.joined(separator: ",")))) }
             if tokens.isEmpty, !old.isEmpty {
-                log.write(.warning, "the tokens file is read again, and has no token: nobody is let in by it now", values)
+                log.write(.warning, "the tokens file is read again, and has no token: no client is let in by it", values)
             } else {
                 log.write(.info, "the tokens file is read again", values)
             }

@@ -320,7 +320,7 @@ struct ScopeRouteTests {
             #expect(try reload("ops full\n").contains("the old tokens stay"))
             let none = try reload("")
             #expect(none.contains(" warning "))
-            #expect(none.hasSuffix("nobody is let in by it now tokens=0 removed=ops,ops,wall"), "\(none)")
+            #expect(none.hasSuffix("no client is let in by it tokens=0 removed=ops,ops,wall"), "\(none)")
             #expect(try reload("# nobody\n").contains(" info "))
             #expect(try reload("ops full full-token\n").hasSuffix("tokens=1 added=ops"))
         }

@@ -8,7 +8,7 @@ extension ITunesSource {
         mediaTypes: ["text/javascript", "application/json"],
         ids: [
             "itunes:<number>", "itunes:collection:<number>", "itunes:artist:<number>", "itunes:episode:<podcast>:<episode>",
-            "the same with a country's store (itunes:jp:<number>)",
+            "the same in another country's store than that of the US, in lower case (itunes:jp:<number>)",
         ],
         hasParts: true,
         parameters: [
