@@ -24,7 +24,7 @@ let sqlite: [LinkerSetting] = [
 ]
 
 func module(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+    .target(name: name, dependencies: dependencies, exclude: ["README.md"], resources: resources, swiftSettings: strict)
 }
 
 func tests(
@@ -95,7 +95,7 @@ let package = Package(
             swiftSettings: strict),
 
         // Makes the page of /docs from openapi.yaml. No part of the product.
-        .executableTarget(name: "reference", dependencies: ["System"], swiftSettings: strict),
+        .executableTarget(name: "reference", dependencies: ["System"], exclude: ["README.md"], swiftSettings: strict),
 
         .target(name: "TestSupport", dependencies: ["CSystem"], path: "Tests/TestSupport", swiftSettings: strict),
         .target(
@@ -140,3 +140,17 @@ let package = Package(
         tests("BlackBox", ["JSON"]),
     ] + benchmarks
 )
+
+// `./dev NAME` builds the test targets that it names and the targets that these depend on.
+if let names = Context.environment["PAWL_TESTS"], !names.isEmpty {
+    var kept: Set<String> = []
+    var added = names.split(separator: " ").map(String.init)
+    while let name = added.popLast() {
+        guard kept.insert(name).inserted else { continue }
+        for case .byNameItem(let dependency, _) in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+            added.append(dependency)
+        }
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products = []
+}
