@@ -1,36 +1,36 @@
 import HTTPCore
 import JSON
 
-/// Messages to webhooks that were read together.
+/// Webhook deliveries that were read together.
 struct DeliveryPage: Sendable {
-    /// Those that are wanted, in order of their identities.
+    /// The wanted deliveries, in order of their ids.
     var deliveries: [WebhookDelivery] = []
-    /// The identity of the last row that was read.
+    /// The id of the last row that was read.
     var last: DownloadID?
-    /// Wanted rows that cannot be read.
+    /// Wanted rows that cannot be decoded.
     var refused: [RefusedRow] = []
-    /// How many rows were read.
+    /// The number of rows that were read.
     var rows = 0
 
-    /// The identity to read on from; `nil`: there are no more rows.
+    /// The id from which to read on; `nil` if there are no more rows.
     var next: DownloadID? {
         guard rows >= DeliveryRow.pageSize, let last, last.value < .max else { return nil }
         return DownloadID(value: last.value + 1)
     }
 }
 
-/// A message to a webhook as a row of the table, and back.
+/// The row of a webhook delivery.
 enum DeliveryRow {
     static let saveStatement = """
         REPLACE INTO webhook_deliveries (id, download_id, url, download, attempts, due_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         """
-    /// As many rows as are read at once.
+    /// The maximum number of rows of a page.
     static let pageSize = 1_000
     static let columns = "id, url, download, attempts, due_at"
     static let loadStatement = "SELECT \(columns) FROM webhook_deliveries ORDER BY id"
     static let pageStatement = "SELECT \(columns) FROM webhook_deliveries WHERE id >= ?1 ORDER BY id LIMIT \(pageSize)"
 
-    /// Puts a message into a row of `saveStatement`.
+    /// Encodes a delivery for `saveStatement`.
     static func encode<Row: RowEncoder>(_ delivery: WebhookDelivery, to row: inout Row) throws(Row.Failure) {
         try row.put(delivery.id.description)
         try row.put(delivery.download.id.description)
@@ -40,7 +40,7 @@ enum DeliveryRow {
         try row.put(delivery.due.millisecondsSinceEpoch)
     }
 
-    /// Adds the current row of `pageStatement` to a page, if its URL is wanted.
+    /// Adds the current row of `pageStatement` to a page if its URL is wanted.
     static func read(_ row: some RowDecoder, into page: inout DeliveryPage, if isWanted: (String) -> Bool) {
         page.rows += 1
         if let id = row.text(0).flatMap(DownloadID.init) { page.last = id }
@@ -53,9 +53,9 @@ enum DeliveryRow {
         }
     }
 
-    /// The message in the current row of `loadStatement`.
+    /// Decodes the delivery in the current row of `loadStatement`.
     ///
-    /// - Throws: `StoreError.damaged` if a column holds what was never written there.
+    /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
     static func delivery(from row: some RowDecoder) throws(StoreError) -> WebhookDelivery {
         guard let id = row.text(0).flatMap(DownloadID.init), let url = row.text(1),
             let snapshot = row.blob(2).flatMap({ try? JSONValue(parsing: $0) }), let download = DownloadSnapshot.decode(snapshot),

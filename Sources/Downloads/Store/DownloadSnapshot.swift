@@ -1,13 +1,13 @@
 import HTTPCore
 import JSON
 
-/// A download as clients were shown it at one moment, as JSON, and back: what is kept with an idempotency key, and until a webhook
-/// is called.
+/// The JSON form of a download as a client saw it at one moment. It is kept with an idempotency key and with a webhook
+/// delivery.
 ///
-/// Members are called as in the API's resource, and what follows from others is not among them. Earlier releases kept the resource
-/// itself, which therefore reads the same.
+/// Members have the names of the API's resource. Values that follow from other members are left out. Earlier releases
+/// stored the resource itself, which can therefore be read in the same way.
 enum DownloadSnapshot {
-    /// What is not at its default.
+    /// Encodes the download without members that have their default values.
     static func encode(_ download: Download) -> JSONValue {
         var members: [JSONMember] = []
         func put(_ name: String, _ value: JSONValue?) {
@@ -35,7 +35,7 @@ enum DownloadSnapshot {
         put("priority", Int64(download.priority))
         put("labels", download.labels.isEmpty ? nil : .array(download.labels.map(JSONValue.string)))
         put("speedLimit", download.speedLimit)
-        // As text, so that it comes back to the byte.
+        // As text, so that every byte is preserved.
         put("track", download.track.map { String(decoding: $0, as: UTF8.self) })
         put("createdAt", download.createdAt)
         put("startedAt", download.startedAt)
@@ -67,7 +67,7 @@ enum DownloadSnapshot {
         ])
     }
 
-    /// The download; `nil` if it holds what was never written there.
+    /// Decodes a download; `nil` if the value was not written by any release.
     static func decode(_ value: JSONValue) -> Download? {
         guard let id = value["id"]?.string.flatMap(DownloadID.init), let url = value["url"]?.string,
             let state = value["state"]?.string.flatMap(DownloadState.init)
@@ -96,7 +96,7 @@ enum DownloadSnapshot {
         }
         download.startedAt = time("startedAt")
         download.updatedAt = time("updatedAt") ?? download.createdAt
-        // Earlier releases kept it of completed ones alone.
+        // Earlier releases kept the end of completed downloads only, as `completedAt`.
         download.endedAt = time("endedAt") ?? time("completedAt")
         download.expiresAt = time("expiresAt")
         download.waitingFor = value["waitingFor"]?.string.flatMap(WaitingReason.init)

@@ -1,20 +1,21 @@
 import System
 
-/// The store's thread and the backlog it works off: everything that has been queued goes into one transaction, and then all
-/// who waited for it go on.
+/// The store's thread and its backlog. The thread writes all queued changes in one transaction, and then resumes all
+/// callers that wait for them.
 final class GroupCommitter: Sendable {
-    /// Sizes and delays.
+    /// Sizes and delays of the committer.
     struct Options: Sendable {
-        /// Most changes that go into one transaction, but for those of a single write, which stay together: bounds how long
-        /// the first of them waits.
+        /// The maximum number of changes of a transaction, which bounds the wait of its first change. The changes of a
+        /// single write stay together even if they are more.
         var largestGroup = 1_024
-        /// Outstanding changes, and how long a transaction may take, from which on no new downloads are accepted.
+        /// The number of outstanding changes, and the duration of a transaction, above which no new downloads are
+        /// accepted.
         var congestion: (changes: Int, age: Duration) = (50_000, .seconds(10))
-        /// How long to wait before a group is tried again of which it is not known whether it was written.
+        /// The pause before a group whose outcome is unknown is tried again.
         var retryDelay: Duration = .milliseconds(200)
-        /// How long notes of progress gather before they cause a transaction themselves.
+        /// The time for which notes of progress gather before they cause a transaction of their own.
         var noteDelay: Duration = .milliseconds(250)
-        /// Told on the store's thread how long each transaction took.
+        /// Called on the store's thread with the duration and the number of changes of each transaction.
         var committed: @Sendable (Duration, Int) -> Void
 
         init(
@@ -31,7 +32,7 @@ final class GroupCommitter: Sendable {
         var changes: [StoreChange]
         var commit: StoreCommit
 
-        /// Whether it adds to what is kept, or asks whether that is possible.
+        /// Whether the write adds data, or tests whether data can be added.
         var needsRoom: Bool {
             changes.contains { change in
                 switch change {
@@ -44,52 +45,52 @@ final class GroupCommitter: Sendable {
         }
     }
 
-    /// What somebody wants to do with the database other than write changes: to read, for instance.
+    /// An operation on the database that is not a write of changes, such as a read.
     private struct Request: Sendable {
-        /// The downloads whose noted progress belongs to what is read.
+        /// The downloads whose noted progress is written first.
         let ids: [DownloadID]
-        /// How many writes were queued before it: they come first.
+        /// The number of writes that were queued before the request, and precede it.
         let after: UInt64
-        /// Nothing is passed in once the store is closed.
+        /// Receives the writer, or `nil` once the store is closed.
         let body: @Sendable ((any RecordWriter)?) -> Void
     }
 
-    /// What the writers and the thread share.
+    /// The state that callers and the thread share.
     private struct Backlog {
         var writes: [Write] = []
         var requests: [Request] = []
-        /// How many writes were ever queued, and how many of them were taken.
+        /// The number of writes that were ever queued. `takenWrites` is the number of those that the thread has taken.
         var queuedWrites: UInt64 = 0
         var takenWrites: UInt64 = 0
-        /// Changes in `writes`.
+        /// The number of changes in `writes`.
         var changeCount = 0
-        /// When the transaction that is being written was begun.
+        /// The begin of the transaction that is being written; `nil` if there is none.
         var begun: ContinuousClock.Instant?
-        /// When the last one ended.
+        /// The end of the last transaction.
         var lastCommit = ContinuousClock.now
-        /// Progress noted after every write of the same download in `writes`.
+        /// Progress that was noted after all writes of the same download in `writes`.
         var notes: [DownloadID: StoredProgress] = [:]
-        /// When the notes cause a transaction; `nil` without notes.
+        /// The time at which the notes cause a transaction; `nil` without notes.
         var notesDue: ContinuousClock.Instant?
         var isStopping = false
         var isClosed = false
         var closers: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// What the thread does next.
+    /// The next step of the thread.
     private enum Job {
-        /// With nothing to write, it shows that this run lives.
+        /// Without changes, the commit renews the lease.
         case commit([Write], notes: [StoredProgress])
         case perform(Request, notes: [StoredProgress])
         case close
     }
 
     private let backlog = Monitor(Backlog())
-    /// Used by the thread; and by whoever loads, before anything is written.
+    /// Used by the thread, and by `load()` before anything is written.
     private let writer: Locked<any RecordWriter>
     private let longestSilence: Duration?
     private let options: Options
-    /// Whether the store closes while the database cannot be reached: then no further change is tried.
+    /// Whether the store closes while the database is unreachable. No further change is then tried.
     private let isCutOff = Locked(false)
 
     init(_ writer: sending any RecordWriter, options: Options) {
@@ -98,7 +99,7 @@ final class GroupCommitter: Sendable {
         self.options = options
     }
 
-    /// Reads everything.
+    /// Reads all records and everything else that is kept.
     func load() throws(StoreError) -> StoredContents {
         try writer.withLock { writer throws(StoreError) in try writer.load() }
     }
@@ -111,7 +112,7 @@ extension GroupCommitter {
         let isOpen = backlog.withLock { backlog in
             if backlog.isStopping { return (false, wake: false) }
             for change in changes {
-                // A record that is saved or removed after a note says all that the note does.
+                // A record that is saved or removed after a note supersedes the note.
                 switch change {
                 case .add(let record), .save(let record): backlog.notes[record.id] = nil
                 case .remove(let id, _): backlog.notes[id] = nil
@@ -136,10 +137,10 @@ extension GroupCommitter {
         }
     }
 
-    /// Calls the body on the store's thread, behind the writes that were queued before.
+    /// Calls the body on the store's thread, after the writes that are already queued.
     /// - Parameters:
-    ///   - ids: the downloads whose noted progress is written first.
-    ///   - body: gets the writer; nothing if the store is closed.
+    ///   - ids: The downloads whose noted progress is written first.
+    ///   - body: Receives the writer, or `nil` if the store is closed.
     func perform(_ ids: [DownloadID] = [], _ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
         let isOpen = backlog.withLock { backlog in
             if backlog.isStopping { return (false, wake: false) }
@@ -198,7 +199,7 @@ extension GroupCommitter {
         backlog.wait { backlog in
             backlog.begun = nil
             let silenceEnds = longestSilence.map { backlog.lastCommit + $0 }
-            // However much is asked for, the lease does not end for want of a sign of life.
+            // The lease must be renewed however many requests are queued.
             if let silenceEnds, silenceEnds <= .now, !backlog.requests.isEmpty { return .done(.commit([], notes: [])) }
             if let request = backlog.requests.first, request.after <= backlog.takenWrites {
                 backlog.requests.removeFirst()
@@ -207,7 +208,7 @@ extension GroupCommitter {
             if !backlog.writes.isEmpty {
                 let writes = takeWrites(&backlog)
                 backlog.begun = .now
-                // Notes are newer than all the writes: they wait for the last of them.
+                // Notes are newer than all writes, so they wait for the last write.
                 return .done(.commit(writes, notes: backlog.writes.isEmpty ? takeNotes(&backlog) : []))
             }
             if backlog.isStopping, backlog.notesDue == nil { return .done(.close) }
@@ -243,7 +244,7 @@ extension GroupCommitter {
 
     private func commit(_ writes: [Write], notes: [StoredProgress]) {
         var writes = writes
-        // Room that has been made since the last time is found now.
+        // Space may have become free since the last attempt.
         if writes.contains(where: \.needsRoom), !reserveRoom() {
             for write in writes where write.needsRoom { write.commit.conclude(.failure(.full)) }
             writes.removeAll(where: \.needsRoom)
@@ -251,8 +252,8 @@ extension GroupCommitter {
         let group = WriteGroup(writes.map(\.changes), notes: notes)
         let outcome = attempt(group.changes)
         backlog.withLock { ($0.lastCommit = .now, wake: false) }
-        // Nobody's changes are to blame if this run has nothing to say any more, or if the store closes before it is known whether they
-        // were written: then they must not be written again.
+        // The changes are not at fault if this instance is fenced. If the store closes while the outcome is unknown,
+        // they may be written already, and must not be written again.
         let isNobodysFault =
             switch outcome {
             case .success, .failure(.fenced), .failure(.interrupted): true
@@ -262,7 +263,7 @@ extension GroupCommitter {
             for write in writes { write.commit.conclude(outcome) }
             return
         }
-        // Somebody's changes cannot be written. Each on its own, so that only those fail whose own are to blame.
+        // Some of the changes cannot be written. Each write is tried alone, so that only the faulty ones fail.
         for write in writes { write.commit.conclude(attempt(write.changes)) }
         for note in notes { _ = attempt([.progress(note)]) }
     }
@@ -271,12 +272,12 @@ extension GroupCommitter {
         writer.withLock { $0.reserveRoom() }
     }
 
-    /// Writes a group, and does not give up before it is known whether it is written.
+    /// Writes a group, and repeats that until the outcome is known.
     private func attempt(_ changes: [StoreChange]) -> Result<Void, StoreError> {
         if changes.isEmpty, longestSilence == nil { return .success(()) }
         if isCutOff.withLock({ $0 }) { return .failure(.interrupted("the service stops")) }
         let begun = ContinuousClock.now
-        // A sign of life is no group of changes.
+        // A mere renewal of the lease is not counted.
         defer { if !changes.isEmpty { options.committed(.now - begun, changes.count) } }
         var isRepeated = false
         while true {
@@ -296,7 +297,7 @@ extension GroupCommitter {
     }
 
     /// Waits before the next attempt.
-    /// - Returns: false if there is to be none, as the store is being closed.
+    /// - Returns: False if the store is closing, so that there is no next attempt.
     private func pause() -> Bool {
         let due = ContinuousClock.now + options.retryDelay
         return backlog.wait { backlog in

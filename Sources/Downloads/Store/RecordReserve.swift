@@ -2,38 +2,40 @@ internal import CSystem
 internal import Glibc
 internal import System
 
-/// Room on the disk that only the records can take: on a disk that downloads have filled, what makes room again (a removal, a
-/// cancellation) has to be recorded first.
+/// Disk space that only the records can use. On a disk filled by downloads, a removal or cancellation has to be
+/// recorded before it can free space.
 ///
-/// Blocks behind the end of the record file and of its log are reserved, where SQLite does not see them and finds them when it
-/// writes there. The log needs room for as many pages as gather until a checkpoint, the file for those of them that are new. Once
-/// that cannot be had again, what would make the records more is refused, so that changes to those that are there go on fitting.
+/// Blocks beyond the ends of the record file and of its log are reserved. SQLite does not see them, and fills them when
+/// it writes there. The log needs space for all pages until a checkpoint; the file needs space for the new ones among
+/// them. When the reserve cannot be refilled, changes that add records are refused, so that changes to existing records
+/// still fit.
 ///
-/// It belongs to one thread at a time. It has to outlast the connection: to close any descriptor of the file would drop the locks that
-/// SQLite has on it (<https://www.sqlite.org/howtocorrupt.html>, section 2.2).
+/// Belongs to one thread at a time, and must outlive the connection. Closing any descriptor of the file would drop the
+/// locks that SQLite holds on it (<https://www.sqlite.org/howtocorrupt.html>, section 2.2).
 final class RecordReserve {
     private static let pageSize: Int64 = 4_096
-    /// Bytes of the log's index, while the log has up to 8,000 pages.
+    /// Bytes of the log's index for a log of up to 8,000 pages.
     private static let indexSize: Int64 = 64 << 10
 
-    /// Bytes reserved behind the end of the file, and from the beginning of the log.
+    /// Bytes reserved beyond the end of the file, and from the beginning of the log.
     private let size: Int64
     private let file: File?
     private var log: File?
-    /// The index is memory that the processes share, and its file has holes where blocks are smaller than pages: whoever writes there
-    /// while there is no room dies of it.
+    /// The log's index, which processes share as mapped memory. Its file has holes where blocks are smaller than pages.
+    /// Writing to a hole while the disk is full kills the process.
     private var index: File?
     private var isLogReserved = false
-    /// Whether the file system can reserve at all.
+    /// Whether the file system can reserve blocks.
     private var isPossible = true
-    /// The file as it was when room was last reserved: a checkpoint lengthens it, and gives the rest back.
+    /// The extent of the file when blocks were last reserved. A checkpoint lengthens the file and releases the
+    /// remaining blocks.
     private var reserved: File.Extent?
 
-    /// Opens the files, which are there once a connection has read from the record file.
+    /// Opens the files, which exist once a connection has read from the record file.
     /// - Parameters:
-    ///   - name: the record file, whose log is there too.
-    ///   - directory: the directory that both are in.
-    ///   - capacity: bytes that the file system has; 0 or less where it has no size.
+    ///   - name: The record file. Its log is in the same directory.
+    ///   - directory: The directory of both.
+    ///   - capacity: The size of the file system in bytes; 0 or less if it is unknown.
     init(_ name: String, in directory: Directory, capacity: Int64) {
         size = Self.size(capacity: capacity)
         file = File(name, directory)
@@ -41,19 +43,19 @@ final class RecordReserve {
         index = File(name + "-shm", directory)
     }
 
-    /// Bytes to reserve for each of file and log on a file system of this capacity.
+    /// Returns the bytes to reserve for each of file and log on a file system of this capacity.
     static func size(capacity: Int64) -> Int64 {
         capacity > 0 ? min(4 << 20, max(64 << 10, capacity / 32)) : 4 << 20
     }
 
-    /// Pages in the log from which on they are to be moved into the file: three quarters of what is reserved, so that there is room left
-    /// for a transaction.
+    /// Returns the number of log pages that causes a checkpoint: three quarters of the reserve, which leaves room for a
+    /// transaction.
     static func checkpointPages(capacity: Int64) -> Int64 {
         size(capacity: capacity) * 3 / 4 / pageSize
     }
 
-    /// Reserves what is missing, or as much of it as there is room for.
-    /// - Returns: false if there is no room for all; true if there is, or if it cannot be known.
+    /// Reserves the missing blocks, or as many as there is room for.
+    /// - Returns: False if there is too little room; true otherwise, or if that cannot be determined.
     func refill() -> Bool {
         guard isPossible, let file, let log else { return true }
         if !isLogReserved {
@@ -68,15 +70,16 @@ final class RecordReserve {
         return true
     }
 
-    /// Keeps the room of all behind the file's end for the next start, which makes the log and its index anew. To be called when the
-    /// connection has been closed, and they are gone.
+    /// Reserves the space of all files beyond the end of the record file, for the log and the index of the next start.
+    /// Called after the connection has closed and both are removed.
     func keepForNextStart() {
         (log, index) = (nil, nil)
         guard isPossible, let file, let extent = file.extent() else { return }
         _ = file.reserve(from: extent.size, count: 2 * size + Self.indexSize)
     }
 
-    /// What the outcome of a reservation means: only want of room counts. Where it fails for another reason, there is none.
+    /// Returns whether a reservation succeeded or failed only because the file system cannot reserve. Disables the
+    /// reserve in the second case.
     private func isReserved(_ error: Int32) -> Bool {
         switch error {
         case 0: break
@@ -88,12 +91,12 @@ final class RecordReserve {
 }
 
 extension RecordReserve {
-    /// An open file of which only the blocks matter.
+    /// An open file whose blocks are reserved.
     private final class File {
         struct Extent: Equatable {
-            /// Bytes up to its end.
+            /// Its size in bytes.
             let size: Int64
-            /// Bytes of its blocks, those behind its end included.
+            /// Bytes of its blocks, including those beyond its end.
             let allocated: Int64
         }
 
@@ -109,8 +112,8 @@ extension RecordReserve {
             return Extent(size: status.identity.size, allocated: status.allocated)
         }
 
-        /// Reserves in steps, so that what there is room for is had.
-        /// - Returns: 0, or why it failed.
+        /// Reserves blocks in steps, so that a part of the range is reserved if there is no room for all.
+        /// - Returns: 0, or the `errno` of the failure.
         func reserve(from offset: Int64, count: Int64) -> Int32 {
             var done: Int64 = 0
             while done < count {

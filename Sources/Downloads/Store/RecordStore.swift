@@ -1,33 +1,34 @@
 internal import HTTPCore
 
-/// Where records are kept. Implementations are safe to call from anywhere.
+/// The durable records of downloads. Implementations are safe to use from any thread.
 protocol RecordStore: Sendable {
-    /// Everything there is, records in order of creation. Called once, before any write.
+    /// Reads all records, in order of creation, and everything else that is kept. Called once, before any write.
     func load() throws(StoreError) -> StoredContents
 
-    /// The records with these identities, as they were last made durable; those that there are none of are left out.
+    /// Returns the last durable versions of the records with these ids. Ids without a record are left out.
     func records(_ ids: [DownloadID]) async throws(StoreError) -> [DownloadRecord]
 
-    /// A page of the messages to webhooks that this service has to deliver, from an identity on: those with a wanted URL.
+    /// Returns a page of the webhook deliveries of this service whose ids are at least `id` and whose URLs are wanted.
     func deliveries(
         from id: DownloadID, if isWanted: @escaping @Sendable (String) -> Bool
     ) async throws(StoreError) -> DeliveryPage
 
-    /// Takes changes in the order of its calls, without waiting. They apply together or not at all; when the commit has
-    /// succeeded they survive a crash and power loss.
+    /// Submits changes without waiting. Calls take effect in their order, and the changes of one call are atomic. They
+    /// survive a crash and power loss once the commit succeeds.
     func submit(_ changes: [StoreChange]) -> StoreCommit
 
-    /// Notes progress without waiting. A later note for the same download replaces an earlier one that has not been written
-    /// yet; it is written with the next group, at the latest when the store closes, and lost if that fails.
+    /// Notes progress without waiting. A later note for the same download replaces an earlier one that is not yet
+    /// written. Notes are written with the next group, at the latest when the store closes. They are lost if that write
+    /// fails.
     func note(_ progress: StoredProgress)
 
-    /// Whether what is submitted now would have to wait longer than a client should: the disk hangs, or does not keep up.
+    /// Whether new changes would wait longer than a client should, because the disk hangs or is too slow.
     var isCongested: Bool { get }
 
-    /// This one, if other replicas use the same records.
+    /// The store itself if other replicas share its records; otherwise `nil`.
     var fleet: FleetStore? { get }
 
-    /// Writes what is outstanding and closes. Everything after it fails with `StoreError.closed`.
+    /// Writes the outstanding changes and closes the store. Later calls fail with `StoreError.closed`.
     func close() async
 }
 
@@ -36,22 +37,23 @@ extension RecordStore {
     var fleet: FleetStore? { nil }
 }
 
-/// What a store had kept.
+/// Everything that a store holds at the start.
 struct StoredContents: Sendable {
     var records: [DownloadRecord] = []
     var settings: [String: String] = [:]
-    /// What became of requests with a key, the oldest first.
+    /// The idempotency records, oldest first.
     var idempotencyRecords: [IdempotencyRecord] = []
     var events = StoredEventHistory()
-    /// Rows that hold what was never written there. They are left as they are.
+    /// Rows with values that no release writes. They are left unchanged.
     var refused: [RefusedRow] = []
-    /// What a replica of a fleet needs besides.
+    /// Additional contents for a replica of a fleet; `nil` without a fleet.
     var fleet: FleetContents?
 
-    /// The setting that holds the trusted time in milliseconds since 1970, while the clock on the wall is ahead of it.
+    /// The setting that holds the trusted time, in milliseconds since 1970. It exists while the wall clock is ahead of
+    /// that time.
     static let trustedTimeName = "trustedTime"
 
-    /// The newest time that earlier runs have recorded; `nil`: there are no records.
+    /// The newest time that an earlier run has recorded; `nil` if there are no records.
     var lastKnownTime: Timestamp? {
         if let kept = settings[Self.trustedTimeName].flatMap({ Int64($0) }) { return Timestamp(millisecondsSinceEpoch: kept) }
         var newest = idempotencyRecords.last?.createdAt
@@ -60,47 +62,49 @@ struct StoredContents: Sendable {
     }
 }
 
-/// One change to what is kept.
+/// One change to the stored data.
 enum StoreChange: Sendable {
-    /// Inserts the record of a new download; refused when there is only room left for changes to what is there.
+    /// Inserts the record of a new download. It is refused when the remaining room is reserved for changes to existing
+    /// records.
     case add(DownloadRecord)
-    /// Inserts the record, or replaces the one of that identity.
+    /// Inserts the record, or replaces the record with the same id.
     case save(DownloadRecord)
-    /// Replaces only the byte counter and the segments; nothing happens if there is no such record.
+    /// Replaces only the byte counter and the segments. Has no effect if the record does not exist.
     case progress(StoredProgress)
-    /// Deletes the record, and keeps that it was removed at this stamp.
+    /// Deletes the record, and keeps the removal with its event id.
     case remove(DownloadID, stamp: EventID)
-    /// Sets or, with `nil`, deletes a setting.
+    /// Sets a setting, or deletes it if the value is `nil`.
     case set(name: String, value: String?)
-    /// Changes nothing that is ever read, but has to be written: it shows whether the store takes new records.
+    /// Writes something that is never read. Its success shows that the store accepts new records.
     case probe
-    /// Keeps what became of a request with a key, in place of an earlier one.
+    /// Keeps the outcome of a request with an idempotency key, in place of an earlier one.
     case remember(IdempotencyRecord)
-    /// Deletes what became of the request with this key.
+    /// Deletes the outcome of the request with this key.
     case forget(String)
-    /// Keeps a message to a webhook until it is delivered, in place of what was known of it before.
+    /// Keeps a webhook delivery until it succeeds, in place of its earlier state.
     case keepDelivery(WebhookDelivery)
-    /// Deletes a message that has been delivered or given up.
+    /// Deletes a delivery that has succeeded or was abandoned.
     case dropDelivery(DownloadID)
-    /// Keeps that a run of the service has begun, which this names.
+    /// Keeps the epoch with which a run of the service begins.
     case beginEpoch(UInt64)
-    /// Tells the other replicas of a fleet how a download stands. Its record is saved besides, if that has changed.
+    /// Publishes a download to all replicas of a fleet. A changed record is saved by a change of its own.
     case show(Download)
-    /// A download that this replica owns waits for its turn.
+    /// Queues a download that this replica owns for a slot.
     case enqueue(DownloadID)
-    /// It waits no longer, or gives its turn back.
+    /// Removes a download from the queue, or releases its slot.
     case leaveQueue(DownloadID)
-    /// A new download is the one that others are given who ask for its URL, unless there is such a one: then the write is refused.
+    /// Makes a new download the one that later requests for its URL receive. The write is refused if there already is
+    /// one.
     case holdURL(DownloadID)
-    /// Any replica may have it from now on.
+    /// Releases a download, so that any replica may acquire it.
     case letGo(DownloadID)
-    /// Asks for turns, as everything stands with the changes before it.
+    /// Requests slots, with the state after all changes before this one.
     case claim(TurnClaim)
-    /// A letter to another replica.
+    /// Sends a message with remote commands or replies to the instance `to`.
     case send(String, to: Int64)
 }
 
-/// How far a download has come, as far as it is on disk.
+/// The durable progress of a download.
 struct StoredProgress: Sendable, Equatable {
     var id: DownloadID
     var bytesReceived: Int64

@@ -2,20 +2,20 @@ import CSQLite
 import Glibc
 import System
 
-/// One connection to a SQLite database. It belongs to one thread at a time: there is no lock inside.
+/// A connection to a SQLite database. It has no lock inside, so it belongs to one thread at a time.
 @safe final class SQLiteConnection {
     fileprivate let handle: OpaquePointer
-    /// SQLite's path leads through its descriptor.
+    /// Keeps the descriptor open through which SQLite's path leads.
     private let directory: Directory?
 
-    /// Opens a database file of an open directory, and its log there, wherever the directory's path leads by now.
+    /// Opens a database file, and its log, in an open directory. The directory's path may meanwhile lead elsewhere.
     convenience init(_ name: String, in directory: Directory) throws {
         let path = try directory.descriptorPath(of: name)
         try unsafe self.init(path, creates: false, pawl_sqlite_unresolved(), directory)
     }
 
     /// Opens the database file.
-    /// - Parameter creates: whether it is created if it is not there.
+    /// - Parameter creates: Whether a missing file is created.
     convenience init(path: String, creates: Bool = true) throws(SQLiteError) {
         try unsafe self.init(path, creates: creates, nil, nil)
     }
@@ -38,7 +38,7 @@ import System
         }
         unsafe self.handle = opened
         unsafe sqlite3_extended_result_codes(opened, 1)
-        // Nobody else should be here; a curious command-line tool may be, for a moment.
+        // No other process should use the database, but a command-line tool may hold it for a moment.
         unsafe sqlite3_busy_timeout(opened, 5_000)
     }
 
@@ -46,7 +46,7 @@ import System
         unsafe sqlite3_close_v2(handle)
     }
 
-    /// Sets the longest wait of a statement for another program that holds the database.
+    /// Sets the maximum wait of a statement for another program that holds the database.
     func setPatience(milliseconds: Int32) {
         unsafe sqlite3_busy_timeout(handle, milliseconds)
     }
@@ -54,19 +54,19 @@ import System
     /// Whether a transaction is open.
     var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
-    /// Runs one statement to its end; rows are ignored.
+    /// Runs one statement to its end and ignores its rows.
     func execute(_ sql: String) throws(SQLiteError) {
         let statement = try prepare(sql)
         while try statement.step() {}
     }
 
-    /// The first column of the first row as a number; 0 if there is none.
+    /// Returns the first column of the first row as a number; 0 if there is none.
     func number(_ sql: String) throws(SQLiteError) -> Int64 {
         let statement = try prepare(sql)
         return try statement.step() ? statement.integer(0) ?? 0 : 0
     }
 
-    /// The first column of the first row as text.
+    /// Returns the first column of the first row as text; `nil` if there is none.
     func text(_ sql: String) throws(SQLiteError) -> String? {
         let statement = try prepare(sql)
         return try statement.step() ? statement.text(0) : nil
@@ -81,9 +81,9 @@ import System
         return unsafe SQLiteStatement(statement, of: self)
     }
 
-    /// Replaces everything by what another database has at this moment, whoever works with that meanwhile
+    /// Replaces all contents with those of another database at one moment, even while other connections use it
     /// (<https://www.sqlite.org/backup.html>).
-    /// - Parameter patience: the longest wait for others who lock it.
+    /// - Parameter patience: The maximum wait for other programs that lock the source.
     func fill(from source: SQLiteConnection, patience: Duration) throws(SQLiteError) {
         guard let backup = unsafe sqlite3_backup_init(handle, "main", source.handle, "main") else {
             throw error(Int32(PAWL_SQLITE_ERROR))
@@ -91,7 +91,7 @@ import System
         let deadline = ContinuousClock.now + patience
         var code: Int32
         repeat {
-            // All pages in one step, which sees one moment.
+            // One step copies all pages, and therefore the state of one moment.
             code = unsafe sqlite3_backup_step(backup, -1)
             if code & 0xFF == PAWL_SQLITE_BUSY || code & 0xFF == PAWL_SQLITE_LOCKED { usleep(50_000) } else { break }
         } while ContinuousClock.now < deadline
@@ -99,7 +99,7 @@ import System
         guard code == PAWL_SQLITE_DONE else { throw error(end == PAWL_SQLITE_OK ? code : end) }
     }
 
-    /// Runs the body in a transaction: all of it lasts, or nothing.
+    /// Runs the body in a transaction: either all its changes are made, or none.
     func transaction<Failure: Error>(
         _ body: () throws(Failure) -> Void, failure: (SQLiteError) -> Failure
     ) throws(Failure) {
@@ -119,15 +119,16 @@ import System
     }
 
     private func rollBack() {
-        // Some failures (a full disk) have ended the transaction already.
+        // Some failures, such as a full disk, have already ended the transaction.
         guard isInTransaction else { return }
         try? execute("ROLLBACK")
     }
 
-    /// - Parameter systemError: the error of the last system call that failed meanwhile; 0 if none did.
+    /// Returns the error for a result code.
+    /// - Parameter systemError: The `errno` of the last system call that failed meanwhile; 0 if none did.
     fileprivate func error(_ code: Int32, systemError: Int32 = 0) -> SQLiteError {
         var code = unsafe code == PAWL_SQLITE_ERROR ? sqlite3_extended_errcode(handle) : code
-        // SQLite knows only one of the errors that mean it, and that of writes alone; of those in a commit it keeps none.
+        // SQLite reports a full disk only for ENOSPC in writes, and keeps no system error of a failed commit.
         let numbers = unsafe [systemError, sqlite3_system_errno(handle)]
         let isOutOfSpace = numbers.contains { $0 == ENOSPC || $0 == EDQUOT || $0 == EFBIG }
         if code & 0xFF == PAWL_SQLITE_IOERR, isOutOfSpace { code = Int32(PAWL_SQLITE_FULL) }
@@ -135,7 +136,7 @@ import System
     }
 }
 
-/// A compiled statement of a connection. Parameters count from 1, columns from 0, as in SQLite.
+/// A compiled statement of a connection. As in SQLite, parameters count from 1 and columns from 0.
 @safe final class SQLiteStatement {
     private let handle: OpaquePointer
     private let connection: SQLiteConnection
@@ -149,7 +150,7 @@ import System
         unsafe sqlite3_finalize(handle)
     }
 
-    /// Goes to the next row; false at the end.
+    /// Advances to the next row; returns false at the end.
     func step() throws(SQLiteError) -> Bool {
         errno = 0
         let code = unsafe sqlite3_step(handle)
@@ -161,13 +162,14 @@ import System
         }
     }
 
-    /// Runs it to its end with what is bound, and makes it ready to be bound and run again, whatever comes of it.
+    /// Runs the statement to its end with the bound values. Resets it in any case, so that it can be bound and run
+    /// again.
     func run() throws(SQLiteError) {
         defer { reset() }
         while try step() {}
     }
 
-    /// Makes it ready to be bound and run again.
+    /// Prepares the statement to be bound and run again.
     func reset() {
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)
@@ -212,7 +214,7 @@ extension SQLiteStatement {
 // MARK: - Columns
 
 extension SQLiteStatement {
-    // SQLite converts what has another type: a text is no number, but it would become one.
+    // SQLite converts values of other types, so that a text would be read as a number.
     private func holds(_ type: Int, _ column: Int32) -> Bool {
         unsafe Int(sqlite3_column_type(handle, column)) == type
     }
@@ -226,7 +228,7 @@ extension SQLiteStatement {
     func text(_ column: Int32) -> String? {
         guard holds(PAWL_SQLITE_TEXT, column), let bytes = unsafe sqlite3_column_text(handle, column) else { return nil }
         let text = unsafe UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(handle, column)))
-        // Validating takes longer than all that is read of most rows.
+        // Validation takes longer than reading all of most rows.
         if unsafe text.allSatisfy({ $0 < 0x80 }) { return unsafe String(decoding: text, as: UTF8.self) }
         return unsafe String(validating: text, as: UTF8.self)
     }

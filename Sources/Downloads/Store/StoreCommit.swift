@@ -1,8 +1,8 @@
 internal import System
 
-/// Changes on their way to the disk. Whoever has promised something waits here before saying so.
+/// The pending commit of changes. A caller waits for it before it confirms the changes.
 final class StoreCommit: Sendable {
-    /// What there was nothing to do for.
+    /// A commit without changes, which has succeeded.
     static let nothing: StoreCommit = {
         let commit = StoreCommit()
         commit.conclude(.success(()))
@@ -16,17 +16,17 @@ final class StoreCommit: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns when the changes are durable.
+    /// Returns once the changes are durable.
     func wait() async throws(StoreError) {
         if let error = await failure() { throw error }
     }
 
-    /// Why the changes could not be made durable; `nil` once they are.
+    /// Returns the reason that the changes could not be made durable; `nil` once they are durable.
     func failure() async -> StoreError? {
         await withCheckedContinuation { waiter in whenDone { waiter.resume(returning: $0) } }
     }
 
-    /// The same, but no longer than this: then it is not known yet whether they can be made durable.
+    /// Waits at most `limit`, and then returns `.interrupted`: the outcome is not yet known.
     func failure(within limit: Duration) async -> StoreError? {
         await withCheckedContinuation { continuation in
             let waiter = Locked<CheckedContinuation<StoreError?, Never>?>(continuation)
@@ -41,8 +41,8 @@ final class StoreCommit: Sendable {
         }
     }
 
-    /// Calls the body once the changes are durable, with `nil`, or cannot be made so, with the reason: on the store's thread, or at once if
-    /// that is known already. It must not block.
+    /// Calls the body with `nil` once the changes are durable, or with the error if they cannot be made durable. It is
+    /// called on the store's thread, or immediately if the outcome is known. It must not block.
     func whenDone(_ body: @escaping @Sendable (StoreError?) -> Void) {
         let known = state.withLock { state in
             if state.outcome == nil { state.waiters.append(body) }
@@ -51,7 +51,7 @@ final class StoreCommit: Sendable {
         if let known { body(known.error) }
     }
 
-    /// Says how it went; only the first word counts.
+    /// Sets the outcome. Only the first call has an effect.
     func conclude(_ outcome: Result<Void, StoreError>) {
         let waiters = state.withLock { state in
             guard state.outcome == nil else { return [@Sendable (StoreError?) -> Void]() }

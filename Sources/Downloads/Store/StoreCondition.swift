@@ -1,24 +1,24 @@
-/// What the store can do at the moment.
+/// The present ability of the store to read and write.
 public struct StoreCondition: Sendable, Equatable {
-    /// What goes on working less well than it should.
+    /// A function that is impaired.
     public enum Degradation: String, Sendable, CaseIterable {
-        /// There is no room for more downloads or more records; what there is can be read, and removed.
+        /// There is no room for more downloads or records. Existing ones can be read and removed.
         case diskFull = "disk-full"
         /// Records cannot be written for another reason, or not in time.
         case notWritable = "not-writable"
-        /// Finished files of a fleet wait, since object storage takes none.
+        /// Finished files of a fleet wait because object storage accepts none.
         case objectsAway = "objects-away"
-        /// The downloads directory is not there: transfers wait, and finished files cannot be read.
+        /// The downloads directory is missing. Transfers wait, and finished files cannot be read.
         case volumeAway = "downloads-directory-away"
     }
 
-    /// Why records cannot be read; `nil` if they can.
+    /// The reason that records cannot be read; `nil` if they can.
     public var unreadable: String?
-    /// What is degraded; normally nothing.
+    /// The impaired functions; normally none.
     public var degraded: [Degradation] = []
-    /// The reason for what is degraded, for people.
+    /// The reason for the impairment, for users.
     public var reason: String?
 
-    /// Everything is well.
+    /// Creates a condition without impairments.
     public init() {}
 }

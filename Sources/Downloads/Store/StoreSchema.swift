@@ -1,22 +1,22 @@
 internal import System
 
-/// The shape of the record file, and how older files come to it.
+/// The tables of the record file, and the migrations of older files.
 ///
-/// `user_version` is the number of migrations a file has been through; `application_id` tells the file is ours. A migration
-/// is never changed once released: a new shape is a new migration at the end.
+/// `user_version` is the number of migrations that a file has had. `application_id` identifies files of Pawl. A
+/// released migration never changes: a new shape is a new migration at the end.
 enum StoreSchema {
     /// "Pawl" in ASCII.
     static let applicationID: Int64 = 0x5061_776C
 
-    /// The version this release writes.
+    /// The schema version that this release writes.
     static var version: Int { migrations.count }
 
-    /// Brings the database to this release's shape.
+    /// Migrates the database to the schema of this release.
     ///
     /// - Parameters:
-    ///   - path: the database's file.
-    ///   - directory: the directory that it is in; `nil`: the one that its path leads to.
-    /// - Throws: `StoreError.foreign`, `.newerSchema`, and what SQLite has to say.
+    ///   - path: The database file.
+    ///   - directory: The directory of the file; `nil` for the directory in `path`.
+    /// - Throws: `StoreError.foreign`, `.newerSchema`, or an error of SQLite.
     static func prepare(
         _ connection: SQLiteConnection, path: String, in directory: Directory? = nil, migrations: [[String]] = migrations
     ) throws(StoreError) {
@@ -30,7 +30,7 @@ enum StoreSchema {
             guard found <= migrations.count else {
                 throw StoreError.newerSchema(path: path, found: found, supported: migrations.count)
             }
-            // What a downgrade needs, and whoever finds fault with what becomes of it.
+            // A downgrade needs the old file, and so does the repair of a failed migration.
             if found > 0, found < migrations.count {
                 let (folder, name) = SmallFile.parts(of: path)
                 let directory = try directory ?? Directory(opening: folder)
@@ -50,14 +50,14 @@ enum StoreSchema {
     }
 
     private static func configure(_ connection: SQLiteConnection) throws(SQLiteError) {
-        // Commits append to a log and are durable when its one sync returns.
+        // A commit appends to the log, and is durable once the log's one sync returns.
         _ = try connection.text("PRAGMA journal_mode = WAL")
         try connection.execute("PRAGMA synchronous = FULL")
-        // After a burst the log gives its space back rather than keeping its largest size for ever.
+        // After a burst of writes the log shrinks again.
         try connection.execute("PRAGMA journal_size_limit = 16777216")
-        // Request headers may be secrets: what is deleted is overwritten where that needs no further writes.
+        // Request headers may hold secrets. Deleted rows are overwritten where that needs no additional writes.
         try connection.execute("PRAGMA secure_delete = FAST")
-        // The file may come from anywhere: believe nothing in it that could run.
+        // The file may come from anywhere, so nothing in its schema may run.
         try connection.execute("PRAGMA trusted_schema = OFF")
         try connection.execute("PRAGMA cell_size_check = ON")
         try connection.execute("PRAGMA temp_store = MEMORY")
@@ -66,7 +66,8 @@ enum StoreSchema {
     /// The statements of each migration, in order.
     static let migrations: [[String]] = [
         [
-            // Identifiers grow, so new records are appended; lists and objects are JSON text; times are Unix milliseconds.
+            // Ids grow with time, so new records are appended. Lists and objects are JSON text. Times are Unix
+            // milliseconds.
             """
             CREATE TABLE downloads (
                 id TEXT NOT NULL PRIMARY KEY,
@@ -123,7 +124,8 @@ enum StoreSchema {
             """,
         ],
         [
-            // A response may tell of many downloads, and of refusals: see `IdempotencyRow`. Nothing was ever kept in the first shape.
+            // An outcome may be of several downloads, or a refusal: see `IdempotencyRow`. Nothing was ever stored in
+            // the first shape.
             "DROP TABLE idempotency_keys",
             """
             CREATE TABLE idempotency_keys (
@@ -146,20 +148,20 @@ enum StoreSchema {
             ) WITHOUT ROWID
             """
         ],
-        // The mirror whose validators are kept, where the download's own URL was of no use.
+        // The mirror that sent the validators; null if the download's own URL did.
         ["ALTER TABLE downloads ADD COLUMN entity_source TEXT"],
-        // What the whole file hashes to, says its origin.
+        // The digest of the whole file, as its origin reported it.
         ["ALTER TABLE downloads ADD COLUMN entity_digest TEXT"],
         [
-            // Which file a finished download is.
+            // The identity of the finished file.
             "ALTER TABLE downloads ADD COLUMN file_identity TEXT",
-            // Before when the origin does not want to be asked again.
+            // The time before which the origin must not be contacted again.
             "ALTER TABLE downloads ADD COLUMN retry_at INTEGER",
-            // The stamp of the last change, as event ids have it.
+            // The event id of the last change.
             "ALTER TABLE downloads ADD COLUMN event_epoch INTEGER",
             "ALTER TABLE downloads ADD COLUMN event_sequence INTEGER",
-            // The beginning of each run, where `removed_id` is null, and each removal: the last ones. All removals after the oldest
-            // row's stamp are here.
+            // The latest beginnings of epochs, where `removed_id` is null, and the latest removals. All removals after
+            // the event id of the oldest row are here.
             """
             CREATE TABLE event_history (
                 number INTEGER NOT NULL PRIMARY KEY,
@@ -169,24 +171,24 @@ enum StoreSchema {
             )
             """,
         ],
-        // A message is the download that it tells of; see `DownloadSnapshot`.
+        // A delivery holds its download; see `DownloadSnapshot`.
         ["ALTER TABLE webhook_deliveries RENAME COLUMN body TO download"],
-        // The directory of the finished file; null for `files` itself.
+        // The folder of the finished file; null for `files` itself.
         ["ALTER TABLE downloads ADD COLUMN folder TEXT"],
         [
-            // As what it has arrived in the queue, where that is not its own identity; see `QueueRank`.
+            // The arrival in the queue; null for the download's own id. See `QueueRank`.
             "ALTER TABLE downloads ADD COLUMN arrival TEXT",
-            // The name in aria2's RPC, where the client chose it.
+            // The gid in aria2's RPC; null if the client did not choose one.
             "ALTER TABLE downloads ADD COLUMN gid INTEGER",
         ],
         [
-            // The number in the part file's name; null where the name has none.
+            // The generation in the part file's name; null if the name has none.
             "ALTER TABLE downloads ADD COLUMN part_generation INTEGER",
-            // Crashes in a row during which the download was in transfer; null for none.
+            // The number of consecutive crashes during which the download was in transfer; null for none.
             "ALTER TABLE downloads ADD COLUMN transfer_crashes INTEGER",
-            // 1 once a file with bytes of a mirror has failed its checksum.
+            // 1 after a file with bytes of a mirror has failed its checksum.
             "ALTER TABLE downloads ADD COLUMN distrusts_mirrors INTEGER",
-            // How many milliseconds the wait lasts that ends at `retry_at`.
+            // The length in milliseconds of the wait that ends at `retry_at`.
             "ALTER TABLE downloads ADD COLUMN retry_wait INTEGER",
         ],
     ]

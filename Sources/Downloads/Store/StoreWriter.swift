@@ -1,4 +1,5 @@
-/// Turns changes into rows of a SQLite database, in transactions. It belongs to one thread at a time, as its connection does.
+/// Writes changes to a SQLite database, in transactions, and reads its rows. It belongs to one thread at a time, like
+/// its connection.
 final class StoreWriter {
     private let connection: SQLiteConnection
     private let save: SQLiteStatement
@@ -29,7 +30,7 @@ final class StoreWriter {
         trimEvents = try connection.prepare(EventHistoryRow.trimStatement)
     }
 
-    /// Writes all the changes durably, or none.
+    /// Commits all changes durably, or none.
     func commit(_ changes: [StoreChange]) throws(StoreError) {
         do {
             try connection.transaction { () throws(SQLiteError) in
@@ -42,10 +43,10 @@ final class StoreWriter {
         }
     }
 
-    /// Moves all that the log holds into the file, so that the next transaction begins it anew.
-    /// - Returns: whether it held anything, and all of that could be moved.
+    /// Moves all pages of the log into the file, so that the next transaction starts a new log.
+    /// - Returns: Whether the log had pages, and all of them were moved.
     func emptyLog() -> Bool {
-        // One row: whether somebody was in the way, pages in the log, and how many of them are in the file.
+        // The row has three columns: whether a lock prevented it, the pages of the log, and the pages that were moved.
         guard let row = try? connection.prepare("PRAGMA wal_checkpoint(PASSIVE)"), (try? row.step()) == true else { return false }
         return row.integer(1) ?? 0 > 0 && row.integer(2) == row.integer(1)
     }
@@ -73,7 +74,7 @@ final class StoreWriter {
             try unset.bind(1, name)
             try unset.run()
         case .probe:
-            // Writes the file's first page, whatever it held.
+            // Writes the file's first page, whatever its contents.
             try connection.execute("PRAGMA user_version = \(StoreSchema.version)")
         case .remember(let record):
             var row = SQLiteRowEncoder(remember)
@@ -89,7 +90,7 @@ final class StoreWriter {
         case .dropDelivery(let id):
             try dropDelivery.bind(1, id.description)
             try dropDelivery.run()
-        // Who has a database to itself tells nobody, and owns everything.
+        // A service without a fleet has no replicas to notify, and owns all downloads.
         case .show, .enqueue, .leaveQueue, .holdURL, .letGo, .claim, .send: break
         case .beginEpoch(let epoch): try keep(EventID(epoch: epoch, sequence: 0), removed: nil)
         }
@@ -102,7 +103,7 @@ final class StoreWriter {
         try trimEvents.run()
     }
 
-    /// The records with these identities.
+    /// Returns the records with these ids.
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord] {
         try StoreError.translating {
             var records: [DownloadRecord] = []
@@ -117,8 +118,8 @@ final class StoreWriter {
         }
     }
 
-    /// Repairs a refused row: columns with impossible values get safe ones. A row that says nothing then is removed, and so is one with
-    /// the identity of another.
+    /// Repairs a refused row. Columns with impossible values get safe ones. The row is removed if it cannot be
+    /// repaired, or if another row has its id.
     func mend(_ row: RefusedRow) throws(StoreError) {
         try StoreError.translating {
             let mended = row.table == .downloads ? try mendedRecord(row.key) : nil
@@ -144,14 +145,14 @@ final class StoreWriter {
         guard try rows.step(), var record = try? reader.record(from: rows) else { return nil }
         if record.download.state == .failed, record.download.error == nil {
             record.download.error = DownloadFailure(.ioError, "the record was found damaged, and repaired")
-            // It may have counted as a finished one.
+            // It may have counted as a completed download.
             record.download.bytesReceived = Coverage(record.segments).byteCount
             (record.download.sha256Bytes, record.download.file, record.download.fileMissing) = (nil, nil, false)
         }
         return record
     }
 
-    /// A page of the messages to webhooks, from an identity on: those with a wanted URL.
+    /// Returns a page of the webhook deliveries whose ids are at least `id` and whose URLs are wanted.
     func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage {
         try StoreError.translating {
             var page = DeliveryPage()
@@ -162,8 +163,8 @@ final class StoreWriter {
         }
     }
 
-    /// Refuses a record whose track is no JSON text. SQLite reads one in a fraction of the time that ``JSONValue`` takes.
-    /// - Parameter validity: tells whether its parameter is JSON.
+    /// Refuses a record whose track is not JSON text. SQLite validates it in a fraction of the time of ``JSONValue``.
+    /// - Parameter validity: A statement that returns whether its parameter is JSON.
     private func checkTrack(of record: DownloadRecord, _ validity: SQLiteStatement) throws(StoreError) {
         guard let track = record.download.track else { return }
         let isValid = try StoreError.translating {
@@ -174,7 +175,7 @@ final class StoreWriter {
         if !isValid { throw .damaged("download \(record.id) has no valid track") }
     }
 
-    /// Rows of messages to webhooks that cannot be read.
+    /// Returns the rows of webhook deliveries that cannot be decoded.
     func refusedDeliveries() throws(StoreError) -> [RefusedRow] {
         try StoreError.translating {
             var contents = StoredContents()
@@ -187,7 +188,7 @@ final class StoreWriter {
         }
     }
 
-    /// Reads everything but messages to webhooks, records in order of creation.
+    /// Reads everything except webhook deliveries. Records are in order of creation.
     func load() throws(StoreError) -> StoredContents {
         try StoreError.translating {
             var contents = StoredContents()

@@ -1,14 +1,14 @@
-/// What one transaction writes: the changes of several writers in order, without those that a later one of the same group
-/// makes pointless.
+/// The changes of one transaction. They come from several writes, in order, without those that a later change of the
+/// group replaces.
 struct WriteGroup: Sendable {
-    /// The changes left, in order.
+    /// The remaining changes, in order.
     private(set) var changes: [StoreChange] = []
 
-    /// Puts the writers' changes together, and after them the latest notes of progress.
+    /// Joins the changes of all writes, and appends the latest notes of progress.
     init(_ writes: some BidirectionalCollection<[StoreChange]>, notes: some Collection<StoredProgress> = []) {
         var replaced: Set<DownloadID> = []
         var advanced: Set<DownloadID> = []
-        // From the end: whoever is met first is the latest.
+        // Goes backwards, so that the first change found for a download is the latest.
         for progress in notes where advanced.insert(progress.id).inserted {
             changes.append(.progress(progress))
         }
