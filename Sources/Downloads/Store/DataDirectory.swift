@@ -1,62 +1,66 @@
 import Glibc
 import System
 
-/// The directory that a service keeps everything in, held for as long as this value lives: no second instance gets it.
+/// The directory that holds all data of a service. It is locked while this value lives, so that no second process can
+/// use it.
 ///
-/// The lock is an advisory one on the directory itself. It needs no file of its own, and the kernel drops it with the
-/// process, however that ends.
+/// The lock is an advisory lock on the directory itself. It needs no file, and the kernel releases it when the process
+/// ends in any way.
 @safe
 final class DataDirectory: Sendable {
-    /// The directory.
+    /// The path of the directory.
     let path: String
-    /// Where the directories of files are: the same one, unless another was named.
+    /// The directory that holds `incomplete` and `files`: the data directory, unless another was configured.
     let downloadsPath: String
-    /// What finished files and their directories are to be readable for.
+    /// The modes of finished files and their directories.
     let permissions: FilePermissions
-    /// The records.
+    /// The path of the record file.
     var databasePath: String { "\(path)/\(Self.databaseName)" }
-    /// Part files.
+    /// The path of the directory of part files.
     var incompletePath: String { downloadsPath + "/incomplete" }
-    /// Finished files, and nothing else ever.
+    /// The path of the directory of finished files. It never holds anything else.
     var filesPath: String { downloadsPath + "/files" }
 
-    /// The directory of part files. While the downloads directory is away, nothing can be done in it.
+    /// The directory of part files. It cannot be used while the downloads directory is missing.
     var incomplete: Directory { downloads.withLock { $0.incomplete } }
-    /// The directory of finished files. The same holds for it.
+    /// The directory of finished files. It cannot be used while the downloads directory is missing.
     var files: Directory { downloads.withLock { $0.files } }
 
-    /// The directory that these two are in.
+    /// The directory that holds `incomplete` and `files`.
     var downloadsTop: Directory { downloads.withLock { $0.top } ?? top }
 
-    /// The directories of files, as far as they are open.
+    /// The directories of files, if they are open.
     private struct Downloads {
         var incomplete = Directory.closed
         var files = Directory.closed
-        /// The downloads directory, locked, if it is another than the data directory.
+        /// The downloads directory, locked; `nil` if it is the data directory.
         var top: Directory?
     }
 
-    /// The name of the records' file.
+    /// The name of the record file.
     static let databaseName = "pawl.sqlite"
-    /// The file in a downloads directory that tells it from a bare mount point.
+    /// The name of the marker, which distinguishes a downloads directory from a bare mount point.
     static let markerName = ".pawl"
 
-    /// The directory itself, locked.
+    /// The data directory, open and locked.
     let top: Directory
-    /// Whether no other user can have put anything into it.
+    /// Whether no other user can have placed anything in it.
     private let isClaimed: Bool
     private let downloads = Locked(Downloads())
 
-    /// Makes the directory and those inside it where they are missing, readable by the owner only, and takes its lock.
+    /// Creates the directory and those inside it if they are missing, readable by the owner only, and locks the
+    /// directory.
     ///
     /// - Parameters:
-    ///   - path: the directory.
-    ///   - claimed: the same, open, if it was claimed: the directories of files in it have to be this user's, too.
-    ///   - downloadsPath: where part files and finished files are kept instead, such as on another volume. It is locked as well: no
-    ///     second service gets it, whatever its records are.
-    ///   - permissions: what finished files and their directories are to be readable for.
-    ///   - opensDownloads: whether the directories of files are opened as well. If not, ``openDownloads()`` does it.
-    /// - Throws: `StoreError.inUse`, `.unavailable`.
+    ///   - path: The directory.
+    ///   - claimed: The same directory, open, if it was claimed. Its directories of files must then belong to this
+    ///     user, too.
+    ///   - downloadsPath: Another directory for part files and finished files, such as one on another volume; `nil` for
+    ///     the data directory. It is locked as well, so that no second service can use it with other records.
+    ///   - permissions: The modes of finished files and their directories.
+    ///   - opensDownloads: Whether the directories of files are opened as well. Otherwise ``openDownloads()`` opens
+    ///     them.
+    /// - Throws: `StoreError.inUse` or `.unavailable`.
     init(
         path: String, claimed: Directory? = nil, downloads downloadsPath: String? = nil,
         permissions: FilePermissions = FilePermissions(), opensDownloads: Bool = true
@@ -68,15 +72,15 @@ final class DataDirectory: Sendable {
         if let claimed {
             top = try Self.lock(claimed, self.path)
         } else {
-            // Readers of the files have to get to them.
+            // Readers of finished files need access to the directory.
             try Self.makeDirectories(self.path, downloadsPath == nil ? permissions.directory : nil)
             top = try Self.lock(Self.opened(self.path), self.path)
         }
         if opensDownloads { try openDownloads() }
     }
 
-    /// Makes the directories of files where they are missing, opens them, and takes the lock of the directory that they are in.
-    /// - Throws: `StoreError.inUse`, `.unavailable`.
+    /// Creates the directories of files if they are missing, opens them, and locks the downloads directory.
+    /// - Throws: `StoreError.inUse` or `.unavailable`.
     func openDownloads() throws(StoreError) {
         var opened = Downloads()
         if downloadsPath != path {
@@ -84,21 +88,21 @@ final class DataDirectory: Sendable {
             opened.top = try Self.lock(Self.opened(downloadsPath), downloadsPath, besides: top)
         }
         let parent = opened.top ?? top
-        // The mode of the directory itself stays: it may be a mounted volume.
+        // The mode of the downloads directory itself stays, because it may be a mounted volume.
         opened.incomplete = try directory("incomplete", in: parent, nil)
         opened.files = try directory("files", in: parent, permissions.directory)
-        // Their names last once the directory that they are in is on the disk.
+        // New names are durable once their directory is flushed.
         try Self.flush(parent, downloadsPath)
         downloads.withLock { [opened] in $0 = opened }
     }
 
-    /// Lets go of the directories of files, and of the lock of the directory that they are in.
+    /// Closes the directories of files, and releases the lock of the downloads directory.
     func closeDownloads() {
         downloads.withLock { $0 = Downloads() }
     }
 
-    /// Whether the path still leads to the downloads directory that is open.
-    /// - Parameter id: the identity of the marker that it must have; `nil`: it need have none.
+    /// Returns whether the path still leads to the open downloads directory.
+    /// - Parameter id: The id of its marker; `nil` if it may have none.
     func isOpen(_ id: String?) -> Bool {
         guard let held = try? downloads.withLock({ $0.top })?.status().identity, let found = downloadsIdentity(),
             held.isSameFile(as: found)
@@ -122,24 +126,25 @@ final class DataDirectory: Sendable {
         return VolumeMarker(String(decoding: buffer.prefix(count), as: UTF8.self)).map { .marker($0) } ?? .nothing
     }
 
-    /// Whether the downloads directory has part files.
+    /// Returns whether the downloads directory holds part files.
     func hasParts() -> Bool {
         let names = try? Directory(opening: downloadsPath).openDirectory("incomplete").entries()
         return names?.contains { PartName($0) != nil } ?? false
     }
 
-    /// Writes the marker of the downloads directory that is open, wherever its path leads by now; it is on the disk when this returns.
+    /// Writes the marker of the open downloads directory, even if its path leads elsewhere by now. It is durable when
+    /// this returns.
     func write(_ marker: VolumeMarker) throws(FileError) {
         try describing("write", "\(downloadsPath)/\(Self.markerName)") { () throws(SystemError) in
             guard let top = downloads.withLock({ $0.top }) else { throw SystemError(ENOENT) }
             let bytes = Array(marker.text.utf8)
-            // All markers are equally long, so one is written over another.
+            // All markers have the same length, so one can be overwritten in place.
             if let status = try top.status(of: Self.markerName), status.identity.size == bytes.count {
                 let file = try top.open(Self.markerName, .writing)
                 unsafe try file.write(bytes.span.bytes, at: 0)
                 return try file.synchronizeData()
             }
-            // An empty marker approves any directory, so none is left where writing fails.
+            // An empty marker approves any directory, so a failed write must not leave one.
             let name = Self.markerName + ".new"
             try top.remove(name)
             do throws(SystemError) {
@@ -160,10 +165,10 @@ final class DataDirectory: Sendable {
         try naming(path) { () throws(SystemError) in try directory.synchronize() }
     }
 
-    /// Bytes that the file system has, free or not; 0 if it does not tell.
+    /// Returns the size of the file system in bytes; 0 if it is unknown.
     func capacity() -> Int64 { (try? top.space().size) ?? 0 }
 
-    /// Names the directory among those of a fleet: made up when it is first asked for, and kept in a file.
+    /// Returns the name of the directory in its fleet. The name is created on the first call, and kept in a file.
     func node() throws(StoreError) -> String {
         try Self.naming("\(path)/node") { () throws(SystemError) in
             if let kept = try top.contents(of: "node", limit: DownloadID.length),
@@ -179,13 +184,13 @@ final class DataDirectory: Sendable {
         }
     }
 
-    /// Refuses the directory if it has a file of that name.
+    /// Throws `.unavailable` with the reason if the directory has an entry of that name.
     func refuse(having name: String, _ reason: String) throws(StoreError) {
         if (try? top.status(of: name)) != nil { throw .unavailable(path: path, reason: reason) }
     }
 
-    /// A line for each directory in which other users could exchange files, unless it was claimed. Volumes of containers are often made
-    /// so, and the operator named them: they are used all the same.
+    /// A warning for each directory in which other users could exchange files, unless it was claimed. Volumes of
+    /// containers often have such modes, and the operator has chosen them, so they are used nevertheless.
     var warnings: [String] {
         let claimed = isClaimed ? [] : [(top, path)]
         let apart = downloads.withLock { $0.top }.map { [($0, downloadsPath)] } ?? []
@@ -197,35 +202,36 @@ final class DataDirectory: Sendable {
     }
 
     deinit {
-        // Closing is not enough: a child process that is being made has copies of the descriptors until it begins.
+        // Closing is not enough: a child process has copies of the descriptors until it executes its program.
         release()
     }
 
-    /// Lets another instance have the directory although this value still lives.
+    /// Releases the locks, so that another process can use the directory while this value still lives.
     func release() {
         top.unlock()
         downloads.withLock { $0.top }?.unlock()
     }
 
-    /// Creates the record file readable by the owner only, since it holds request headers with secrets: left to itself,
-    /// SQLite would follow the umask. Its companion files copy the mode.
+    /// Creates the record file so that only its owner can read it, because it holds request headers with secrets.
+    /// SQLite itself would follow the umask. Its companion files copy the mode.
     func prepareDatabaseFile() throws(StoreError) {
         try Self.naming(databasePath) { () throws(SystemError) in
             let file = try top.open(Self.databaseName, .keeping)
             try file.setPermissions(0o600)
             try top.synchronize()
-            // Room that an earlier run has left behind the file's end is for the companion files now: see `RecordReserve`.
+            // An earlier run has reserved space beyond the end of the file. It is released for the companion files: see
+            // `RecordReserve`.
             let status = try file.status()
             if status.allocated > status.identity.size { try? file.truncate(to: status.identity.size) }
         }
     }
 
-    /// Opens the records, whose file has to be there.
+    /// Opens the record file, which must exist.
     func openDatabase() throws -> SQLiteConnection { try SQLiteConnection(Self.databaseName, in: top) }
 }
 
 extension DataDirectory {
-    /// Says of a failed system call which path it was about.
+    /// Adds the path to the error of a failed system call.
     private static func naming<Value>(_ path: String, _ body: () throws(SystemError) -> Value) throws(StoreError) -> Value {
         do throws(SystemError) { return try body() } catch { throw unavailable(path, error.number) }
     }
@@ -234,7 +240,7 @@ extension DataDirectory {
         .unavailable(path: path, reason: SystemError(error).description)
     }
 
-    /// The path without slashes at its end.
+    /// Removes slashes at the end of a path.
     private static func trimmed(_ path: String) throws(StoreError) -> String {
         var path = path
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
@@ -242,7 +248,8 @@ extension DataDirectory {
         return path
     }
 
-    /// The path from the root, in one spelling, so that it is recognised. Links are not followed: they may lead elsewhere later.
+    /// Returns the absolute path in a canonical spelling, so that it can be recognised. Links are not followed, because
+    /// they may lead elsewhere later.
     private static func absolute(_ path: String) throws(StoreError) -> String {
         var path = try trimmed(path)
         if !path.hasPrefix("/") {
@@ -258,8 +265,8 @@ extension DataDirectory {
         try naming(path) { () throws(SystemError) in try Directory(opening: path) }
     }
 
-    /// Takes the lock of a directory.
-    /// - Parameter held: another directory that is locked already; if both are the same one, its lock is enough.
+    /// Locks a directory.
+    /// - Parameter held: Another directory that is locked already. If it is the same directory, its lock is enough.
     private static func lock(
         _ directory: Directory, _ path: String, besides held: Directory? = nil
     ) throws(StoreError) -> Directory {
@@ -271,8 +278,8 @@ extension DataDirectory {
         return directory
     }
 
-    /// Makes the directory and whatever leads to it.
-    /// - Parameter permissions: those that it gets if it is made; `nil`: its owner's alone.
+    /// Creates the directory and its missing parents.
+    /// - Parameter permissions: The mode of each directory that is created; `nil` for access by its owner only.
     private static func makeDirectories(_ path: String, _ permissions: UInt32?) throws(StoreError) {
         var status = stat()
         if unsafe stat(path, &status) == 0 {
@@ -283,18 +290,18 @@ extension DataDirectory {
         if parent != ".", parent != "/" { try makeDirectories(parent, permissions) }
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw unavailable(path) }
         if let permissions { try set(permissions, of: opened(path), path) }
-        // The new name lasts once the directory that holds it is written.
+        // The new name is durable once its parent is flushed.
         try? Directory(opening: parent).synchronize()
     }
 
-    /// Opens a directory in a directory of files. It is made if it is missing.
+    /// Opens a directory of files, and creates it if it is missing.
     private func directory(_ name: String, in parent: Directory, _ permissions: UInt32?) throws(StoreError) -> Directory {
         let path = "\(downloadsPath)/\(name)"
         let directory = try Self.naming(path) { () throws(SystemError) in
             try parent.makeDirectory(name)
             return try parent.openDirectory(name)
         }
-        // Another user may have put it there before the directory around it was closed to others.
+        // Another user may have placed it there before the mode of its parent was restricted.
         if isClaimed, downloadsPath == self.path, let status = try? directory.status(), !status.isOwn {
             throw .unavailable(path: path, reason: "it belongs to another user (\(status.owner))")
         }

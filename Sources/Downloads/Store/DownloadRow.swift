@@ -2,9 +2,9 @@ import HTTPCore
 import JSON
 import System
 
-/// A record as a row of the table, and back. The order of `columns`, `encode` and `Reader.record` is one and the same.
+/// The row of a record. `columns`, `encode` and `Reader.record` have the same order.
 enum DownloadRow {
-    /// In the order in which a row is written and read.
+    /// The columns, in the order in which a row is written and read.
     static let columns = [
         "id", "url", "state", "filename", "media_type", "bytes_received", "bytes_total", "resumable", "file_missing",
         "connections", "attempts", "error_code", "error_message", "error_retryable", "error_status", "checksum", "sha256",
@@ -17,7 +17,7 @@ enum DownloadRow {
     ]
 
     static let saveStatement = "REPLACE \(values)"
-    /// For a row that must not take the place of another.
+    /// Inserts a row that must not replace another.
     static let insertStatement = "INSERT OR IGNORE \(values)"
     private static let values =
         "INTO downloads (\(columns.joined(separator: ", "))) VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
@@ -27,7 +27,7 @@ enum DownloadRow {
     static let findStatement = "\(selection) WHERE id = ?1"
     static let findRefusedStatement = "\(selection) WHERE \(RefusedRow.Table.downloads.condition)"
 
-    /// Puts a record into a row of `columns`.
+    /// Encodes a record in the order of `columns`.
     static func encode<Row: RowEncoder>(_ record: DownloadRecord, to row: inout Row) throws(Row.Failure) {
         let download = record.download
         let error = download.error
@@ -91,21 +91,21 @@ enum DownloadRow {
 // MARK: - Reading
 
 extension DownloadRow {
-    /// Reads rows of `columns`.
+    /// Decodes rows of `columns`.
     struct Reader {
-        /// Texts that many rows share are kept once.
+        /// Texts of many rows, each kept once.
         private var shared: [String: String] = [:]
 
-        /// Whether a column with an impossible value gets one that is safe, instead of making the row unreadable.
+        /// Whether a column with an impossible value gets a safe one. Otherwise the row is refused.
         private let mends: Bool
 
         init(mending mends: Bool = false) {
             self.mends = mends
         }
 
-        /// The record in the current row.
+        /// Decodes the record in the current row.
         ///
-        /// - Throws: `StoreError.damaged` if a column holds what was never written there.
+        /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
         mutating func record(from row: some RowDecoder) throws(StoreError) -> DownloadRecord {
             let mends = mends
             var columns = Columns()
@@ -136,9 +136,9 @@ extension DownloadRow {
             var state = try required(text().flatMap(DownloadState.init), "state", else: .failed)
             var filename = text()
             if let name = filename, !FileNaming.isSafe(name) { filename = try mends ? nil : required(nil as String?, "filename") }
-            // A finished file has a name.
+            // A completed download must have a filename.
             if state == .completed, filename == nil { state = try required(nil, "filename", else: .failed) }
-            // Nothing but the URL tells what to do with it.
+            // An unfinished download cannot proceed without a valid URL.
             if state != .completed, HTTPURL(url) == nil { _ = try required(nil as String?, "url") }
             var download = Download(id: id, url: url, state: state, createdAt: id.createdAt)
             download.filename = filename
@@ -163,7 +163,7 @@ extension DownloadRow {
                 download.checksum = try mends ? parsed : required(parsed, "checksum")
             }
             download.sha256Bytes = columns.blob(of: row)
-            // What few have is set only where it is: each of these costs more than all that is read of most rows.
+            // Rare values are set only if they are present: setting one costs more than reading all of most rows.
             if let priority = try number(integer(), in: Limits.priorities, "priority"), priority != 0 {
                 download.priority = Int(clamping: priority)
             }
@@ -172,7 +172,8 @@ extension DownloadRow {
                 download.speedLimit = limit
             }
             if let track = text() {
-                // It is shown as it is. An object has braces; parsing all of them would take seconds at a start: SQLite looks at them.
+                // The track is returned to clients unchanged. Parsing all tracks would take seconds at the start, so
+                // only the braces are checked here; SQLite validates the JSON.
                 let hasBraces = track.utf8.first == UInt8(ascii: "{") && track.utf8.last == UInt8(ascii: "}")
                 if hasBraces, !mends || (try? JSONValue(parsing: track.utf8)) != nil {
                     download.track = Array(track.utf8)
@@ -184,13 +185,14 @@ extension DownloadRow {
             download.createdAt = try time(integer(), "created_at") ?? id.createdAt
             download.startedAt = try time(integer(), "started_at")
             download.updatedAt = try time(integer(), "updated_at") ?? id.createdAt
-            // The end of failed and cancelled ones, too, which earlier releases did not keep: it is not later than the last change.
+            // Earlier releases did not keep the end of failed and cancelled downloads. The last change is its latest
+            // possible time.
             download.endedAt = try time(integer(), "completed_at") ?? (state.isLive ? nil : download.updatedAt)
             download.revision = UInt64(clamping: try number(integer(), in: 0...Limits.changes, "revision") ?? 0)
 
             var record = DownloadRecord(download)
             if let name = text() {
-                // A name does not end with a dot: such a dot stands for an extension that is not known yet.
+                // Safe names do not end with a dot, so a final dot means that the extension is not yet known.
                 let lacksExtension = name.utf8.last == UInt8(ascii: ".")
                 let stem = lacksExtension ? String(name.dropLast()) : name
                 if FileNaming.isSafe(stem) {
@@ -229,7 +231,7 @@ extension DownloadRow {
             }
             let epoch = try number(integer(), in: 0...EventHistoryRow.largestEpoch, "event_epoch")
             let sequence = try number(integer(), in: 0...Limits.changes, "event_sequence")
-            // An earlier release had none: its runs were named by the time at which they began.
+            // Rows of an earlier release have no event id. Its epochs were the times at which its runs began.
             record.download.stamp =
                 if let epoch, let sequence {
                     EventID(epoch: UInt64(bitPattern: epoch), sequence: UInt64(bitPattern: sequence))
@@ -265,33 +267,34 @@ extension DownloadRow {
 
         private mutating func share(_ text: String) -> String {
             if let known = shared[text] { return known }
-            // Origins may invent as many media types as they like.
+            // Origins may send any number of different media types.
             if shared.count < 1_000 { shared[text] = text }
             return text
         }
     }
 
-    /// What a release can have written.
+    /// The ranges of values that a release can have written.
     private enum Limits {
-        /// More than any file has.
+        /// More bytes than any file has.
         static let bytes = QuotaLedger.largestClaim
         static let count: Int64 = 1 << 31
-        /// Revisions and event ids.
+        /// The maximum of revisions and of the second half of event ids.
         static let changes: Int64 = 1 << 62
         static let priorities: ClosedRange<Int64> = -10...10
         static let connections: Int64 = 16
     }
 
-    /// Reads consecutive columns. Gets the row anew for each: a copy in here would be retained and released each time.
+    /// Reads consecutive columns. The row is passed to each call, because a stored copy would be retained and released
+    /// each time.
     private struct Columns {
         private var next: Int32 = 0
-        /// The first column that has a value of another type than it should have.
+        /// The first column whose value has the wrong type; `nil` if there is none.
         private(set) var foreign: Int32?
 
         private mutating func value<Row: RowDecoder, Value>(of row: Row, _ read: (Int32) -> Value?) -> Value? {
             let column = next
             next += 1
-            // Most columns of most rows.
+            // The shortest path, for most columns of most rows.
             if row.isNull(column) { return nil }
             let value = read(column)
             if value == nil, foreign == nil { foreign = column }
@@ -309,19 +312,19 @@ extension DownloadRow {
 // MARK: - Lists as JSON
 
 extension DownloadRow {
-    /// `["a","b"]`; nothing for an empty list.
+    /// Encodes `["a","b"]`; `nil` for an empty list.
     private static func encode(_ strings: [String]) -> String? {
         guard !strings.isEmpty else { return nil }
         return text(.array(strings.map(JSONValue.string)))
     }
 
-    /// `[["name","value"],…]`; nothing for none.
+    /// Encodes `[["name","value"],…]`; `nil` for an empty list.
     private static func encode(_ headers: [RequestHeader]) -> String? {
         guard !headers.isEmpty else { return nil }
         return text(.array(headers.map { .array([.string($0.name), .string($0.value)]) }))
     }
 
-    /// `[[start,end,synced],…]`, where an unknown end is null; nothing for none.
+    /// Encodes `[[start,end,synced],…]`, with null for an unknown end; `nil` for an empty list.
     static func encode(_ segments: [SyncedSegment]) -> String? {
         guard !segments.isEmpty else { return nil }
         return text(
@@ -359,7 +362,7 @@ extension DownloadRow {
 
     private static func segments(_ text: String) -> [SyncedSegment]? {
         list(text).flatMap { items in
-            // They are in order, and do not overlap.
+            // Segments are in order and do not overlap.
             var reached: Int64 = 0
             return all(
                 items.map { item in
@@ -374,7 +377,7 @@ extension DownloadRow {
         }
     }
 
-    /// The values, if every one is there.
+    /// Returns the values if none is `nil`; otherwise `nil`.
     private static func all<Value>(_ values: [Value?]) -> [Value]? {
         let present = values.compactMap(\.self)
         return present.count == values.count ? present : nil

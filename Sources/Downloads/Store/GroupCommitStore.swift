@@ -1,10 +1,10 @@
 import System
 
-/// Keeps records in a database. One thread of its own takes everything that has been queued, writes it in one transaction, and
-/// lets all who waited for it go on: a hundred writers share one sync of the disk.
+/// A store on a database, with a thread of its own. The thread writes all queued changes in one transaction and then
+/// resumes all callers that wait. A hundred writers share one sync of the disk.
 ///
-/// Whoever asks for something new to be kept first looks whether the store is congested: what has been accepted has to be
-/// written, and so only the coming of more can be bounded. A transaction is bounded.
+/// Accepted changes must be written, so the backlog can only be limited by refusing new ones. A caller that adds
+/// records first checks ``isCongested``. The size of a transaction is limited.
 final class GroupCommitStore: RecordStore {
     private let committer: GroupCommitter
 
@@ -21,7 +21,7 @@ final class GroupCommitStore: RecordStore {
     }
 
     /// Opens the records of a data directory.
-    /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, and what SQLite has to say.
+    /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, or an error of SQLite.
     convenience init(
         _ directory: DataDirectory, options: GroupCommitter.Options = GroupCommitter.Options()
     ) throws(StoreError) {
@@ -46,8 +46,8 @@ final class GroupCommitStore: RecordStore {
         try await perform { writer throws(StoreError) in try writer.deliveries(from: id, if: isWanted) }
     }
 
-    /// Runs the body on the store's thread, behind the writes that were submitted before.
-    /// - Parameter ids: the downloads whose noted progress is written first.
+    /// Runs the body on the store's thread, after the writes that are already submitted, and returns its result.
+    /// - Parameter ids: The downloads whose noted progress is written first.
     func perform<Value: Sendable>(
         _ ids: [DownloadID] = [], _ body: @escaping @Sendable (any RecordWriter) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
@@ -64,10 +64,10 @@ final class GroupCommitStore: RecordStore {
         return try result.get()
     }
 
-    /// The same without waiting for it; nothing is passed in once the store is closed.
+    /// Runs the body on the store's thread, after the writes that are already submitted, without waiting for it.
     /// - Parameters:
-    ///   - ids: the downloads whose noted progress is written first.
-    ///   - body: gets the writer.
+    ///   - ids: The downloads whose noted progress is written first.
+    ///   - body: Receives the writer, or `nil` if the store is closed.
     func begin(_ ids: [DownloadID] = [], _ body: @escaping @Sendable ((any RecordWriter)?) -> Void) {
         committer.perform(ids, body)
     }

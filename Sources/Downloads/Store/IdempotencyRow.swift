@@ -1,18 +1,18 @@
 import HTTPCore
 import JSON
 
-/// What became of a request with a key, as a row of the table, and back.
+/// The row of the outcome of a request with an idempotency key.
 ///
-/// Outcomes are a JSON array of arrays: `["created",<snapshot>]`, `["existing",<snapshot>]` or `["refused",<refusal>]`. Earlier
-/// releases kept the resource or the problem that the client was shown, as text and behind the download's id; they have all members
-/// of a snapshot or a refusal.
+/// Outcomes are a JSON array of arrays: `["created",<snapshot>]`, `["existing",<snapshot>]` or `["refused",<refusal>]`.
+/// Earlier releases stored the client's resource or problem as text, after the download's id. Both have all members of
+/// a snapshot or a refusal.
 enum IdempotencyRow {
     static let saveStatement =
         "REPLACE INTO idempotency_keys (key, request_digest, outcomes, created_at) VALUES (?1, ?2, ?3, ?4)"
     static let loadStatement =
         "SELECT key, request_digest, outcomes, created_at FROM idempotency_keys ORDER BY created_at, key"
 
-    /// Puts a record into a row of `saveStatement`.
+    /// Encodes a record for `saveStatement`.
     static func encode<Row: RowEncoder>(_ record: IdempotencyRecord, to row: inout Row) throws(Row.Failure) {
         let outcomes = JSONValue.array(record.outcomes.map(encode)).serialized()
         try row.put(record.key)
@@ -21,9 +21,10 @@ enum IdempotencyRow {
         try row.put(record.createdAt.millisecondsSinceEpoch)
     }
 
-    /// The record in the current row of `loadStatement`.
-    /// - Parameter current: the download with an id as it is now, for rows of the first release, which kept only that.
-    /// - Throws: `StoreError.damaged` if a column holds what was never written there.
+    /// Decodes the record in the current row of `loadStatement`.
+    /// - Parameter current: Returns the present download with an id. Used for rows of the first release, which stored
+    ///   only the id.
+    /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
     static func record(
         from row: some RowDecoder, current: (DownloadID) throws(StoreError) -> Download?
     ) throws(StoreError) -> IdempotencyRecord {

@@ -1,7 +1,7 @@
 internal import JSON
 internal import System
 
-/// A row as a JSON array: numbers, texts and nulls; bytes are hexadecimal text.
+/// Encodes a row as a JSON array of numbers, texts and nulls. Bytes are hexadecimal text.
 struct JSONRowEncoder: RowEncoder {
     private var writer = JSONWriter()
 
@@ -9,7 +9,7 @@ struct JSONRowEncoder: RowEncoder {
         writer.beginArray()
     }
 
-    /// The array.
+    /// The encoded array.
     var text: String {
         var writer = writer
         writer.endArray()
@@ -29,17 +29,17 @@ struct JSONRowEncoder: RowEncoder {
     }
 }
 
-/// Reads what a ``JSONRowEncoder`` has put together.
+/// Decodes a row that a ``JSONRowEncoder`` has encoded.
 struct JSONRowDecoder: RowDecoder {
     private let values: [JSONValue]
 
-    /// - Returns: `nil` if it is no array.
+    /// Parses the text; `nil` if it is not a JSON array.
     init?(_ text: String) {
         guard let values = (try? JSONValue(parsing: text.utf8))?.array else { return nil }
         self.values = values
     }
 
-    /// Columns that a newer release has appended are not asked for; those that an older one did not know are null.
+    /// Columns that a newer release has appended are ignored. Columns that an older release lacks are null.
     private func value(_ column: Int32) -> JSONValue {
         values.indices.contains(Int(column)) ? values[Int(column)] : .null
     }

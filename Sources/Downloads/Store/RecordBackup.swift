@@ -1,22 +1,22 @@
 import Glibc
 public import System
 
-/// Copies of the records: as they stand at one moment, whatever a service does with them meanwhile.
+/// Copies the records as of one moment, even while a service uses them.
 public enum RecordBackup {
-    /// The longest that a copy waits for others who lock the records.
+    /// The maximum wait for other programs that lock the records.
     private static let patience: Duration = .seconds(30)
 
-    /// What a data directory has directories of its own for.
+    /// The names of the service's directories in a data directory.
     private static let directories = ["files", "incomplete", "damaged"]
 
-    /// Writes a copy of a data directory's records, durably, readable for its owner only: they may hold secrets. It takes the place of
-    /// what bears that name in one step; if it fails, that stays as it is.
+    /// Writes a durable copy of a data directory's records. Only its owner can read it, because records may hold
+    /// secrets. The copy replaces an existing file in one step; if it fails, that file stays unchanged.
     /// - Parameters:
-    ///   - dataDirectory: of a service, which may be running.
-    ///   - claimed: the same, open, if it was claimed.
-    ///   - path: where to; not what the service itself keeps there.
-    ///   - unfinished: what removes the copy if the process is to end before it is complete.
-    /// - Throws: one clear line.
+    ///   - dataDirectory: The data directory of a service, which may be running.
+    ///   - claimed: The same directory, open, if it was claimed.
+    ///   - path: The path of the copy. It must not be a file of the service itself.
+    ///   - unfinished: Removes the incomplete copy if the process ends early.
+    /// - Throws: An error with a message of one line.
     public static func write(
         of dataDirectory: String, claimed: Directory? = nil, to path: String, unfinished: UnfinishedBackup = UnfinishedBackup()
     ) throws(DownloadsStartError) {
@@ -40,14 +40,14 @@ public enum RecordBackup {
         }
     }
 
-    /// Copies a record file to a name in a directory, which may be the same. Both paths are those of the directories.
+    /// Copies a record file to a name in another directory or the same one. Both paths are those of the directories.
     static func copy(
         _ records: String, of data: Directory, at dataPath: String, to name: String, in directory: Directory, at folder: String,
         unfinished: UnfinishedBackup = UnfinishedBackup()
     ) throws(StoreError) {
         let (source, path) = (SmallFile.path(of: records, in: dataPath), SmallFile.path(of: name, in: folder))
         let original = try StoreError.describing(source) { () throws(SystemError) in try data.open(records, .reading).status() }
-        // A link at that place counts as the file that it leads to.
+        // A link at the path counts as the file that it leads to.
         let existing = try? FileDescriptor(opening: path).status()
         guard existing.map({ $0.kind == .regular }) ?? true else {
             throw .unavailable(path: path, reason: "it is there, and is no regular file")
@@ -56,7 +56,7 @@ public enum RecordBackup {
             throw .unavailable(path: path, reason: "it is the record file itself")
         }
         guard !name.isEmpty else { throw .unavailable(path: path, reason: "it names no file") }
-        // Nobody else's: neither that of another copy to the same path, nor a file that was there before.
+        // A random name avoids other copies to the same path, and existing files.
         let temporary = ".pawl-backup.\(String(UInt64.random(in: .min ... .max), radix: 36)).partial"
         do throws(StoreError) {
             let file = try StoreError.describing(path) { () throws(SystemError) in
@@ -82,16 +82,16 @@ public enum RecordBackup {
     }
 
     private static func fill(_ copy: SQLiteConnection, from records: SQLiteConnection) throws {
-        // No journal beside the copy: half of a copy is of no use.
+        // No journal file beside the copy: an incomplete copy is of no use.
         _ = try copy.text("PRAGMA journal_mode = MEMORY")
         try copy.fill(from: records, patience: patience)
-        // One file holds everything, whatever opens it next: it is no longer one with a log.
+        // Ends WAL mode, so that one file holds everything for any program that opens it.
         _ = try copy.text("PRAGMA journal_mode = MEMORY")
         let finding = try copy.text("PRAGMA quick_check(1)") ?? "nothing"
         guard finding == "ok" else { throw StoreError.damaged(finding) }
     }
 
-    /// What of the service's own a path leads to, or into: the name that it has in the data directory; nil if it is nothing of it.
+    /// Returns the name of the service's own file or directory that a path leads to, or into; `nil` if there is none.
     private static func serviceName(
         _ path: String, in data: Directory, at dataPath: String
     ) throws(StoreError) -> String? {
@@ -112,7 +112,7 @@ public enum RecordBackup {
     }
 }
 
-/// The files of one copy that is being written: whoever ends the process removes them.
+/// The file of a copy in progress, which is removed if the process ends early.
 public final class UnfinishedBackup: Sendable {
     private struct State: Sendable {
         var directory: Directory?
@@ -122,10 +122,10 @@ public final class UnfinishedBackup: Sendable {
 
     private let state = Locked(State())
 
-    /// Of a copy that has not begun.
+    /// Creates the state of a copy that has not begun.
     public init() {}
 
-    /// Removes what there is of the copy, which fails then. A copy that is complete stays.
+    /// Removes the incomplete copy and makes it fail. A complete copy stays.
     public func remove() {
         state.withLock { state in
             state.isOver = true
@@ -134,7 +134,7 @@ public final class UnfinishedBackup: Sendable {
         }
     }
 
-    /// Makes the file that is filled: a new one.
+    /// Creates the new file that receives the copy.
     func create(_ name: String, in directory: Directory) throws(SystemError) -> FileDescriptor {
         try state.withLock { (state: inout State) throws(SystemError) -> FileDescriptor in
             guard !state.isOver else { throw SystemError(EINTR) }
@@ -147,7 +147,7 @@ public final class UnfinishedBackup: Sendable {
 }
 
 extension StoreError {
-    /// Says of a failed system call what it was about.
+    /// Adds the path to the error of a failed system call.
     fileprivate static func describing<Value>(
         _ path: String, _ body: () throws(SystemError) -> Value
     ) throws(StoreError) -> Value {

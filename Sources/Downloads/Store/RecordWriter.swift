@@ -1,32 +1,32 @@
-/// Writes groups of changes to a database, and reads what is kept there. It belongs to one thread at a time, as its connection does;
-/// ``GroupCommitter`` drives it.
+/// Writes groups of changes to a database, and reads its contents. It belongs to one thread at a time, like its
+/// connection. ``GroupCommitter`` drives it.
 protocol RecordWriter: AnyObject {
-    /// Reads everything, records in order of creation. Called once, before any write.
+    /// Reads everything, with records in order of creation. Called once, before any write.
     func load() throws(StoreError) -> StoredContents
 
-    /// The records with these identities; those that there are none of are left out.
+    /// Returns the records with these ids. Ids without a record are left out.
     func records(_ ids: [DownloadID]) throws(StoreError) -> [DownloadRecord]
 
-    /// A page of the messages to webhooks that this run has to deliver, from an identity on: those with a wanted URL.
+    /// Returns a page of the webhook deliveries of this instance whose ids are at least `id` and whose URLs are wanted.
     func deliveries(from id: DownloadID, if isWanted: (String) -> Bool) throws(StoreError) -> DeliveryPage
 
-    /// Writes all the changes durably, or none. Without any, it shows the database that this run lives.
-    /// - Parameter isRepeated: whether the last call was for the same changes, and was interrupted.
-    /// - Throws: `.interrupted` if that cannot be known yet: it is to be called again with the same changes.
+    /// Commits all changes durably, or none. Without changes, it renews the lease.
+    /// - Parameter isRepeated: Whether the last call had the same changes and was interrupted.
+    /// - Throws: `.interrupted` if the outcome is unknown. The call must then be repeated with the same changes.
     func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError)
 
-    /// Sees to it that there is room for changes to the records when there is none for anything else. Called before what needs room is
-    /// written, and behind each group.
-    /// - Returns: whether there is; true if it cannot be known.
+    /// Reserves disk space for changes to existing records. Called before a write that needs room, and after each
+    /// group.
+    /// - Returns: Whether the space is reserved; true if that cannot be determined.
     func reserveRoom() -> Bool
 
-    /// How long may pass without a commit; `nil`: for ever.
+    /// The maximum time between two commits; `nil` if there is none.
     var longestSilence: Duration? { get }
 
-    /// This one, if the database is a fleet's.
+    /// The writer itself if its database belongs to a fleet; otherwise `nil`.
     var shared: PostgresRecordWriter? { get }
 
-    /// Closes the database, and lets go of all that was held for it. Nothing is called afterwards.
+    /// Closes the database and releases everything that was held for it. No other call follows.
     func close()
 }
 

@@ -1,18 +1,19 @@
 internal import System
 
-/// A row that cannot be read, as a column holds what was never written there.
+/// A row that cannot be decoded, because a column has a value that no release writes.
 struct RefusedRow: Sendable {
-    /// The tables that have such rows.
+    /// The tables whose rows may be refused.
     enum Table: String, Sendable {
         case downloads = "downloads"
         case events = "event_history"
         case keys = "idempotency_keys"
         case deliveries = "webhook_deliveries"
 
-        /// Finds a row by its ``Key``. A text may be none that UTF-8 allows, and is bound as a blob, too.
+        /// The SQL condition that finds a row by its ``Key``. The key is bound as a blob even if it is a text, because
+        /// it may be invalid UTF-8.
         var condition: String { "\(key) = iif(?2, ?1, CAST(?1 AS TEXT))" }
 
-        /// The column that names a row.
+        /// The column with the key of a row.
         var key: String {
             switch self {
             case .downloads, .deliveries: "id"
@@ -22,13 +23,14 @@ struct RefusedRow: Sendable {
         }
     }
 
-    /// The key of a row as stored. Another program may have written any type and any bytes.
+    /// The key of a row as it is stored. Another program may have written any type and any bytes.
     struct Key: Sendable, Hashable, CustomStringConvertible {
         var isBlob = false
-        /// The bytes of the blob or the text; for a number, its digits.
+        /// The bytes of the blob or text; the digits of a number.
         let bytes: [UInt8]
 
-        /// The key for a log line: quoted text without control characters, or else a blob in SQL's notation. It has 64 bytes of the key at most.
+        /// The key for a log line: quoted text without control characters, or else a blob in SQL's notation. Limited to
+        /// the first 64 bytes.
         var description: String {
             let start = bytes.prefix(64)
             let end = start.count < bytes.count ? "…" : ""
@@ -44,23 +46,23 @@ struct RefusedRow: Sendable {
 
     let table: Table
     let key: Key
-    /// What is wrong: one line that names the row and the column.
+    /// The defect, in one line that names the row and the column.
     let reason: String
 
     init(table: Table, key: Key, reason: String) {
         self.table = table
         self.key = key
-        // That of a record names the download.
+        // The reason of a download's row names the download already.
         self.reason = table == .downloads ? reason : "\(reason) (\(table.key) \(key))"
     }
 
-    /// The download, if it is one's record and the identity can be read.
+    /// The id of the download; `nil` if the row is of another table or its id is invalid.
     var id: DownloadID? { table == .downloads ? DownloadID(parsing: key.bytes[...]) : nil }
 
-    /// The most rows of a table that have a log line each.
+    /// The maximum number of rows of a table that have a log line each.
     private static let tellable = 20
 
-    /// Log lines for rows: one for each of the first rows of a table, and one with the number of the others.
+    /// Returns a log line for each of the first rows of a table, and one line with the number of the other rows.
     static func lines(for rows: [RefusedRow]) -> [String] {
         Dictionary(grouping: rows, by: \.table).sorted { $0.key.rawValue < $1.key.rawValue }.flatMap { table, rows in
             rows.prefix(tellable).map { "a record is refused, and left as it is: \($0.reason); pawl check --repair repairs it" }
@@ -71,13 +73,13 @@ struct RefusedRow: Sendable {
 }
 
 extension StoredContents {
-    /// The newest identity that belongs to a record, whether it can be read or not.
+    /// The newest id of all records, including refused ones; `nil` if there are none.
     var newestID: DownloadID? {
         (refused.lazy.compactMap(\.id).filter(\.isPlausible) + [records.last?.id].compactMap(\.self)).max()
     }
 
-    /// Reads a row, or refuses it.
-    /// - Parameter key: what names the row.
+    /// Reads a row, or adds it to the refused rows if it is damaged.
+    /// - Parameter key: The key of the row.
     mutating func reading(
         _ table: RefusedRow.Table, _ key: @autoclosure () -> RefusedRow.Key,
         _ read: (inout StoredContents) throws(StoreError) -> Void

@@ -1,4 +1,4 @@
-/// The values of a row, put one after another in the order of its columns.
+/// Encodes the values of a row, one after another in the order of its columns.
 protocol RowEncoder {
     associatedtype Failure: Error
 
@@ -7,14 +7,14 @@ protocol RowEncoder {
     mutating func put(_ value: [UInt8]?) throws(Failure)
 }
 
-/// A row that was read. Columns count from 0. A value of another type than the one asked for is `nil`, as null is; so is text that is
-/// not UTF-8.
+/// A row that was read. Columns count from 0. A value of another type than the requested one is `nil`, like null and
+/// text that is not UTF-8.
 protocol RowDecoder {
     func isNull(_ column: Int32) -> Bool
     func integer(_ column: Int32) -> Int64?
     func text(_ column: Int32) -> String?
     func blob(_ column: Int32) -> [UInt8]?
-    /// A row's key, whatever it holds.
+    /// Returns the key of a row, whatever its type.
     func key(_ column: Int32) -> RefusedRow.Key
 }
 
@@ -22,7 +22,7 @@ extension RowDecoder {
     func key(_ column: Int32) -> RefusedRow.Key { RefusedRow.Key(bytes: Array((text(column) ?? "").utf8)) }
 }
 
-/// Binds values to consecutive parameters of a statement.
+/// Binds the values of a row to consecutive parameters of a statement.
 struct SQLiteRowEncoder: RowEncoder {
     private let statement: SQLiteStatement
     private var index: Int32 = 0

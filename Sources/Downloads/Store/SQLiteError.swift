@@ -1,22 +1,22 @@
 import CSQLite
 internal import Postgres
 
-/// A result code of SQLite's, with its message.
+/// An error of SQLite: its result code and message.
 struct SQLiteError: Error, Sendable, Equatable {
     /// The extended result code.
     let code: Int32
-    /// What SQLite says about it.
+    /// The message of SQLite.
     let message: String
 
-    /// The primary result code: the low byte.
+    /// The primary result code, which is the low byte.
     var primaryCode: Int32 { code & 0xFF }
 
-    /// What it means to the store.
+    /// The error of the store that corresponds to the result code.
     var storeError: StoreError {
         switch Int(primaryCode) {
         case PAWL_SQLITE_FULL: .full
         case PAWL_SQLITE_CORRUPT, PAWL_SQLITE_NOTADB: .damaged(message)
-        // Nothing was written, and it can be once the lock is released.
+        // Nothing was written. The write can succeed once the lock is released.
         case PAWL_SQLITE_BUSY, PAWL_SQLITE_LOCKED: .interrupted("another program holds the records (\(message))")
         case PAWL_SQLITE_IOERR, PAWL_SQLITE_READONLY, PAWL_SQLITE_CANTOPEN, PAWL_SQLITE_PERM, PAWL_SQLITE_AUTH,
             PAWL_SQLITE_NOMEM:
@@ -27,7 +27,7 @@ struct SQLiteError: Error, Sendable, Equatable {
 }
 
 extension StoreError {
-    /// Runs the body, and throws what the database has to say as an error of the store.
+    /// Runs the body, and translates errors of the database to errors of the store.
     static func translating<Value>(_ body: () throws -> Value) throws(StoreError) -> Value {
         do {
             return try body()

@@ -1,14 +1,15 @@
-/// Keeps records in the SQLite database of a data directory. A commit is durable when the one sync of its log returns.
+/// Keeps records in the SQLite database of a data directory. A commit is durable once the one sync of its log returns.
 final class SQLiteRecordWriter: RecordWriter {
     private var writer: StoreWriter?
-    /// Outlasts the connection.
+    /// Must outlive the connection.
     private var reserve: RecordReserve?
-    /// Held so that the directory's lock outlasts the connection.
+    /// Keeps the directory locked until the connection is closed.
     private var directory: DataDirectory?
 
-    /// Opens the records of a data directory, and brings them to this release's shape.
-    /// - Parameter maximumPages: the most pages the file may have; `nil`: no limit. Tests make a small disk of it.
-    /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, and what SQLite has to say.
+    /// Opens the records of a data directory, and migrates them to the schema of this release.
+    /// - Parameter maximumPages: The maximum number of pages of the file; `nil` for no limit. Tests use it to simulate
+    ///   a small disk.
+    /// - Throws: `StoreError.foreign`, `.newerSchema`, `.damaged`, `.unavailable`, or an error of SQLite.
     init(_ directory: DataDirectory, maximumPages: Int? = nil) throws(StoreError) {
         try directory.prepareDatabaseFile()
         let capacity = directory.capacity()
@@ -21,7 +22,8 @@ final class SQLiteRecordWriter: RecordWriter {
             connection.setPatience(milliseconds: 500)
             return try StoreWriter(connection)
         }
-        // Not before the connection has made the log; and nothing may fail from here on, for the reserve has to go last.
+        // The log exists only once the connection has made it. Nothing may fail after this, because the reserve must be
+        // released last.
         reserve = RecordReserve(DataDirectory.databaseName, in: directory.top, capacity: capacity)
         self.directory = directory
     }
@@ -43,7 +45,7 @@ final class SQLiteRecordWriter: RecordWriter {
         do throws(StoreError) {
             try writer.commit(changes)
         } catch {
-            // The log cannot grow: what it holds may have room in the file, and then it begins anew.
+            // The log cannot grow. If the file has room for its pages, the log can start anew.
             guard error == .full, writer.emptyLog() else { throw error }
             try writer.commit(changes)
         }

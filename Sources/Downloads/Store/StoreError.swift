@@ -1,39 +1,39 @@
-/// Why the store cannot do what it was asked.
+/// The reason that the store cannot carry out a request.
 enum StoreError: Error, Sendable, Equatable {
-    /// Another instance works on the directory.
+    /// Another process uses the directory.
     case inUse(path: String)
-    /// The directory or the file cannot be made or opened; `errno` and the call that failed.
+    /// The directory or file cannot be created or opened; `reason` has the system's error.
     case unavailable(path: String, reason: String)
-    /// The file is not one of ours.
+    /// The file is a database of another program.
     case foreign(path: String)
-    /// A newer release wrote the file.
+    /// A newer release has written the file.
     case newerSchema(path: String, found: Int, supported: Int)
     /// The file is damaged.
     case damaged(String)
-    /// There is no room on the disk.
+    /// The disk is full.
     case full
     /// Reading or writing failed.
     case inputOutput(String)
-    /// The database refuses, which is a defect of ours; its code and message.
+    /// The database refused a statement, which is a defect of Pawl. Has the database's code and message.
     case refused(String)
-    /// The database went away. Whether the changes were made is not known: they are to be submitted again, exactly as they were, until
-    /// it is.
+    /// The database became unreachable, so it is unknown whether the changes were made. They must be submitted again
+    /// unchanged until the outcome is known.
     case interrupted(String)
-    /// Another replica was faster: it has added a download of this URL, or carried out the request with this key.
+    /// Another replica has just added a download of the URL, or has carried out the request with the key.
     case conflict
-    /// This run has lost its lease: others may have taken over what it had.
+    /// This instance has lost its lease. Other replicas may have taken over its downloads.
     case fenced
     /// The store has been closed.
     case closed
 }
 
 extension StoreError {
-    /// Whether the outcome is not known, or not yet.
+    /// Whether the outcome is not yet known.
     var isInterruption: Bool { if case .interrupted = self { true } else { false } }
 }
 
 extension StoreError: CustomStringConvertible {
-    /// One line for people.
+    /// A message of one line for users.
     var description: String {
         switch self {
         case .inUse(let path): "directory \(path) is in use by another instance"

@@ -1,26 +1,27 @@
 internal import System
 
-/// Finds out what the store can do: by a tiny write that waits for the disk as every other does, by a read, and by what room there is.
+/// Determines the condition of the store by a small write that waits for the disk, by a read, and by the free space.
 ///
-/// However often it is asked, it writes and reads once in ``freshness`` at most, and never while an earlier one of its own is still
-/// waiting: a disk that hangs gathers no backlog.
+/// It writes and reads at most once per ``freshness``, however often it is called. It also waits for its own earlier
+/// write or read, so that a disk that hangs has no backlog.
 final class StoreProbe: Sendable {
-    /// How long an answer is good for.
+    /// The time for which a result is valid.
     static let freshness: Duration = .seconds(1)
-    /// For how long the database of a fleet may be away before the records count as unreadable: what is shown is in memory.
+    /// The time for which a fleet's database may be unreachable before records count as unreadable. Clients are served
+    /// from memory.
     static let patience: Duration = .seconds(10)
 
     private struct State {
         /// The write and the read that wait for the disk.
         var write: StoreCommit?
         var read: StoreCommit?
-        /// What is known, and since when.
+        /// The last result and its time.
         var known: (condition: StoreCondition, at: ContinuousClock.Instant)?
-        /// What was told last.
+        /// The last condition that was reported.
         var told = StoreCondition()
     }
 
-    /// Where the write or the read stands.
+    /// The pending write or the pending read of the state.
     private typealias Place = any WritableKeyPath<State, StoreCommit?> & Sendable
 
     private let store: any RecordStore
@@ -30,10 +31,12 @@ final class StoreProbe: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - store: what is asked.
-    ///   - limit: how long a write or a read may take. A fleet's replica is asked by who balances the load, and soon gives up asking.
-    ///   - fullDirectory: the path whose file system has no room for anything new; `nil` if there is none. Must not block.
-    ///   - changed: told of each change of what is degraded or cannot be read.
+    ///   - store: The store to test.
+    ///   - limit: The maximum duration of a write or read; `nil` for the default. The default is shorter for a replica,
+    ///     because load balancers soon time out.
+    ///   - fullDirectory: Returns the path whose file system has no room for new files; `nil` if there is none. Must
+    ///     not block.
+    ///   - changed: Called when the impaired functions change, or whether records can be read.
     init(
         _ store: any RecordStore, limit: Duration? = nil, fullDirectory: @escaping @Sendable () -> String? = { nil },
         changed: @escaping @Sendable (StoreCondition) -> Void = { _ in }
@@ -44,7 +47,7 @@ final class StoreProbe: Sendable {
         self.changed = changed
     }
 
-    /// What the store can do, tried out.
+    /// Tests the store and returns its condition.
     func condition() async -> StoreCondition {
         let now = ContinuousClock.now
         let known = state.withLock { state in
@@ -65,18 +68,18 @@ final class StoreProbe: Sendable {
             condition.degraded = [failure == .full ? .diskFull : .notWritable]
             condition.reason = failure.description
         }
-        // Who has lost its lease says so by itself, and begins anew.
+        // The loss of the lease is reported elsewhere, and the instance starts again.
         if await writeFailure != .fenced { note(condition) }
         return condition
     }
 
-    /// Looks again if there is a sign that something has changed which nobody has asked about yet, so that it is told of. It does not
-    /// write while all is well, for a disk may sleep then.
+    /// Tests the store again if its condition may have changed, so that the change is reported without a request. It
+    /// does not write while all is well, because a disk may sleep then.
     func watch() async {
         if fullDirectory() != nil || state.withLock({ $0.told != StoreCondition() }) { _ = await condition() }
     }
 
-    /// A read of a record that there is none of.
+    /// Reads a record that does not exist.
     private static func read(_ store: any RecordStore) -> StoreCommit {
         let commit = StoreCommit()
         Task {
@@ -90,7 +93,7 @@ final class StoreProbe: Sendable {
         return commit
     }
 
-    /// The one that is under way, or a new one.
+    /// Returns the pending operation, or begins a new one.
     private func begin(_ place: Place, _ make: (any RecordStore) -> StoreCommit) -> StoreCommit {
         state.withLock { state in
             if let commit = state[keyPath: place] { return commit }
@@ -100,7 +103,7 @@ final class StoreProbe: Sendable {
         }
     }
 
-    /// Why a write or read failed, or that it takes too long.
+    /// Returns the reason that a write or read failed, or that it takes too long; `nil` if it succeeded.
     private func failure(of commit: StoreCommit, _ place: Place) async -> StoreError? {
         let verdict = StoreCommit()
         let timer = Task { [limit, store] in
@@ -132,7 +135,7 @@ final class StoreProbe: Sendable {
     private func note(_ condition: StoreCondition) {
         let isNews = state.withLock { state in
             state.known = (condition, .now)
-            // A reason that is only worded differently is no news.
+            // A different reason for the same condition is not reported.
             let isNews =
                 state.told.degraded != condition.degraded || (state.told.unreadable == nil) != (condition.unreadable == nil)
             if isNews { state.told = condition }

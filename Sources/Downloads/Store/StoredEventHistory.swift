@@ -1,34 +1,34 @@
 import HTTPCore
 
-/// What earlier runs have saved of their events.
+/// The events that earlier runs of the service have saved.
 struct StoredEventHistory: Sendable {
-    /// The newest stamp of a saved change.
+    /// The newest event id of a saved change.
     var newest = EventID.none
-    /// All removals with a later stamp are known; `nil`: none is.
+    /// The event id after which all removals are known; `nil` if no removals are known.
     var knownSince: EventID?
-    /// In order of their stamps.
+    /// The known removals, in order of their event ids.
     var removals: [RemovalHistory.Removal] = []
 
-    /// What names the next run: more than any run before, also if the clock was set back.
+    /// Returns the epoch of the next run. It is greater than all earlier epochs, even if the clock was set back.
     func nextEpoch(now: Timestamp) -> UInt64 {
         let now = UInt64(clamping: now.millisecondsSinceEpoch)
-        // Another program has written the epoch: it leaves too few for later runs.
+        // An epoch this large was written by another program, and would leave too few for later runs.
         return newest.epoch < EventHistoryRow.largestEpoch / 2 ? max(newest.epoch + 1, now) : now
     }
 }
 
-/// A run's beginning or a removal as a row of the table, and back.
+/// The row of the beginning of an epoch, or of a removal.
 enum EventHistoryRow {
-    /// The largest epoch that is accepted. It leaves enough for later runs.
+    /// The largest epoch that is accepted. It leaves enough epochs for later runs.
     static let largestEpoch: Int64 = 1 << 61
 
     static let insertStatement = "INSERT INTO event_history (epoch, sequence, removed_id) VALUES (?1, ?2, ?3)"
-    /// As many as are kept in memory stay.
+    /// Keeps as many rows as removals are kept in memory.
     static let trimStatement =
         "DELETE FROM event_history WHERE number <= (SELECT max(number) FROM event_history) - \(RemovalHistory.capacity)"
     static let loadStatement = "SELECT epoch, sequence, removed_id, number FROM event_history ORDER BY number"
 
-    /// Puts a row together for `insertStatement`.
+    /// Encodes a row for `insertStatement`.
     static func encode<Row: RowEncoder>(
         _ stamp: EventID, removed: DownloadID?, to row: inout Row
     ) throws(Row.Failure) {
@@ -37,15 +37,15 @@ enum EventHistoryRow {
         try row.put(removed?.description)
     }
 
-    /// Adds the current row of `loadStatement`.
+    /// Adds the current row of `loadStatement` to the history.
     ///
-    /// - Throws: `StoreError.damaged` if a column holds what was never written there.
+    /// - Throws: `StoreError.damaged` if a column has a value that no release writes.
     static func read(_ row: some RowDecoder, into history: inout StoredEventHistory) throws(StoreError) {
         let id = row.text(2).flatMap { DownloadID($0) }
         guard let epoch = row.integer(0), let sequence = row.integer(1), (0...largestEpoch).contains(epoch),
             (0...(1 << 62)).contains(sequence), id != nil || row.isNull(2)
         else {
-            // What it tells of is not known: neither are all removals before the next row.
+            // The row may have been a removal, so the history is complete only from the next row on.
             (history.knownSince, history.removals) = (nil, [])
             throw .damaged("an event of the history cannot be read")
         }

@@ -1,10 +1,10 @@
 internal import System
 
-/// A replica's question for turns, on its way to the database and back.
+/// A replica's request for slots, which the database grants in the transaction of a group.
 final class TurnClaim: Sendable {
-    /// How many it wants at most.
+    /// The maximum number of slots that the replica requests.
     let free: Int
-    /// How many downloads may transfer from one host, over all replicas.
+    /// The maximum number of downloads that transfer from one host, over all replicas.
     let hostLimit: Int
     private let records = Locked<[DownloadRecord]>([])
 
@@ -13,9 +13,9 @@ final class TurnClaim: Sendable {
         self.hostLimit = hostLimit
     }
 
-    /// The downloads that it has got turns of, once the group is committed that it was part of.
+    /// The downloads that were granted slots. Complete once the group of this request is committed.
     var granted: [DownloadRecord] { records.withLock { $0 } }
 
-    /// Notes what the database has granted.
+    /// Keeps the downloads to which the database has granted slots.
     func grant(_ granted: [DownloadRecord]) { records.withLock { $0 = granted } }
 }
