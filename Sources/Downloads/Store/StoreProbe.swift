@@ -68,7 +68,7 @@ final class StoreProbe: Sendable {
             condition.degraded = [failure == .full ? .diskFull : .notWritable]
             condition.reason = failure.description
         }
-        // The loss of the lease is reported elsewhere, and the instance starts again.
+        // The loss of the lease is reported elsewhere. The replica then begins a new instance.
         if await writeFailure != .fenced { note(condition) }
         return condition
     }

@@ -3,26 +3,26 @@ internal import JSON
 internal import Postgres
 internal import System
 
-/// The statements for a group of changes.
+/// The SQL statements for a group of changes.
 struct PostgresGroup {
-    /// What everybody is told; without a download, that it was removed.
+    /// The changes to publish, in order. A change without a download is a removal.
     private(set) var told: [(id: DownloadID, download: Download?)] = []
     private let run: Int64
-    /// New records: one statement for all of them costs the database a third of what one for each does.
+    /// New records. One statement for all of them costs the database a third of one statement for each.
     private var added = JSONWriter()
-    /// All other changes, in their order.
+    /// The statements of all other changes, in order.
     private var changing: [PostgresCommand] = []
-    /// Those who ask for turns, and where among the other changes.
+    /// The requests for slots, with their indices in `changing`.
     private var claiming: [(claim: TurnClaim, place: Int)] = []
-    /// The revisions of the records that have been saved.
+    /// The revisions of the saved records.
     private var saved: [DownloadID: UInt64] = [:]
     var savesRecords: Bool { !saved.isEmpty }
 
-    /// In this order: nothing is about a new record before that is there, and what tells everybody holds up others from there to the
-    /// end of the transaction.
+    /// All statements. New records come first, because other changes may be about them. Publishing comes last, because
+    /// it blocks other transactions until this one ends.
     var commands: [PostgresCommand] { adding + changing + telling }
 
-    /// Those who ask for turns, and where the result is among those of the commands.
+    /// The requests for slots, with the indices of their results among those of `commands`.
     var claims: [(claim: TurnClaim, place: Int)] {
         let first = added.bytes.isEmpty ? 0 : 1
         return claiming.map { ($0.claim, first + $0.place) }
@@ -35,10 +35,10 @@ struct PostgresGroup {
         return [PostgresCommand(Statements.add, [.text(String(decoding: writer.bytes, as: UTF8.self))])]
     }
 
-    /// Returns the number before the first change that is told.
+    /// The statement that publishes the changes. It returns the sequence number before the first of them.
     private var telling: [PostgresCommand] {
         if told.isEmpty { return [] }
-        // Neither has a line break in it.
+        // Neither ids nor encoded downloads contain line breaks.
         let values: [PostgresValue] = [
             .integer(run), .text(told.lazy.map(\.id.description).joined(separator: "\n")),
             .text(told.lazy.map { $0.download.map(FleetChange.encode) ?? "" }.joined(separator: "\n")),
@@ -46,12 +46,13 @@ struct PostgresGroup {
         return [PostgresCommand(Statements.tell, values)]
     }
 
-    /// - Parameter run: who makes the changes.
+    /// Creates an empty group.
+    /// - Parameter run: The instance that makes the changes.
     init(run: Int64) {
         self.run = run
     }
 
-    /// Adds a change.
+    /// Adds the statements of a change.
     mutating func add(_ change: StoreChange) {
         switch change {
         case .add(let record):
@@ -76,7 +77,7 @@ struct PostgresGroup {
             put(Statements.remove) { [run] in Self.encode(id, run, to: &$0) }
             told.append((id, nil))
         case .show(let download):
-            // Whoever goes on with it must not tell of another version under the same number.
+            // The next owner must not publish another version with the same revision.
             if saved[download.id] ?? 0 < download.revision {
                 put(Statements.show) { row in
                     row.put(download.id.description)
@@ -111,7 +112,7 @@ struct PostgresGroup {
         case .set(let name, nil):
             put(Statements.unset) { $0.put(name) }
             tellSettings()
-        // The fence is a write.
+        // The fence already is a write.
         case .probe: break
         case .remember(let record): put(Statements.remember) { IdempotencyRow.encode(record, to: &$0) }
         case .forget(let key): put(Statements.forget) { $0.put(key) }
@@ -121,7 +122,7 @@ struct PostgresGroup {
                 row.put(run)
             }
         case .dropDelivery(let id): put(Statements.dropDelivery) { $0.put(id.description) }
-        // Events are named by the fleet.
+        // The epoch is the fleet's, so an instance keeps none.
         case .beginEpoch: break
         }
     }
@@ -140,7 +141,7 @@ struct PostgresGroup {
         row.put(run)
     }
 
-    /// A `text[]` as PostgreSQL reads it.
+    /// Encodes a `text[]` in PostgreSQL's notation.
     static func array(_ texts: [String?]) -> String {
         var written: [UInt8] = [UInt8(ascii: "{")]
         for (place, text) in texts.enumerated() {
@@ -178,13 +179,14 @@ struct PostgresGroup {
             INSERT INTO pawl.downloads (\(list), waiting)
                 SELECT \(list), waiting FROM json_populate_recordset(NULL::pawl.downloads, $1::json)
             """)
-        /// What is so long that no index takes it.
+        /// SQL for the digest of a URL, because a URL may be too long for an index.
         private static func digest(of url: String) -> String { "sha256(convert_to(\(url), 'UTF8'))" }
-        /// Whether whoever asks for its URL can be given a download instead.
+        /// SQL for whether a request for the download's URL may receive it instead of a new download.
         private static func isCurrent(_ row: String) -> String {
             "(\(row).state NOT IN ('failed', 'cancelled') AND \(row).file_missing = 0)"
         }
-        /// One that goes on, or has got another URL, is the first of that unless another is.
+        /// A download that becomes current again, or gets another URL, becomes the first of its URL unless another one
+        /// is.
         static let save = PostgresStatement(
             "save",
             """

@@ -1,16 +1,18 @@
 internal import Postgres
 internal import System
 
-/// Listens to what other replicas tell, on a connection and a thread of its own. What it hears is a hint: it also ticks once a second.
+/// Listens to notifications of other replicas, on a connection and a thread of its own. Notifications may get lost, so
+/// it also ticks once a second.
 final class PostgresListener: Sendable {
     enum Event: Sendable {
-        /// Downloads have changed, up to the change with this number, by the session of the server with that one.
+        /// Downloads have changed, up to the change with this sequence number. `session` is the server process that
+        /// committed it.
         case changed(UInt64, session: Int32)
-        /// How far transfers of another replica are.
+        /// The progress of another replica's transfers.
         case progress(String)
-        /// Settings have been changed.
+        /// The settings have changed.
         case settings
-        /// There are letters.
+        /// Remote commands or replies have arrived.
         case mail
         /// A second has passed.
         case tick
@@ -18,7 +20,7 @@ final class PostgresListener: Sendable {
 
     private static let interval: Duration = .seconds(1)
     private static let longestPause: Duration = .seconds(2)
-    /// The pause before it connects again.
+    /// The pause before a new connection.
     private static let reconnectPause: Duration = .milliseconds(200)
 
     private let database: String
@@ -27,7 +29,8 @@ final class PostgresListener: Sendable {
     private let connection: Locked<PostgresConnection?>
     private let isStopping = Monitor(false)
 
-    /// Connects, and sends itself a note: behind a pooler that gives each transaction another session, listening fails silently.
+    /// Connects, and sends a notification to itself. A pooler that gives each transaction another session loses
+    /// notifications silently.
     init(_ database: String, run: Int64, within limit: Duration) throws(StoreError) {
         self.database = database
         self.run = run
@@ -52,12 +55,12 @@ final class PostgresListener: Sendable {
     }
 
     /// Starts the thread.
-    /// - Parameter receive: called on that thread; must not block.
+    /// - Parameter receive: Called on the thread; must not block.
     func start(_ receive: @escaping @Sendable (Event) -> Void) throws(SystemError) {
         try Thread.start(name: "pawl listener") { self.listen(receive) }
     }
 
-    /// Ends the thread, within a second.
+    /// Ends the thread within a second.
     func stop() {
         isStopping.withLock { isStopping in
             isStopping = true
@@ -73,11 +76,11 @@ final class PostgresListener: Sendable {
                 try connection.withLock { connection in
                     if connection == nil {
                         connection = try Self.connect(database, run, limit)
-                        // Letters may have come meanwhile. For changes is asked every second anyway.
+                        // Remote commands may have arrived meanwhile. Changes are read every second anyway.
                         receive(.settings)
                         receive(.mail)
                     }
-                    // Nothing else would show that the other end is gone.
+                    // Only a query shows that the connection is dead.
                     if ContinuousClock.now - lastProof > Self.interval * 5 {
                         try connection?.execute("SELECT 1", within: limit)
                         lastProof = .now

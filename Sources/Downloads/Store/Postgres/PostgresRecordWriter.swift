@@ -2,82 +2,86 @@ internal import HTTPCore
 internal import Postgres
 internal import System
 
-/// Keeps records in PostgreSQL, beside other replicas of a fleet. A group of changes is one pipeline up to one Sync, and so one
-/// transaction. It begins with the fence: a run that was declared dead changes nothing any more.
+/// Keeps the records of a fleet in PostgreSQL, together with other replicas. A group of changes is one pipeline up to
+/// one Sync, and therefore one transaction. It begins with the fence, which refuses the writes of an instance that was
+/// declared dead.
 ///
-/// When the connection breaks before a commit is answered, the number of the last group in `pawl.replicas` tells whether it happened, or
-/// is changed so that it cannot happen any more: nothing is guessed, and nothing is written twice.
+/// The connection may break before a commit is acknowledged. The number of the last group in `pawl.replicas` then shows
+/// whether the group was committed. If it was not, the number is changed so that it cannot be committed later. So
+/// nothing is lost or written twice.
 ///
-/// Everybody is told of changes in the order of their commits. A commit has succeeded once the follower has got it, and all that other
-/// replicas have committed before: whoever is answered then finds it here.
+/// Changes are published in the order of their commits. A commit succeeds once the follower has received it and all
+/// earlier commits of other replicas. A client that gets a response therefore finds its change on this replica.
 final class PostgresRecordWriter: RecordWriter {
-    /// How to work.
+    /// The database, the data directory, and time limits.
     struct Options: Sendable {
-        /// Where the database is, as libpq takes it.
+        /// The connection string of the database, in libpq's format.
         var database: String
-        /// Names the data directory.
+        /// The name of the data directory.
         var node: String
-        /// For how long a run that is not heard of lives.
+        /// The time after which an instance that does not renew its lease is declared dead.
         var lease: Duration = .seconds(15)
-        /// Whether an empty database becomes a new fleet's.
+        /// Whether a new fleet is created in an empty database.
         var isFounding = true
-        /// Longest wait for a connection, and for a transaction.
+        /// The maximum duration of connecting, and of a transaction.
         var limit: Duration = .seconds(10)
     }
 
-    /// This process's life: a random number.
+    /// The id of this instance: a random number.
     let run: Int64
-    /// Gets the changes in their order, those of other replicas and one's own. Set before anything is written.
+    /// Receives all changes in order, those of this and of other replicas. Set before the first write.
     var follower: (([FleetChange]) -> Void)?
-    /// Called when this run has lost its lease, perhaps more than once.
+    /// Called when this instance has lost its lease, possibly more than once.
     var fenced: (() -> Void)?
 
     private let options: Options
-    /// The server's: another one may lack commits of the one before.
+    /// The timeline of the server at the start. A server with another timeline may lack the last commits.
     private let timeline: Int64
     private var connection: PostgresConnection? {
         didSet { if let connection { session.withLock { $0 = connection.processID } } }
     }
-    /// The server's process that this run writes by.
+    /// The id of the server process of the connection.
     let session = Locked<Int32>(0)
     /// The number of the last group that is known to be committed.
     private var lastGroup: Int64 = 0
-    /// What the group after it was, if it may have been committed.
+    /// The kind of the following group if it may have been committed; otherwise `nil`.
     private var doubt: Doubt?
     /// Whether the changes of the last call are committed, and only the follower lacks them.
     private var isWritten = false
     private var isClosed = false
-    /// The last change that the follower has got.
+    /// The sequence number of the last change that the follower has received.
     private var followed: UInt64 = 0
-    /// Since when this run has renewed its lease without a break.
+    /// The time since which this instance has renewed its lease without interruption.
     private var renewedSince: ContinuousClock.Instant?
-    /// When this run last began to renew its lease and did: until a lease later, nobody else declares it dead.
+    /// The start of the last successful renewal of the lease. No other replica declares this instance dead before the
+    /// lease has passed since then.
     let renewed = Locked(ContinuousClock.now)
     private var upkeeps = 0
-    /// Told of what is worth counting.
+    /// Receives the events to count and to log.
     var log: @Sendable (DownloadLogEvent) -> Void = { _ in }
-    /// How many replicas hold a lease.
+    /// The number of replicas that hold a lease.
     let replicas = Locked(1)
-    /// When the database last answered.
+    /// The time of the database's last response.
     let heard = Locked(ContinuousClock.now)
-    /// Whether a standby follows that may be promoted without the last commits: they have not been waited for.
+    /// Whether a promoted standby may lack the last commits, because they do not wait for standbys.
     let mayLoseCommits: Bool
-    /// Why the connection to the database is not safe from other machines, as a sentence; `nil`: it is.
+    /// The reason that other machines may read or change the traffic to the database, as a sentence; `nil` if it is
+    /// protected.
     let exposure: String?
-    /// Gets the least identity of the messages to webhooks that were taken over from a replica which is gone.
+    /// Receives the smallest id of the webhook deliveries that were taken over from an ended replica.
     var adopted: ((DownloadID) -> Void)?
-    /// Whether some may have been taken over without their arriving here.
+    /// Whether deliveries may have been taken over although the response with their ids was lost.
     private var mayHaveAdopted = false
 
     private enum Doubt {
-        /// Changes, which are submitted again.
+        /// Changes of a group, which are submitted again.
         case changes
         case other
     }
 
-    /// Connects, brings the tables to this release's shape, and registers the run. What an earlier run on the same data directory had
-    /// is its own from then on.
-    /// - Throws: `StoreError.newerSchema`, `.foreign`, `.unavailable`, and what PostgreSQL has to say.
+    /// Connects, migrates the tables to the schema of this release, and registers the instance. The downloads of an
+    /// earlier instance on the same data directory become its own.
+    /// - Throws: `StoreError.newerSchema`, `.foreign`, `.unavailable`, or an error of PostgreSQL.
     init(_ options: Options) throws(StoreError) {
         self.options = options
         var random = SystemRandom()
@@ -104,11 +108,11 @@ final class PostgresRecordWriter: RecordWriter {
             try connection.run([PostgresCommand(Statements.enlist, values)], within: options.limit)
         }
         self.connection = connection
-        // Not told of by an initialiser.
+        // An initialiser does not call the property's observer.
         session.withLock { $0 = connection.processID }
     }
 
-    /// Much less than a lease lasts.
+    /// Much shorter than the lease.
     var longestSilence: Duration? { min(.seconds(2), options.lease / 5) }
 
     func reserveRoom() -> Bool { true }
@@ -128,14 +132,14 @@ extension PostgresRecordWriter {
     func commit(_ changes: [StoreChange], isRepeated: Bool) throws(StoreError) {
         if !isRepeated {
             isWritten = false
-            // Those of an earlier call, which were given up.
+            // The group in doubt belongs to an earlier call, which was abandoned.
             if doubt != nil { doubt = .other }
         }
         let isSame = if case .changes? = doubt { true } else { false }
         if try settleDoubt(), isSame { isWritten = true }
         if isWritten {
             return try afterCommit { () throws(StoreError) in
-                // What they were granted was in the answer that was lost.
+                // The lost response contained the granted downloads.
                 for case .claim(let claim) in changes { claim.grant(try claimed()) }
                 try follow()
             }
@@ -146,7 +150,7 @@ extension PostgresRecordWriter {
         isWritten = true
         for (claim, place) in group.claims where results.indices.contains(place) { claim.grant(readable(results[place])) }
         guard !group.told.isEmpty else { return }
-        // Nearly always nobody else has changed anything in between.
+        // Usually no other replica has changed anything in between.
         let isNext = results.last?.rows.first?.integer(0) == Int64(followed)
         try afterCommit { () throws(StoreError) in
             guard isNext else { return try follow() }
@@ -159,8 +163,8 @@ extension PostgresRecordWriter {
     }
 
     /// Runs the commands of a group of changes.
-    /// - Parameter isInsisting: whether records are saved: which of two is the first of its URL may be decided by another replica in the
-    ///   same moment, and is seen then.
+    /// - Parameter isInsisting: Whether a conflict is tried again. The group saves records, and another replica may
+    ///   just have made another download the first of a URL; a new attempt sees that.
     private func transact(insisting isInsisting: Bool, _ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
         var attempts = isInsisting ? Self.mostConflicts : 1
         while true {
@@ -173,7 +177,8 @@ extension PostgresRecordWriter {
 
     private static let mostConflicts = 5
 
-    /// Follows behind a commit. What is committed has succeeded, even if there is something before it that this release cannot read.
+    /// Follows the changes after a commit. The commit has succeeded even if an earlier change of another replica cannot
+    /// be decoded.
     private func afterCommit(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         do throws(StoreError) {
             try body()
@@ -209,9 +214,9 @@ extension PostgresRecordWriter {
         }
     }
 
-    /// Finds out whether the group that is in doubt was committed, and sees to it that it is not committed later: the server may be
-    /// at it still, in the session that was given up.
-    /// - Returns: whether there was one, and it was.
+    /// Determines whether the group in doubt was committed, and prevents a later commit: the server may still process
+    /// it in the broken session.
+    /// - Returns: Whether a group was in doubt and was committed.
     private func settleDoubt() throws(StoreError) -> Bool {
         guard doubt != nil else { return false }
         let values: [PostgresValue] = [.integer(run), .integer(lastGroup)]
@@ -241,7 +246,7 @@ extension PostgresRecordWriter {
 // MARK: - Ownership
 
 extension PostgresRecordWriter {
-    /// Takes the ownership of downloads, as far as no other run has it.
+    /// Acquires the downloads that no other instance owns.
     func take(_ ids: [DownloadID]) throws(StoreError) -> FleetTaking {
         var taking = FleetTaking()
         var free = ids
@@ -253,23 +258,23 @@ extension PostgresRecordWriter {
             taking.records += try read(results[0])
             for row in results[1].rows {
                 guard let id = row.text(0).flatMap(DownloadID.init) else { continue }
-                // Its owner may have let go of it between the two.
+                // The owner may have released it between the two statements.
                 if let owner = row.integer(1) { taking.owners[id] = owner } else { free.append(id) }
             }
         }
         return taking
     }
 
-    /// Those that this run has a turn of, for whoever does not know what a claim has brought.
+    /// Returns the downloads for which this instance has slots. Used when the response to a request for slots was lost.
     private func claimed() throws(StoreError) -> [DownloadRecord] {
         try ask([PostgresCommand(Statements.claimed, [.integer(run)])]).first.map(readable) ?? []
     }
 
-    /// Declares those runs dead that have not been heard of for as long as a lease lasts, and frees what they had.
+    /// Declares instances dead that have not renewed their leases in time, and releases their downloads.
     ///
-    /// Not before this one has renewed its own without a break for that long: the first to return after an outage of the database must
-    /// not declare all others dead.
-    /// - Returns: how many runs there were.
+    /// This instance must have renewed its own lease for the length of a lease without interruption. Otherwise the
+    /// first replica to return after an outage of the database would declare all others dead.
+    /// - Returns: The number of dead instances.
     @discardableResult
     func reap() throws(StoreError) -> Int {
         let lease = PostgresValue.text("\(Int64(options.lease / .milliseconds(1))) milliseconds")
@@ -285,16 +290,16 @@ extension PostgresRecordWriter {
         if !result.rows.isEmpty {
             log(.adopted(replicas: result.rows.count, downloads: result.rows.reduce(0) { $0 + Int($1.integer(1) ?? 0) }))
         }
-        // The sessions of a process that was stopped, or behind a link that swallows, would hold their places for ever, and one that
-        // listens and does not read would fill the server's queue.
+        // The sessions of a suspended process, or of one behind a broken link, would occupy connections forever. A
+        // listening session that does not read would fill the server's queue of notifications.
         let dead = result.rows.compactMap { $0.integer(0) }
         _ = try? ask(dead.map { PostgresCommand(Statements.terminate, [.text(Self.sessionName(of: $0))]) })
         try follow()
         return result.rows.count
     }
 
-    /// Takes the letters for this run, oldest first, after all that was committed before them was followed. One that is lost on the way
-    /// is asked for again by whoever waits.
+    /// Removes and returns the messages for this instance, oldest first, after following all changes that were
+    /// committed before them. The sender repeats remote commands whose message or reply gets lost.
     func letters() throws(StoreError) -> [(sender: Int64, text: String)] {
         guard let rows = try ask([PostgresCommand(Statements.letters, [.integer(run)])]).first?.rows, !rows.isEmpty else {
             return []
@@ -306,8 +311,8 @@ extension PostgresRecordWriter {
         return letters.sorted { $0.0 < $1.0 }.map { ($0.1, $0.2) }
     }
 
-    /// What has to be done every second.
-    /// - Parameter progress: messages for the other replicas.
+    /// Does the work of each second.
+    /// - Parameter progress: Messages about this replica's transfers, for the other replicas.
     func upkeep(telling progress: [String]) {
         do throws(StoreError) {
             _ = try ask(progress.map { PostgresCommand(Statements.tellProgress, [.text($0)]) })
@@ -328,11 +333,12 @@ extension PostgresRecordWriter {
                 _ = try ask([Statements.trim, Statements.trimMail, Statements.trimKeys].map { PostgresCommand($0, []) })
             }
         } catch {
-            // Tried again in a second.
+            // The next second tries again.
         }
     }
 
-    /// Frees what has no bytes here, or everything. Nothing is written by this run afterwards.
+    /// Releases the downloads that have no bytes here, or all of them if `leaving`. This instance writes nothing
+    /// afterwards.
     func retire(leaving: Bool) throws(StoreError) {
         _ = try transact([PostgresCommand(Statements.retire, [.integer(run), .boolean(leaving)])])
     }
@@ -341,36 +347,38 @@ extension PostgresRecordWriter {
 // MARK: - Objects
 
 extension PostgresRecordWriter {
-    /// Has the fleet know where its objects are, if it knows no place yet, or is to know this one instead. What a copied database knows is
-    /// the other's.
-    /// - Returns: the place that it knows.
+    /// Stores the location of the fleet's objects if none is stored, or if `replacing`. In a copied database, the
+    /// location of the original counts as none.
+    /// - Returns: The stored location.
     func keep(place: String, replacing: Bool) throws(StoreError) -> String {
         try texts(PostgresCommand(Statements.keepPlace, [.text(place), .boolean(replacing)])).first ?? ""
     }
 
-    /// Has an object be removed in a while that no record has named: a request to store it that was given up has ended by then.
+    /// Schedules the removal of an object that no record has named. An abandoned request to store it has ended by then.
     func noteGarbage(_ key: String) throws(StoreError) {
         _ = try ask([PostgresCommand(Statements.noteGarbage, [.text(key)])])
     }
 
-    /// Keys of objects that records have given up: nobody else gets them for a minute, by when they should be gone.
+    /// Returns keys of objects that no record names any more. No other replica receives them for a minute, within which
+    /// they should be removed.
     func takeGarbage(atMost count: Int) throws(StoreError) -> [String] {
         try texts(PostgresCommand(Statements.takeGarbage, [.integer(Int64(count))]))
     }
 
-    /// These objects are gone.
+    /// Deletes the keys of objects that were removed.
     func dropGarbage(_ keys: [String]) throws(StoreError) {
         if keys.isEmpty { return }
         _ = try ask([PostgresCommand(Statements.dropGarbage, [.text(PostgresGroup.array(keys))])])
     }
 
-    /// Those of these keys of objects that no record names.
+    /// Returns the keys that no record names.
     func unnamed(_ keys: [String]) throws(StoreError) -> [String] {
         if keys.isEmpty { return [] }
         return try texts(PostgresCommand(Statements.unnamed, [.text(PostgresGroup.array(keys))]))
     }
 
-    /// Whether this replica is the one to look for objects that no record names: none has for that long.
+    /// Claims the sweep for objects that no record names. Returns false if a replica has claimed it within the
+    /// interval.
     func claimSweep(every interval: Duration) throws(StoreError) -> Bool {
         try !texts(PostgresCommand(Statements.claimSweep, [.integer(Int64(interval / .milliseconds(1)))])).isEmpty
     }
@@ -383,12 +391,12 @@ extension PostgresRecordWriter {
 // MARK: - Changes
 
 extension PostgresRecordWriter {
-    /// Brings the follower all that was committed.
+    /// Passes all committed changes to the follower.
     func follow() throws(StoreError) {
         while true {
             let values: [PostgresValue] = [.integer(Int64(followed)), .integer(Self.pageSize)]
             guard let rows = try ask([PostgresCommand(Statements.changes, values)]).first?.rows, !rows.isEmpty else { return }
-            // What is missing is older than changes are kept: this replica was away for too long.
+            // The missing changes have been trimmed, because this replica was away for too long.
             guard rows.first?.integer(0) == Int64(followed) + 1 else {
                 fenced?()
                 throw .fenced
@@ -396,7 +404,7 @@ extension PostgresRecordWriter {
             do throws(StoreError) {
                 deliver(try rows.map { row throws(StoreError) in try Self.change(row) })
             } catch {
-                // Whoever cannot show what happens is no replica any more.
+                // A replica that cannot decode the change feed must leave the fleet.
                 log(.warning("what a replica of another release has written cannot be read: \(error)"))
                 fenced?()
                 throw error
@@ -425,7 +433,7 @@ extension PostgresRecordWriter {
 // MARK: - Connections
 
 extension PostgresRecordWriter {
-    /// What a run calls its sessions, so that others can end them when it is dead.
+    /// Returns the session name of an instance, by which other replicas can end its sessions when it is dead.
     static func sessionName(of run: Int64) -> String { "pawl_run_\(run)" }
 
     private static func connect(_ options: Options, _ run: Int64) throws(StoreError) -> PostgresConnection {
@@ -444,13 +452,13 @@ extension PostgresRecordWriter {
         }
     }
 
-    /// The connection, made anew if the last one broke.
+    /// Returns the connection, or a new one if it broke.
     private func connected() throws(StoreError) -> PostgresConnection {
         if isClosed { throw .closed }
         if let connection, !connection.isBroken { return connection }
         disconnect()
         let made = try Self.connect(options, run)
-        // What is shown here may never have been committed there.
+        // Changes that this replica has published may be missing there.
         guard try Self.timeline(of: made, within: options.limit) == timeline else {
             made.close()
             fenced?()
@@ -460,7 +468,7 @@ extension PostgresRecordWriter {
         return made
     }
 
-    /// Which history the server goes on with: it gets another number when a standby is promoted.
+    /// Returns the server's timeline, which changes when a standby is promoted.
     private static func timeline(of connection: PostgresConnection, within limit: Duration) throws(StoreError) -> Int64 {
         try StoreError.translating {
             let rows = try connection.run([PostgresCommand(Statements.timeline, [])], within: limit).first?.rows
@@ -473,7 +481,7 @@ extension PostgresRecordWriter {
         connection = nil
     }
 
-    /// Runs commands that change nothing that matters if they are run twice.
+    /// Runs commands without the fence. Running them twice must do no harm.
     private func ask(_ commands: [PostgresCommand]) throws(StoreError) -> [PostgresResult] {
         if commands.isEmpty { return [] }
         let connection = try connected()
@@ -511,7 +519,7 @@ extension PostgresRecordWriter {
         return records
     }
 
-    /// The records that can be read: the others have turns all the same.
+    /// Returns the records that can be decoded. The others have slots nevertheless.
     private func readable(_ result: PostgresResult) -> [DownloadRecord] {
         var reader = DownloadRow.Reader()
         return result.rows.compactMap { row in
@@ -524,14 +532,14 @@ extension PostgresRecordWriter {
         }
     }
 
-    /// What became of the request with a key; `nil`: nobody has carried it out.
+    /// Returns the outcome of the request with an idempotency key; `nil` if no replica has carried it out.
     func idempotencyRecord(_ key: String) throws(StoreError) -> IdempotencyRecord? {
         guard let row = try ask([PostgresCommand(Statements.key, [.text(key)])]).first?.rows.first else { return nil }
         return try IdempotencyRow.record(from: PostgresRowDecoder(row: row)) { _ throws(StoreError) in nil }
     }
 
-    /// Takes over messages to webhooks whose replica is gone.
-    /// - Returns: their identities.
+    /// Takes over webhook deliveries of ended replicas.
+    /// - Returns: The ids of the deliveries.
     func adoptDeliveries() throws(StoreError) -> [DownloadID] {
         guard let rows = try transact([PostgresCommand(Statements.adopt, [.integer(run)])]).first?.rows else { return [] }
         return rows.compactMap { $0.text(0).flatMap(DownloadID.init) }
@@ -549,8 +557,8 @@ extension PostgresRecordWriter {
         Self.settings(try ask([PostgresCommand(Statements.settings, [])]).first)
     }
 
-    /// Changes settings, if they are as expected.
-    /// - Returns: whether they were, and the settings afterwards.
+    /// Changes settings if the present settings are as expected.
+    /// - Returns: Whether they were, and the settings afterwards.
     func change(
         _ changes: [String: String], from expected: [String: String]
     ) throws(StoreError) -> (isDone: Bool, settings: [String: String]) {
@@ -608,7 +616,7 @@ extension PostgresRecordWriter {
             }
             let digest = SHA256.digest(of: Array("\(fleet.database) \(timeline)".utf8))
             let history = isRestored ? UInt64(digest[0]) << 8 | UInt64(digest[1]) : UInt64(clamping: timeline & 0xFFFF)
-            // Milliseconds since 1970 fit 48 bits.
+            // Milliseconds since 1970 fit into 48 bits.
             try each(Statements.epoch) {
                 fleet.epoch = (UInt64($0.text(0) ?? "") ?? 0) << 16 | history
             }
@@ -620,7 +628,8 @@ extension PostgresRecordWriter {
                 do {
                     download = try row.text(2).map { body in try FleetChange.decode(body) }
                 } catch {
-                    // Its record is refused as well. The numbers of changes have no gaps.
+                    // The download's record is refused as well. The change is kept, because sequence numbers have no
+                    // gaps.
                     log(.warning("a change to download \(id) is refused: \(error)"))
                 }
                 fleet.recent.append(FleetChange(sequence: UInt64(clamping: row.integer(0) ?? 0), id: id, download: download))
@@ -638,7 +647,8 @@ extension PostgresRecordWriter {
     fileprivate enum Statements {
         static let enlist = PostgresStatement("enlist", "SELECT pawl.enlist($1::bigint, $2, $3)")
         static let fence = PostgresStatement("fence", "SELECT pawl.fence($1::bigint, $2::bigint)")
-        /// Waits for the group if it is under way; otherwise takes its number away from it. The same again changes nothing.
+        /// Waits for the group if it is being processed, and otherwise takes its number, so that it can no longer
+        /// commit. Repeating the statement changes nothing.
         static let settle = PostgresStatement(
             "settle",
             """
@@ -730,12 +740,12 @@ extension PostgresRecordWriter {
                 WHERE id IN (SELECT id FROM pawl.webhook_deliveries WHERE owner IS NULL ORDER BY id LIMIT 100 FOR UPDATE SKIP LOCKED)
                 RETURNING id
             """)
-        // Of several replicas, each takes others.
         static let noteGarbage = PostgresStatement(
             "note_garbage",
             """
             INSERT INTO pawl.garbage (key, at) VALUES ($1, clock_timestamp() + interval '15 seconds') ON CONFLICT DO NOTHING
             """)
+        // SKIP LOCKED gives several replicas different keys.
         static let takeGarbage = PostgresStatement(
             "take_garbage",
             """
@@ -768,7 +778,7 @@ extension PostgresRecordWriter {
 }
 
 extension StoreError {
-    /// What an error of PostgreSQL's means to the store. The classes of states are those of
+    /// Translates an error of PostgreSQL. The classes of states are in
     /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>.
     init(_ error: PostgresError) {
         switch error {
@@ -777,12 +787,12 @@ extension StoreError {
         case .timedOut: self = .interrupted("it does not answer in time")
         case .server("PW001", _): self = .fenced
         case .server("53100", _): self = .full
-        // The only rows that two replicas may want to make.
+        // Two replicas can only conflict over URLs, idempotency keys and gids, which are unique.
         case .server("23505", _): self = .conflict
-        // It was given up for taking too long, and would again.
+        // The statement was cancelled for taking too long, and would take as long again.
         case .server("57014", let message): self = .inputOutput(message)
-        // Of the connection, for want of resources, by an operator, for a conflict with others, on a server that only reads, or while a
-        // backup is being restored and there is no table: another attempt may succeed.
+        // Lost connections, missing resources, operator intervention, conflicts, read-only servers, and missing tables
+        // while a backup is restored. Another attempt may succeed.
         case .server(let state, let message)
         where ["08", "3F", "40", "53", "57"].contains(state.prefix(2)) || ["25006", "42P01", "42883", "55P03"].contains(state):
             self = .interrupted(message)

@@ -2,7 +2,7 @@ internal import JSON
 internal import Postgres
 internal import System
 
-/// Gathers the parameters of a statement.
+/// Collects the parameters of a statement.
 struct PostgresRowEncoder: RowEncoder {
     private(set) var values: [PostgresValue] = []
 
@@ -14,7 +14,7 @@ struct PostgresRowEncoder: RowEncoder {
         values.append(value.map { .text(Self.keepable($0)) } ?? .null)
     }
 
-    /// PostgreSQL keeps no text with a NUL in it.
+    /// Replaces NUL characters with U+FFFD, because PostgreSQL stores no text with NUL.
     fileprivate static func keepable(_ text: String) -> String {
         PostgresValue.hasNUL(text)
             ? String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })) : text
@@ -25,19 +25,20 @@ struct PostgresRowEncoder: RowEncoder {
     }
 }
 
-/// Gathers a row as a JSON object of those of its columns that are not null, as `json_populate_recordset` takes it.
+/// Encodes a row as a JSON object for `json_populate_recordset`. Columns that are null are left out.
 struct PostgresObjectEncoder: RowEncoder {
     private var writer = JSONWriter()
     private var names: ArraySlice<String>
 
-    /// - Parameter names: of the columns, in the order of their values.
+    /// Begins an object.
+    /// - Parameter names: The names of the columns, in the order of their values.
     init(_ names: [String]) {
         self.names = names[...]
         writer.beginObject()
     }
 
-    /// The object.
-    /// - Parameter last: a column that no value was put for.
+    /// Returns the complete object.
+    /// - Parameter last: An additional column and its value.
     consuming func object(with last: (name: String, value: Bool)) -> [UInt8] {
         writer.name(last.name)
         writer.value(last.value)
@@ -64,7 +65,7 @@ struct PostgresObjectEncoder: RowEncoder {
     }
 }
 
-/// A row of a result as the rows' readers want it.
+/// Reads the columns of a PostgreSQL row.
 struct PostgresRowDecoder: RowDecoder {
     let row: PostgresRow
 

@@ -1,29 +1,30 @@
 internal import Postgres
 
-/// The tables of a fleet, all in the schema `pawl`, and how an older database comes to this release's shape.
+/// The tables of a fleet, all in the schema `pawl`, and the migrations of older databases.
 ///
-/// Replicas of two releases run side by side during an upgrade: a migration only adds, and statements name their columns. What an older
-/// release needs goes a release later than the last one that used it; `oldest` in `pawl.meta` is raised then.
+/// Replicas of two releases run side by side during an upgrade, so a migration only adds, and statements name their
+/// columns. A part that an older release needs is removed one release after the last that used it. `oldest` in
+/// `pawl.meta` is then raised.
 enum PostgresSchema {
-    /// The version this release writes.
+    /// The schema version that this release writes.
     static var version: Int { migrations.count }
 
-    /// The oldest version whose release may run beside this one.
+    /// The oldest schema version whose release may run beside this one.
     static let oldestBeside = 1
 
-    /// The oldest PostgreSQL, as it counts its versions.
+    /// The oldest supported PostgreSQL, in the numbering of `server_version_num`.
     static let oldestServer = 130_000
 
-    /// "Pawl" in ASCII, and a count: which advisory locks are taken.
+    /// The keys of the advisory locks: "Pawl" in ASCII, followed by a number.
     static let migrationLock: Int64 = 0x5061_776C_01
     private static let claimLock: Int64 = 0x5061_776C_02
-    /// Held by whoever compares settings before it changes them.
+    /// Held from the comparison of settings to their change.
     static let settingsLock: Int64 = 0x5061_776C_03
 
-    /// Brings the database to this release's shape. Many replicas may do so at once.
+    /// Migrates the database to the schema of this release. Several replicas may do so concurrently.
     ///
-    /// - Parameter isFounding: whether an empty one becomes a new fleet's.
-    /// - Throws: `StoreError.newerSchema`, `.foreign`, `.unavailable`, and what PostgreSQL has to say.
+    /// - Parameter isFounding: Whether a new fleet is created in an empty database.
+    /// - Throws: `StoreError.newerSchema`, `.foreign`, `.unavailable`, or an error of PostgreSQL.
     static func prepare(
         _ connection: PostgresConnection, within limit: Duration, isFounding: Bool = true, migrations: [String] = migrations
     ) throws(StoreError) {
@@ -41,7 +42,7 @@ enum PostgresSchema {
                 throw StoreError.newerSchema(path: "the database", found: found.version, supported: migrations.count)
             }
             for version in found.version..<max(found.version, migrations.count) {
-                // One string is one transaction.
+                // A string with several statements is one transaction.
                 let note = """
                     ;
                     INSERT INTO pawl.meta (name, value) VALUES ('version', '\(version + 1)'), ('oldest', '\(oldestBeside)')
@@ -53,7 +54,8 @@ enum PostgresSchema {
         }
     }
 
-    /// Which version the database has, and the oldest that may use it; 0 for an empty one.
+    /// Returns the schema version of the database, and the oldest version that may use it; both 0 for an empty
+    /// database.
     private static func kept(_ connection: PostgresConnection, within limit: Duration) throws -> (version: Int, oldest: Int) {
         let tables = PostgresStatement(
             "tables", "SELECT to_regnamespace('pawl') IS NOT NULL, to_regclass('pawl.meta') IS NOT NULL")
@@ -71,12 +73,15 @@ enum PostgresSchema {
         return (version, oldest)
     }
 
-    /// SQL for what tells a database from copies of it: restored or copied, the table has another number, or is in another cluster.
+    /// SQL for the identity of the database. A restored or copied database has another table oid, or is in another
+    /// cluster.
     static let identity = "(SELECT system_identifier FROM pg_control_system()) || '-' || 'pawl.meta'::regclass::oid"
 
+    /// Returns the SQL of the function `pawl.claim`, which grants slots.
     /// - Parameters:
-    ///   - isFree: whether nobody has taken a chosen one, so that PostgreSQL looks for it by its id.
-    ///   - settings: what it runs with.
+    ///   - isFree: The SQL condition that a chosen download is still free. It is written so that PostgreSQL finds the
+    ///     row by its id.
+    ///   - settings: The function's `SET` clauses.
     private static func claimFunction(isFree: String, settings: String = "") -> String {
         """
         -- Gives turns to those of the line that may start: at most `free`, and of each host so many that it has no more than `host_limit`.
@@ -135,10 +140,10 @@ enum PostgresSchema {
         """
     }
 
-    /// The statements of each migration.
+    /// The statements of each migration, in order.
     static let migrations = [
-        // Identifiers are compared byte by byte, so that they sort by creation; lists and objects are JSON text; times are Unix
-        // milliseconds, as in SQLite.
+        // Ids are compared byte by byte, so that they sort by creation. As in SQLite, lists and objects are JSON text,
+        // and times are Unix milliseconds.
         """
         CREATE SCHEMA pawl;
         CREATE TABLE pawl.meta (name text PRIMARY KEY, value text NOT NULL);
@@ -386,7 +391,8 @@ enum PostgresSchema {
             RETURN QUERY SELECT unnest(before);
         END $$;
         """,
-        // A turn costs the same however many wait: also where nobody has analysed the table yet, or it was empty when it was planned.
+        // The settings keep the cost of a slot independent of the queue's length. That also holds if the table was
+        // never analysed, or was empty when the statement was planned.
         """
         \(claimFunction(
             isFree: "waiting AND coalesce(slot, 0) = 0",

@@ -1,16 +1,19 @@
 internal import Postgres
 
-/// Looks whether a connection has one session of the server for itself: a pooler in transaction mode gives each transaction another one.
+/// Tests whether a connection has a session of the server for itself. A pooler in transaction mode may give each
+/// transaction another session.
 ///
-/// Statements that are prepared, LISTEN and settings such as `synchronous_commit` belong to a session. A pooler that has few of them hands
-/// the session of one connection to the other, or changes that of a connection while the other has a transaction open.
+/// Prepared statements, LISTEN, and settings such as `synchronous_commit` belong to a session. A pooler with few
+/// sessions gives the session of one connection to the other, or changes a connection's session while the other has an
+/// open transaction.
 enum SessionProbe {
+    /// Runs transactions on two connections, and compares their sessions.
     /// - Parameters:
-    ///   - one: the connection to look at. It is left as it was.
-    ///   - other: another connection to the same place. It is closed.
-    ///   - limit: the time for each statement.
-    /// - Returns: whether it has.
-    /// - Throws: what keeps a statement from running.
+    ///   - one: The connection to test. It is left unchanged.
+    ///   - other: Another connection to the same database. It is closed.
+    ///   - limit: The maximum duration of each statement.
+    /// - Returns: Whether the connection has a session of its own.
+    /// - Throws: An error if a statement cannot run.
     static func ownsSession(
         _ one: PostgresConnection, beside other: PostgresConnection, within limit: Duration
     ) throws(PostgresError) -> Bool {
@@ -18,12 +21,12 @@ enum SessionProbe {
         func session(of connection: PostgresConnection) throws(PostgresError) -> String {
             try connection.value("SELECT pg_backend_pid()::text", within: limit) ?? ""
         }
-        // More than once: a pooler may give its sessions in turn.
+        // Several times, because a pooler may alternate between its sessions.
         var sessions: [String] = []
         for _ in 0..<3 { sessions.append(try session(of: one)) }
         try other.execute("BEGIN", within: limit)
         let others = try session(of: other)
-        // Before anything more is asked: a pooler with one session would make that wait.
+        // Returns before the next statement, which a pooler with one session would delay.
         if sessions.contains(others) { return false }
         sessions.append(try session(of: one))
         try other.execute("COMMIT", within: limit)
