@@ -1,19 +1,19 @@
-/// One change to a download, as all replicas of a fleet are told of it, in the same order.
+/// A change to a download, which all replicas of a fleet receive in the same order.
 struct FleetChange: Sendable {
-    /// Its place in the order: 1 for the first of a fleet, without gaps.
+    /// The sequence number of the change: 1 for the first of a fleet, without gaps.
     let sequence: UInt64
     let id: DownloadID
-    /// How it stands now; `nil`: it was removed.
+    /// The download after the change; `nil` if it was removed.
     let download: Download?
 
-    /// What is kept of a download in `pawl.changes`.
+    /// Encodes a download for `pawl.changes`.
     static func encode(_ download: Download) -> String {
         var row = JSONRowEncoder()
         DownloadRow.encode(DownloadRecord(download), to: &row)
         return row.text
     }
 
-    /// What ``decode(_:)`` makes of what ``encode(_:)`` makes of a download: what only the replica knows that transfers it is left out.
+    /// Returns the download as ``decode(_:)`` returns it: without the values that only its owner has.
     static func told(_ download: Download) -> Download {
         var told = download
         (told.bytesPerSecond, told.stalled, told.receivedRanges) = (0, false, [])
@@ -21,7 +21,8 @@ struct FleetChange: Sendable {
         return told
     }
 
-    /// - Throws: `StoreError.damaged` if the body is none that was ever written.
+    /// Decodes a download from `pawl.changes`.
+    /// - Throws: `StoreError.damaged` if no release writes such a text.
     static func decode(_ body: String) throws(StoreError) -> Download {
         guard let row = JSONRowDecoder(body) else { throw .damaged("a change cannot be read") }
         var reader = DownloadRow.Reader()
@@ -29,41 +30,41 @@ struct FleetChange: Sendable {
     }
 }
 
-/// How a fleet looks from one of its replicas.
+/// The condition of a fleet, as seen by one of its replicas.
 public struct FleetCondition: Sendable {
-    /// Those that held a lease when the database last answered.
+    /// The number of replicas that held a lease at the database's last response.
     public let replicas: Int
-    /// For how long it has not.
+    /// The time since that response.
     public let silence: Duration
 }
 
-/// What a replica finds when it starts.
+/// The contents of the database that only a replica needs, at its start.
 struct FleetContents: Sendable {
-    /// Names the fleet in event ids.
+    /// The fleet's epoch in event ids.
     var epoch: UInt64 = 0
-    /// Names the database, which a copy of it has another of.
+    /// The identity of the database. A copy of the database has another one.
     var database = ""
-    /// Names the fleet where it keeps its objects.
+    /// The owner of the fleet's objects.
     var owner: ObjectPlace.Owner { ObjectPlace.Owner(name: String(epoch >> 16, radix: 36), database: database) }
-    /// What only the fleet's replicas know.
+    /// A secret that only the fleet's replicas know.
     var secret: [UInt8] = []
-    /// The last changes that the records tell of, in order; what came before is not known one by one.
+    /// The latest changes that the records include, in order. Earlier changes are not known individually.
     var recent: [FleetChange] = []
-    /// The change before the first of `recent`; the last of all if there are none.
+    /// The sequence number before the first of `recent`, or of the last change if `recent` is empty.
     var base: UInt64 = 0
-    /// Whose records this replica owns: those of an earlier run on the same data directory.
+    /// The downloads that this replica owns: those of an earlier instance on the same data directory.
     var owned: Set<DownloadID> = []
-    /// Those of them that have turns.
+    /// The owned downloads that have slots.
     var turns: Set<DownloadID> = []
 
-    /// The last change that the records tell of.
+    /// The sequence number of the last change that the records include.
     var newest: UInt64 { base + UInt64(recent.count) }
 }
 
-/// What became of asking for the ownership of downloads.
+/// The result of an attempt to acquire downloads.
 struct FleetTaking: Sendable {
-    /// Those that this replica owns now, as they are.
+    /// The records of the downloads that this replica now owns.
     var records: [DownloadRecord] = []
-    /// The runs that own others.
+    /// The instances that own the other downloads.
     var owners: [DownloadID: Int64] = [:]
 }

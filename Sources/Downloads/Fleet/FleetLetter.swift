@@ -2,29 +2,30 @@ internal import HTTPCore
 internal import JSON
 internal import System
 
-/// What one replica asks another for a download that the other one owns, or answers: several at once.
+/// A message between replicas, with several remote commands, or with the replies to them.
 struct FleetLetter: Sendable {
-    /// A command for the owner of a download.
+    /// A remote command to the owner of a download.
     struct Ask: Sendable {
-        /// Names it among all that the sender has asked.
+        /// The number of the remote command among all of the sender.
         let number: UInt64
         let id: DownloadID
         let request: DownloadMachine.Command.Request
-        /// The revision that the download must have, if it must have a certain one.
+        /// The revision that the download must have; `nil` for any.
         let revision: UInt64?
     }
 
-    /// What became of it.
+    /// The reply to a remote command.
     struct Answer: Sendable {
         let number: UInt64
-        /// `nil`: whoever was asked does not own the download.
+        /// The result; `nil` if the recipient does not own the download.
         let result: Result<Download, DownloadError>?
     }
 
     var asks: [Ask] = []
     var answers: [Answer] = []
-    /// The run that has been sent the same asks before; `nil`: they are new. Another run, such as the next on that one's data directory,
-    /// cannot know whether they were carried out.
+    /// The instance that has received the same remote commands before; `nil` if they are new. Any other instance
+    /// ignores a repetition, even the next one on the same data directory: it cannot know whether they were carried
+    /// out.
     var repeatedFor: Int64?
 
     var isEmpty: Bool { asks.isEmpty && answers.isEmpty }
@@ -33,7 +34,7 @@ struct FleetLetter: Sendable {
 // MARK: - As JSON
 
 extension FleetLetter {
-    /// An object with arrays; see ``init(_:)``.
+    /// The message as a JSON object with arrays, which ``init(_:)`` decodes.
     var text: String {
         let value = JSONValue.object([
             JSONMember(name: "asks", value: .array(asks.map(Self.encode))),
@@ -43,7 +44,8 @@ extension FleetLetter {
         return String(decoding: value.serialized(), as: UTF8.self)
     }
 
-    /// Reads what ``text`` has written. What cannot be read is left out: whoever waits for it asks again.
+    /// Decodes a message of ``text``. Remote commands and replies that cannot be decoded are left out; the sender
+    /// repeats its remote command.
     init(_ text: String) {
         guard let value = try? JSONValue(parsing: text.utf8) else { return }
         asks = (value["asks"]?.array ?? []).compactMap(Self.ask)

@@ -2,19 +2,21 @@ internal import Postgres
 internal import Synchronization
 internal import System
 
-/// The records of a fleet, as one of its replicas has them: a store like any other, and what replicas ask of each other besides.
+/// The store of a fleet, as one of its replicas uses it. Besides the functions of any store, it has the requests that
+/// only replicas make.
 ///
-/// A thread of its own listens to the database; what has to be asked because of that goes through the store's thread, in order with
-/// everything else.
+/// A thread of its own listens to the database. The requests that follow from a notification run on the store's thread,
+/// in order with all others.
 final class FleetStore: RecordStore {
-    /// This process's life.
+    /// The id of this instance.
     let run: Int64
     private let replicas: Locked<Int>
     /// Whether a standby may be promoted without the last commits.
     let mayLoseCommits: Bool
-    /// Why the connection to the database is not safe from other machines, as a sentence; `nil`: it is.
+    /// The reason that other machines may read or change the traffic to the database, as a sentence; `nil` if it is
+    /// protected.
     let exposure: String?
-    /// The counters of transfers, this replica's own and what others tell of theirs.
+    /// The counters of transfers of this replica and of all others.
     let transfers = FleetTransfers()
     let store: GroupCommitStore
     private let listener: PostgresListener
@@ -24,36 +26,36 @@ final class FleetStore: RecordStore {
     private let session: Locked<Int32>
     private let follower: Follower
     private let queuedErrands = Locked<Set<Errand>>([])
-    /// Held so that no other process works on it.
+    /// Keeps the data directory locked, so that no other process uses it.
     private let directory: DataDirectory?
 
-    /// The longest that anything is waited for that goes through the database.
+    /// The maximum wait for a request to the database.
     static let patience: Duration = .milliseconds(4_500)
-    /// The pause before the database is asked again that has cut something off.
+    /// The pause before a request is repeated that the database has interrupted.
     private static let repeatPause: Duration = .milliseconds(100)
 
-    /// What the service wants to be told, from any thread.
+    /// The callbacks of the service, which are called on any thread.
     struct Callbacks: Sendable {
-        /// Changes, in their order, before whoever made them is answered.
+        /// Receives changes in order. Called before the commit that made them is acknowledged.
         var changed: @Sendable ([FleetChange]) -> Void
-        /// A second has passed.
+        /// Called once a second.
         var ticked: @Sendable () -> Void = {}
-        /// A letter has come, from that run.
+        /// Receives a message and the instance that sent it.
         var received: @Sendable (FleetLetter, Int64) -> Void = { _, _ in }
-        /// Messages to webhooks have been taken over from a replica that is gone; the least of their identities.
+        /// Called when webhook deliveries of an ended replica were taken over, with the smallest of their ids.
         var adopted: @Sendable (DownloadID) -> Void = { _ in }
-        /// This replica has lost its lease.
+        /// Called when this replica has lost its lease.
         var fenced: @Sendable () -> Void
-        /// Downloads were taken that nobody waited for any more.
+        /// Receives downloads that were acquired after their requester had stopped waiting.
         var leftOver: @Sendable ([DownloadID]) -> Void = { _ in }
-        /// Settings have been changed by another replica.
+        /// Called when another replica has changed settings.
         var settingsChanged: @Sendable () -> Void
     }
 
-    /// Calls whoever has been named since.
+    /// Calls the callbacks, once they are set.
     private final class Follower: Sendable {
         let callbacks = Locked<Callbacks?>(nil)
-        /// The last change that was followed.
+        /// The sequence number of the last change that was followed.
         let followed = Atomic<UInt64>(0)
 
         func tell(_ body: (Callbacks) -> Void) {
@@ -61,8 +63,8 @@ final class FleetStore: RecordStore {
         }
     }
 
-    /// Connects twice, for the records and to listen, and registers this run.
-    /// - Throws: `StoreError.unavailable`, `.newerSchema`, `.foreign`, and what PostgreSQL has to say.
+    /// Makes two connections, one for the records and one to listen, and registers this instance.
+    /// - Throws: `StoreError.unavailable`, `.newerSchema`, `.foreign`, or an error of PostgreSQL.
     init(
         _ options: PostgresRecordWriter.Options, in directory: DataDirectory? = nil,
         committer: GroupCommitter.Options = GroupCommitter.Options(),
@@ -97,7 +99,7 @@ final class FleetStore: RecordStore {
 
     func load() throws(StoreError) -> StoredContents { try store.load() }
 
-    /// Begins to tell of what happens.
+    /// Begins to call the callbacks.
     func start(_ callbacks: Callbacks) throws(StoreError) {
         follower.callbacks.withLock { $0 = callbacks }
         do throws(SystemError) {
@@ -125,10 +127,10 @@ final class FleetStore: RecordStore {
 
     var condition: FleetCondition { FleetCondition(replicas: replicas.withLock { $0 }, silence: silence) }
 
-    /// For how long the database has not answered.
+    /// The time since the database's last response.
     var silence: Duration { ContinuousClock.now - heard.withLock { $0 } }
 
-    /// Whether nobody else can have taken over yet what this replica has, as far as all have the same lease.
+    /// Whether no other replica can have taken over this replica's downloads yet, if all have the same lease.
     var holdsLease: Bool { ContinuousClock.now - renewed.withLock { $0 } < lease }
 
     var fleet: FleetStore? { self }
@@ -144,7 +146,7 @@ final class FleetStore: RecordStore {
 // MARK: - Ownership
 
 extension FleetStore {
-    /// Takes the ownership of downloads, as far as no other run has it.
+    /// Acquires the downloads that no other instance owns.
     func take(_ ids: [DownloadID], within limit: Duration = patience) async throws(StoreError) -> FleetTaking {
         try await perform(
             within: limit, repeats: true,
@@ -154,8 +156,8 @@ extension FleetStore {
             })
     }
 
-    /// Takes the next downloads of the line that may start, with their turns: as everything stands with what was submitted before this
-    /// call, and without what is submitted after it.
+    /// Acquires slots for the next downloads of the queue that may start. The database decides with the changes that
+    /// were submitted before this call, and without those submitted after it.
     func claim(
         free: Int, hostLimit: Int, then receive: @escaping @Sendable (Result<[DownloadRecord], StoreError>) -> Void
     ) {
@@ -163,76 +165,80 @@ extension FleetStore {
         submit([.claim(claim)]).whenDone { error in receive(error.map(Result.failure) ?? .success(claim.granted)) }
     }
 
-    /// What became of the request with a key; `nil`: nobody has carried it out.
+    /// Returns the outcome of the request with an idempotency key; `nil` if no replica has carried it out.
     func idempotencyRecord(_ key: String) async throws(StoreError) -> IdempotencyRecord? {
         try await perform(repeats: true, { writer throws(StoreError) in try writer.idempotencyRecord(key) })
     }
 
-    /// Has everything be shown that was committed before.
+    /// Waits until all changes that are committed by now have been followed.
     func catchUp(within limit: Duration = patience) async throws(StoreError) {
         try await perform(within: limit, repeats: true, { writer throws(StoreError) in try writer.follow() })
     }
 
-    /// Asks for the newest changes, and waits for nothing.
+    /// Requests the newest changes without waiting for them.
     func pull() { queue(.follow) }
 
-    /// The settings as the fleet has them.
+    /// Returns the settings of the fleet.
     func settings() async throws(StoreError) -> [String: String] {
         try await perform(repeats: true, { writer throws(StoreError) in try writer.settings() })
     }
 
-    /// Changes settings, if they are as expected.
-    /// - Returns: whether they were, and the settings afterwards.
+    /// Changes settings if the present settings are as expected.
+    /// - Returns: Whether they were, and the settings afterwards.
     func change(
         _ changes: [String: String], from expected: [String: String]
     ) async throws(StoreError) -> (isDone: Bool, settings: [String: String]) {
         try await perform(repeats: true, { writer throws(StoreError) in try writer.change(changes, from: expected) })
     }
 
-    /// Frees what has no bytes here, or everything: other replicas go on with it. To be called when nothing runs any more.
+    /// Releases the downloads that have no bytes here, or all of them if `leaving`, so that other replicas go on with
+    /// them. Called when no download is in progress any more.
     func retire(leaving: Bool) async throws(StoreError) {
         try await perform { writer throws(StoreError) in try writer.retire(leaving: leaving) }
     }
 
-    /// Has the fleet know where its files are, if it knows no place yet, or is to know this one instead.
-    /// - Returns: the place that it knows.
+    /// Stores the location of the fleet's files if none is stored, or if `replacing`.
+    /// - Returns: The stored location.
     func keep(place: String, replacing: Bool) async throws(StoreError) -> String {
         try await perform { writer throws(StoreError) in try writer.keep(place: place, replacing: replacing) }
     }
 
-    /// Has an object be removed in a while that no record has named.
+    /// Schedules the removal of an object that no record has named.
     func noteGarbage(_ key: String) async throws(StoreError) {
         try await perform(repeats: true, { writer throws(StoreError) in try writer.noteGarbage(key) })
     }
 
-    /// Keys of objects that records have given up: nobody else gets them for a minute, by when they should be gone.
+    /// Returns keys of objects that no record names any more. No other replica receives them for a minute, within which
+    /// they should be removed.
     func takeGarbage(atMost count: Int) async throws(StoreError) -> [String] {
         try await perform { writer throws(StoreError) in try writer.takeGarbage(atMost: count) }
     }
 
-    /// These objects are gone.
+    /// Deletes the keys of objects that were removed.
     func dropGarbage(_ keys: [String]) async throws(StoreError) {
         try await perform { writer throws(StoreError) in try writer.dropGarbage(keys) }
     }
 
-    /// Those of these keys of objects that no record names.
+    /// Returns the keys that no record names.
     func unnamed(_ keys: [String]) async throws(StoreError) -> [String] {
         try await perform(repeats: true, { writer throws(StoreError) in try writer.unnamed(keys) })
     }
 
-    /// Whether this replica is the one to look for objects that no record names: none has for that long.
+    /// Claims the sweep for objects that no record names. Returns false if a replica has claimed it within the
+    /// interval.
     func claimSweep(every interval: Duration) async throws(StoreError) -> Bool {
         try await perform { writer throws(StoreError) in try writer.claimSweep(every: interval) }
     }
 
-    /// Has the store's thread do something, and waits for it as long as a client would.
+    /// Runs the body on the store's thread, and waits at most the limit for its result.
     /// - Parameters:
-    ///   - ids: the downloads whose noted progress is written first.
-    ///   - limit: the longest wait.
-    ///   - repeats: whether it is done again if the database cuts it off, for as long as the limit allows: once more must be no other.
-    ///   - body: what to do.
-    ///   - late: gets what comes too late.
-    /// - Throws: `.interrupted` if that is too short. What has not begun by then is not done any more.
+    ///   - ids: The downloads whose noted progress is written first.
+    ///   - limit: The maximum wait.
+    ///   - repeats: Whether the body runs again, within the limit, if the database interrupts it. It must be safe to
+    ///     repeat.
+    ///   - body: The operation.
+    ///   - late: Receives a result that comes after the limit.
+    /// - Throws: `.interrupted` after the limit. A body that has not begun by then never runs.
     private func perform<Value: Sendable>(
         noting ids: [DownloadID] = [], within limit: Duration = patience, repeats: Bool = false,
         _ body: @escaping @Sendable (PostgresRecordWriter) throws(StoreError) -> Value,
@@ -279,9 +285,10 @@ extension FleetStore {
 // MARK: - What comes from others
 
 extension FleetStore {
-    /// What the store's thread does again and again: each waits there once at most, however long the database is away.
+    /// Recurring work of the store's thread. Each kind is queued at most once, however long the database is
+    /// unreachable.
     private enum Errand {
-        /// Brings what others have changed.
+        /// Reads the changes of other replicas.
         case follow
         case takeLetters
         case upkeep
@@ -289,7 +296,7 @@ extension FleetStore {
 
     private func receive(_ event: PostgresListener.Event) {
         switch event {
-        // Mostly they are this replica's own, which whoever commits them sees to.
+        // Most changes are this replica's own, which its commits follow already.
         case .changed(let number, let by):
             if by != session.withLock({ $0 }), number > follower.followed.load(ordering: .relaxed) { queue(.follow) }
         case .progress(let message): transfers.receive(message)
@@ -313,7 +320,7 @@ extension FleetStore {
         }
     }
 
-    /// What fails now is tried again with the next tick.
+    /// Runs an errand. After a failure the next tick tries again.
     private func run(_ errand: Errand, _ writer: PostgresRecordWriter) {
         switch errand {
         case .follow: try? writer.follow()

@@ -1,6 +1,6 @@
 internal import System
 
-/// The counters of all transfers of a fleet, as one replica knows them: its own, and those of others as they were told a second ago.
+/// The counters of all transfers of a fleet, as known to one replica. Those of other replicas are up to a second old.
 final class FleetTransfers: Sendable {
     private struct State {
         var own: [DownloadID: TransferCounters] = [:]
@@ -8,17 +8,18 @@ final class FleetTransfers: Sendable {
         var others: [DownloadID: Other] = [:]
     }
 
-    /// A transfer of another replica's.
+    /// A transfer of another replica.
     private struct Other {
         let counters: TransferCounters
-        /// For how many seconds nothing has been told of it.
+        /// The seconds since the last message about the transfer.
         var silence = 0
     }
 
-    /// After so many seconds what was told of a transfer that moved does not hold any more: its replica tells of it every second.
+    /// The number of seconds after which a moving transfer without messages counts as stalled. Its replica sends one
+    /// every second.
     private static let mostSilence = 3
 
-    /// What is told of a transfer.
+    /// The published values of a transfer.
     private struct Sample: Equatable {
         var received: Int64
         var speed: Int64
@@ -28,7 +29,7 @@ final class FleetTransfers: Sendable {
 
     private let state = Locked(State())
 
-    /// A transfer of this replica's has begun to place bytes, or, without counters, has ended.
+    /// Sets the counters of a transfer of this replica; `nil` when it has ended.
     func set(_ counters: TransferCounters?, of id: DownloadID) {
         state.withLock { state in
             state.own[id] = counters
@@ -36,7 +37,7 @@ final class FleetTransfers: Sendable {
         }
     }
 
-    /// The counters of a download that transfers.
+    /// Returns the counters of a download; `nil` if it is not in transfer.
     func counters(of download: Download) -> TransferCounters? {
         state.withLock { state in
             guard download.state == .downloading else {
@@ -52,15 +53,15 @@ final class FleetTransfers: Sendable {
         }
     }
 
-    /// A download has gone.
+    /// Removes the counters of a removed download that another replica transferred.
     func forget(_ id: DownloadID) {
         state.withLock { _ = $0.others.removeValue(forKey: id) }
     }
 
-    /// Bytes of one message: PostgreSQL takes less than 8,000.
+    /// The size of a message in bytes. PostgreSQL accepts less than 8,000 bytes.
     private static let messageSize = 7_500
 
-    /// What is to be told of this replica's own transfers: those that have moved on since the last time.
+    /// Returns messages about the transfers of this replica that have changed since the last call.
     func messages() -> [String] {
         state.withLock { state in
             var messages: [String] = []
@@ -81,7 +82,7 @@ final class FleetTransfers: Sendable {
         }
     }
 
-    /// Takes what another replica tells.
+    /// Applies a message of another replica.
     func receive(_ message: String) {
         state.withLock { state in
             for line in message.split(separator: "\n") {
@@ -98,7 +99,7 @@ final class FleetTransfers: Sendable {
         }
     }
 
-    /// A second has passed: the transfers of a replica that tells nothing any more stand still, as far as is known.
+    /// Advances the time by one second, and marks transfers without recent messages as stalled.
     func tick() {
         state.withLock { state in
             for (id, other) in state.others where other.counters.bytesPerSecond > 0 {

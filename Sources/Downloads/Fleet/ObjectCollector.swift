@@ -2,51 +2,51 @@ internal import HTTPCore
 internal import ObjectStorage
 internal import System
 
-/// Removes objects that no record names: at once those that the database has noted when a record gave them up, and now and then those
-/// that nobody knows of, as a crash between an upload and its record leaves them.
+/// Removes objects that no record names. Those that a record has discarded are noted in the database, and removed at
+/// once. Others remain after a crash between an upload and its record, and are found by a sweep.
 ///
-/// Every replica does so, and none relies on another: what fails, or is left by one that dies, is done again.
+/// Every replica does this, independently of the others. Work that fails or is left by an ended replica is done again.
 struct ObjectCollector: Sendable {
-    /// How many objects are removed before the database is asked again.
+    /// The maximum number of objects that are removed between two requests to the database.
     static let batch = 100
-    /// How many at once.
+    /// The maximum number of concurrent removals.
     static let atOnce = 8
-    /// How often the database is asked for what was given up.
+    /// The interval at which the database is asked for discarded objects.
     static let interval: Duration = .seconds(1)
-    /// How often one replica of the fleet looks for what nobody knows of.
+    /// The interval at which one replica of the fleet sweeps.
     static let sweepInterval: Duration = .seconds(3600)
-    /// How old that has to be: nothing that takes less time is under way any more.
+    /// The minimum age of objects that a sweep removes. No upload takes that long.
     static let sweepAge: Duration = .seconds(24 * 3600)
 
     let fleet: FleetStore
     let storage: ObjectStorage
-    /// Whether what is there is this fleet's to remove.
+    /// Whether the location belongs to this fleet, so that objects may be removed.
     let isOwn: @Sendable () -> Bool
-    /// The time by which may be deleted.
+    /// The clock by which the age of objects is measured.
     var now: @Sendable () -> Timestamp = { .now() }
     let log: @Sendable (DownloadLogEvent) -> Void
 
-    /// Removes what was given up, until the task is cancelled.
+    /// Removes discarded objects until the task is cancelled.
     func collect() async {
         while true {
-            // More than a batch does not wait.
+            // A full batch means that there may be more.
             if await collectOnce() == Self.batch { continue }
             do { try await Task.sleep(for: Self.interval) } catch { return }
         }
     }
 
-    /// Removes what was given up, a batch at most.
-    /// - Returns: how many objects have gone.
+    /// Removes discarded objects, at most one batch.
+    /// - Returns: The number of removed objects.
     @discardableResult
     func collectOnce() async -> Int {
         guard isOwn(), let keys = try? await fleet.takeGarbage(atMost: Self.batch), !keys.isEmpty else { return 0 }
         let gone = await remove(keys)
-        // If the database does not hear of it, they are removed again.
+        // If this fails, the objects are removed again.
         try? await fleet.dropGarbage(gone)
         return gone.count
     }
 
-    /// Sweeps every hour, and for the first time within one, until the task is cancelled.
+    /// Sweeps every hour until the task is cancelled. The first sweep is after a random part of an hour.
     func sweep() async {
         var pause = Self.sweepInterval * Double.random(in: 0...1)
         while true {
@@ -61,7 +61,7 @@ struct ObjectCollector: Sendable {
         }
     }
 
-    /// Why a sweep ended early.
+    /// The reason that a sweep ended early.
     enum Failure: Error, CustomStringConvertible {
         case storage(ObjectStorageError)
         case store(StoreError)
@@ -74,9 +74,9 @@ struct ObjectCollector: Sendable {
         }
     }
 
-    /// Removes objects and unfinished uploads that are so old and that no record names. What does not look like a file of a download is
-    /// somebody else's.
-    /// - Returns: how many have gone.
+    /// Removes objects and unfinished uploads of that age that no record names. Objects whose keys are not those of
+    /// downloads are left alone.
+    /// - Returns: The number of removed objects and uploads.
     @discardableResult
     func sweepOnce(olderThan age: Duration) async throws(Failure) -> Int {
         let limit = Timestamp(millisecondsSinceEpoch: now().millisecondsSinceEpoch - Int64(age / .milliseconds(1)))
@@ -116,7 +116,8 @@ struct ObjectCollector: Sendable {
         return count
     }
 
-    /// - Returns: those that have gone.
+    /// Removes objects concurrently.
+    /// - Returns: The keys of the removed objects.
     private func remove(_ keys: [String]) async -> [String] {
         await withTaskGroup(of: String?.self) { group in
             var gone: [String] = []

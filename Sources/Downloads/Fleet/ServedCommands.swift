@@ -1,9 +1,9 @@
-/// The commands of other replicas that this one has taken, by their numbers: one that comes again is not carried out again.
+/// The remote commands that this replica has accepted, by their numbers. A repeated one is not carried out again.
 struct ServedCommands {
-    /// The knowledge of a command that comes.
+    /// The decision about a remote command.
     enum Verdict {
         case new
-        /// It is being carried out, or was long ago: it is left alone.
+        /// It is in progress, or was forgotten long ago; it is ignored.
         case taken
         case answered(FleetLetter.Answer)
     }
@@ -15,24 +15,25 @@ struct ServedCommands {
 
     private let capacity: Int
     private var answers: [Key: FleetLetter.Answer?] = [:]
-    /// The order in which they came; those before `first` are forgotten.
+    /// The keys in order of arrival. Those before `first` are forgotten.
     private var order: [Key] = []
     private var first = 0
     /// The greatest forgotten number of each sender.
     private var forgotten: [Int64: UInt64] = [:]
 
-    /// The most senders whose forgotten numbers are kept: a replica that starts is another one.
+    /// The maximum number of senders whose forgotten numbers are kept. Each start of a replica is another sender.
     private static let senderLimit = 1_024
 
-    /// - Parameter capacity: the most commands that are kept, of about 1 KB each.
+    /// Creates an empty history.
+    /// - Parameter capacity: The maximum number of remote commands that are kept, about 1 KB each.
     init(capacity: Int = 4_096) {
         self.capacity = max(1, capacity)
     }
 
-    /// The number of commands that are kept.
+    /// The number of remote commands that are kept.
     var count: Int { answers.count }
 
-    /// Takes a command, unless it was taken before.
+    /// Accepts a remote command unless it was accepted before.
     mutating func take(_ number: UInt64, from sender: Int64) -> Verdict {
         let key = Key(sender: sender, number: number)
         if let known = answers[key] { return known.map(Verdict.answered) ?? .taken }
@@ -43,7 +44,7 @@ struct ServedCommands {
         return .new
     }
 
-    /// Keeps the answer to a command that was taken.
+    /// Keeps the reply to an accepted remote command.
     mutating func keep(_ answer: FleetLetter.Answer, to sender: Int64) {
         let key = Key(sender: sender, number: answer.number)
         if answers[key] != nil { answers.updateValue(answer, forKey: key) }
