@@ -1,39 +1,42 @@
 internal import System
 
-/// The downloads directory as the service sees it: whether it is the one that the records know, and what they know of it.
+/// The state of the downloads directory: whether the directory at the path is the one that the records were used with.
 ///
-/// A directory of its own may be a mounted volume, which can be away at the start and later on. While it is, nothing is made at its
-/// path. In the data directory, files are never away without the records.
+/// A downloads directory apart from the data directory may be a mounted volume, which can be missing at the start or
+/// later. Nothing is created at its path while it is missing. In the data directory, files are never missing without
+/// the records.
 final class DownloadsVolume: Sendable {
-    /// What a look at the directory has found.
+    /// The result of an inspection of the directory.
     enum Change: Sendable, Equatable {
         case nothing
-        /// It has got its marker: what is known is to be kept.
+        /// The directory has received its marker, so the known volumes must be saved.
         case marked
-        /// It is away, for this reason.
+        /// The directory is missing, for this reason.
         case lost(String)
-        /// It is there, and open. `isRolledBack`: in an earlier state than records count on.
+        /// The directory is there and open. `isRolledBack` is true if it was put back to an earlier state than records
+        /// count on.
         case found(isRolledBack: Bool)
     }
 
     private struct State {
         var known: KnownVolumes
-        /// The marker of the directory that is open.
+        /// The marker of the open directory; `nil` if it has none.
         var marker: VolumeMarker?
-        /// Why it is away.
+        /// The reason that the directory is missing; `nil` if it is there.
         var reason: String?
-        /// The directory that was open last, while it has no marker by which to recognise it.
+        /// The directory that was last open without a marker, by which it could be recognised; `nil` if it has one.
         var unmarked: FileIdentity?
-        /// Why the marker could not be written.
+        /// The reason that the marker could not be written; `nil` if it was written.
         var failure: FileError?
     }
 
     private let directory: DataDirectory
     private let state: Locked<State>
-    /// Whether the directory is apart from the data directory, so that it can be away.
+    /// Whether the directory is apart from the data directory, and can therefore be missing.
     let isApart: Bool
 
-    /// Whether the service is a replica: other replicas go on with its downloads, so that unknown part files are of no use.
+    /// Whether the service is a replica. Other replicas go on with its downloads, so unknown part files are of no use
+    /// to it.
     private let isShared: Bool
 
     init(_ directory: DataDirectory, known: KnownVolumes, isShared: Bool) {
@@ -43,14 +46,14 @@ final class DownloadsVolume: Sendable {
         state = Locked(State(known: known))
     }
 
-    /// Whether the directory is away.
+    /// Whether the directory is missing.
     var isAway: Bool { state.withLock { $0.reason != nil } }
-    /// Why it is away; `nil` if it is there.
+    /// The reason that the directory is missing; `nil` if it is there.
     var reason: String? { state.withLock { $0.reason } }
-    /// What is to be kept of it.
+    /// The known volumes, which must be saved after each change.
     var known: KnownVolumes { state.withLock { $0.known } }
 
-    /// Keeps what is known in a file of the data directory.
+    /// Saves the known volumes in a file of the data directory.
     func keep(in name: String) {
         try? directory.top.write(Array(known.text.utf8), to: name)
     }
@@ -63,8 +66,8 @@ final class DownloadsVolume: Sendable {
         return known.verdict(directory.findMarker(), at: directory.downloadsPath, hasParts: !isShared && directory.hasParts())
     }
 
-    /// Opens the directory, if it is the one that is meant. What is known of it is to be kept then.
-    /// - Returns: whether it is in an earlier state than records count on.
+    /// Opens the directory if it is the one that the records were used with. The known volumes must then be saved.
+    /// - Returns: Whether it was put back to an earlier state than records count on.
     func open() throws(StoreError) -> Bool {
         guard isApart else {
             try directory.openDownloads()
@@ -86,11 +89,11 @@ final class DownloadsVolume: Sendable {
         }
     }
 
-    /// Why the marker of the open directory could not be written; `nil` if it was.
+    /// The reason that the marker of the open directory could not be written; `nil` if it was written.
     var markerFailure: FileError? { state.withLock { $0.failure } }
 
-    /// Writes the marker. What has no room for it is used all the same, and marked later.
-    /// - Returns: whether it is written, so that what is known is to be kept.
+    /// Writes the marker. A directory without room for it is used nevertheless, and marked later.
+    /// - Returns: Whether the marker is written, so that the known volumes must be saved.
     @discardableResult
     private func mark(_ marker: VolumeMarker) -> Bool {
         do throws(FileError) {
@@ -108,7 +111,7 @@ final class DownloadsVolume: Sendable {
         return true
     }
 
-    /// Looks whether the directory is there. May wait for a disk.
+    /// Inspects the directory. May wait for a disk.
     func look() -> Change {
         guard isApart else { return .nothing }
         let (marker, isAway) = state.withLock { ($0.marker, $0.reason != nil) }
@@ -127,14 +130,14 @@ final class DownloadsVolume: Sendable {
         }
     }
 
-    /// Marks a directory that had no room for the marker before.
+    /// Marks an open directory that had no room for the marker before.
     private func markLater() -> Change {
         guard case .use(let marker, _) = verdict else { return .nothing }
         return mark(marker) ? .marked : .nothing
     }
 
-    /// Notes in the marker that the directory goes on. From then on, an earlier state of it shows.
-    /// - Returns: whether that is to be kept.
+    /// Increments the epoch of the marker, so that an earlier state of the directory can be recognised.
+    /// - Returns: Whether the marker is written, so that the known volumes must be saved.
     func advance() -> Bool {
         guard isApart, var marker = state.withLock({ $0.reason == nil ? $0.marker : nil }), directory.isOpen(marker.id) else {
             return false

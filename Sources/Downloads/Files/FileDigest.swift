@@ -1,6 +1,7 @@
 internal import System
 
-/// The digests of a file's first bytes: SHA-256, which every finished file is shown with, and those that it has to match.
+/// The digests of a file's first bytes: SHA-256, which every finished file is published with, and those of expected
+/// checksums.
 struct FileDigest: Sendable {
     private var state = SHA256()
     private var others: [Checksum.Algorithm: MessageDigest] = [:]
@@ -9,10 +10,10 @@ struct FileDigest: Sendable {
         for algorithm in algorithms { others[algorithm] = MessageDigest(algorithm) }
     }
 
-    /// Bytes fed so far.
+    /// The number of bytes that were hashed.
     var length: Int64 { state.length }
 
-    /// The SHA-256.
+    /// The SHA-256 of these bytes.
     var sha256: [UInt8] { state.digest() }
 
     mutating func update(_ bytes: RawSpan) {
@@ -20,7 +21,7 @@ struct FileDigest: Sendable {
         for algorithm in others.keys { others[algorithm]?.update(bytes) }
     }
 
-    /// One of the digests; nil if it was not computed.
+    /// Returns the digest of an algorithm; `nil` if it was not computed.
     func checksum(_ algorithm: Checksum.Algorithm) -> Checksum? {
         let bytes = algorithm == .sha256 ? state.digest() : others[algorithm]?.digest()
         return bytes.flatMap { Checksum(algorithm, bytes: $0) }
@@ -28,7 +29,7 @@ struct FileDigest: Sendable {
 }
 
 extension MessageDigest {
-    /// Nothing for SHA-256, which ``SHA256`` computes faster.
+    /// Creates a digest; `nil` for SHA-256, which ``SHA256`` computes faster.
     init?(_ algorithm: Checksum.Algorithm) {
         switch algorithm {
         case .sha512: self.init(Algorithm.sha512)

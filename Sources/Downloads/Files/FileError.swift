@@ -2,28 +2,29 @@ internal import System
 
 /// A failed operation on a file.
 struct FileError: Error, Sendable, Equatable {
-    /// What a failure means for the download whose file it is.
+    /// The kind of a failure, which decides how the file's download goes on.
     enum Kind: Sendable, Equatable {
-        /// There is no room.
+        /// The file system is full.
         case full
-        /// The process or the system has too much open or allocated; another time there may be enough.
+        /// The process or the system has too many open files or too little memory. A later attempt may succeed.
         case transient
-        /// Nothing bears the name, or another file than the one that was meant.
+        /// No file has the name, or another file than the expected one.
         case missing
-        /// The file is shorter than it has to be.
+        /// The file is shorter than required.
         case short
-        /// What bears the name is no regular file: a link, a pipe, a directory.
+        /// The entry is not a regular file, but a link, a pipe or a directory, for example.
         case notRegular
-        /// The file system does not take a name that is so long.
+        /// The name is too long for the file system.
         case nameTooLong
-        /// Anything else.
+        /// Any other failure.
         case other
     }
 
     let kind: Kind
-    /// What was done, to which file, and why it failed, for people.
+    /// The operation, the file and the reason, for users.
     let message: String
-    /// Whether bytes that seemed written may not be on the disk. The system says so once; a later flush would seem to succeed.
+    /// Whether bytes that seemed written may not be on the disk. The system reports this only once; a later flush would
+    /// seem to succeed.
     let losesBytes: Bool
 
     init(_ kind: Kind, _ message: String, losesBytes: Bool = false) {
@@ -32,8 +33,8 @@ struct FileError: Error, Sendable, Equatable {
         self.losesBytes = losesBytes
     }
 
-    /// A system call that failed.
-    /// - Parameter action: what was done, as one would say it before the path: "write", "open".
+    /// Creates the error of a failed system call.
+    /// - Parameter action: The operation, as a verb that precedes the path, such as "write" or "open".
     init(_ action: String, _ path: String, _ error: SystemError, losesBytes: Bool = false) {
         let kind: Kind =
             switch error.kind {
@@ -47,11 +48,11 @@ struct FileError: Error, Sendable, Equatable {
         self.init(kind, "\(action) \(path): \(error)", losesBytes: losesBytes)
     }
 
-    /// Whether there are no bytes that a download could be continued from.
+    /// Whether there are no bytes from which a download could be continued.
     var meansNoBytes: Bool { kind == .missing || kind == .short || kind == .notRegular }
 }
 
-/// Says of a failed system call what was done to which file.
+/// Adds the operation and the path to the error of a failed system call.
 func describing<Value: ~Copyable>(
     _ action: String, _ path: String, losesBytes: Bool = false, _ body: () throws(SystemError) -> Value
 ) throws(FileError) -> Value {

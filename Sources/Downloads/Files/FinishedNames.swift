@@ -1,9 +1,9 @@
 internal import HTTPCore
 
-/// Which download the file of each path is of, among those that have completed. Pure.
+/// The owners of the paths of finished files, among completed downloads. It is a pure value.
 ///
-/// A path belongs to the download that was completed under it last: what bears it now can't be the file of an earlier one, which
-/// somebody has moved away.
+/// A path belongs to the download that was last completed under it. The file of an earlier one must have been moved
+/// away, so the present file cannot be its.
 struct FinishedNames: Sendable {
     /// A download that was completed under a path.
     struct Claim {
@@ -11,7 +11,7 @@ struct FinishedNames: Sendable {
         let id: DownloadID
         let completedAt: Timestamp
 
-        /// The claim of a download; `nil` unless it is completed.
+        /// Creates the claim of a download; `nil` unless it is completed.
         init?(_ download: Download) {
             guard download.state == .completed, let path = download.path else { return nil }
             self.path = path
@@ -24,7 +24,7 @@ struct FinishedNames: Sendable {
 
     init() {}
 
-    /// The paths that downloads claim, in any order.
+    /// Creates the owners from claims in any order.
     init(_ claims: [Claim]) {
         owners.reserveCapacity(claims.count)
         var contested: Set<FilePath> = []
@@ -34,17 +34,18 @@ struct FinishedNames: Sendable {
         for claim in last { publish(claim.path, by: claim.id) }
     }
 
-    /// A download has been published under a path. Returns the one whose file can't be there any more.
+    /// Makes a download the owner of a path. Returns the former owner, whose file cannot be there any more; `nil` if
+    /// there was none.
     @discardableResult
     mutating func publish(_ path: FilePath, by id: DownloadID) -> DownloadID? {
         let former = owners.updateValue(id, forKey: path)
         return former == id ? nil : former
     }
 
-    /// The download that what has the path can be of.
+    /// Returns the download that owns a path; `nil` if there is none.
     func owner(of path: FilePath) -> DownloadID? { owners[path] }
 
-    /// A download is gone.
+    /// Releases the path of a removed download.
     mutating func release(_ path: FilePath, by id: DownloadID) {
         if owners[path] == id { owners[path] = nil }
     }

@@ -1,13 +1,13 @@
 internal import System
 
-/// A part file that is to be verified.
+/// A part file to verify.
 final class Verification: Sendable {
     let part: PartFile
-    /// Bound to the part file; what it lacks is read back.
+    /// The hasher that is bound to the part file. Bytes that it lacks are read back.
     let hasher: StreamingHasher
-    /// Bytes of the whole file.
+    /// The length of the whole file in bytes.
     let length: Int64
-    /// What it must match: what the client said, and the origin.
+    /// The checksums of the client and of the origin that the file must match.
     let expected: [Checksum]
     let outcome = AbandonableOutcome<VerifiedFile>()
 
@@ -18,18 +18,19 @@ final class Verification: Sendable {
         self.expected = expected
     }
 
-    /// Gives it up: its outcome is there at once, whatever the disk does. From any thread, at any time.
+    /// Abandons the verification. Its outcome follows at once, whatever the disk does. May be called on any thread at
+    /// any time.
     func abandon() {
         hasher.stop()
         outcome.abandon()
     }
 }
 
-/// A verified file that is to get its name.
+/// A verified file to publish under its name.
 final class Publication: Sendable {
     let id: DownloadID
     let file: VerifiedFile
-    /// The path that was reserved.
+    /// The reserved path.
     let path: FilePath
     let outcome = AbandonableOutcome<PublishedFile>()
 
@@ -39,14 +40,14 @@ final class Publication: Sendable {
         self.path = path
     }
 
-    /// Gives it up, from any thread. Returns whether it does not have the name and will not get it: then its outcome is there at once.
-    /// If not, the outcome is to be waited for.
+    /// Abandons the publication, on any thread. Returns true if the file has no name and will not get one; the outcome
+    /// then follows at once. Returns false if the outcome must be awaited.
     func abandon() -> Bool {
         outcome.abandon()
     }
 }
 
-/// The outcome of work that can be given up until it has begun what is not undone.
+/// The outcome of work that can be abandoned until it begins a step that is not undone.
 final class AbandonableOutcome<Value: Sendable>: Sendable {
     typealias Handler = @Sendable (Result<Value, FinishingFailure>) -> Void
 
@@ -61,7 +62,7 @@ final class AbandonableOutcome<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Calls the handler once there is an outcome. To be called before the work begins.
+    /// Calls the handler once there is an outcome. Must be called before the work begins.
     func whenDone(_ handler: @escaping Handler) {
         let isOpen = state.withLock { state in
             if state.phase == .open { state.handlers.append(handler) }
@@ -70,7 +71,7 @@ final class AbandonableOutcome<Value: Sendable>: Sendable {
         if !isOpen { handler(.failure(.abandoned)) }
     }
 
-    /// What comes now is not undone. Returns false if the work has been given up.
+    /// Begins the step that is not undone. Returns false if the work was abandoned.
     func commit() -> Bool {
         state.withLock { state in
             if state.phase == .open { state.phase = .committed }
@@ -78,7 +79,7 @@ final class AbandonableOutcome<Value: Sendable>: Sendable {
         }
     }
 
-    /// There is an outcome. Handlers are not told of it once the work has been given up.
+    /// Sets the outcome. Handlers are not called again if the work was abandoned.
     func resolve(_ result: Result<Value, FinishingFailure>) {
         let handlers = state.withLock { state in
             if state.phase == .open { state.phase = .over }
@@ -88,7 +89,7 @@ final class AbandonableOutcome<Value: Sendable>: Sendable {
         for handler in handlers { handler(result) }
     }
 
-    /// Gives the work up. Returns false if it has committed.
+    /// Abandons the work. Returns false if it has committed.
     @discardableResult
     func abandon() -> Bool {
         let (isAbandoned, handlers) = state.withLock { state -> (Bool, [Handler]) in

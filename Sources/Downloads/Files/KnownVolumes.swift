@@ -1,16 +1,17 @@
 internal import System
 
-/// The marker in a downloads directory: tells the directory from a bare mount point, and its present state from an earlier one.
+/// The marker in a downloads directory. It distinguishes the directory from a bare mount point, and its present state
+/// from an earlier one.
 struct VolumeMarker: Sendable, Equatable {
-    /// Random, made with the marker.
+    /// A random id that is created with the marker.
     let id: String
-    /// Rises whenever the service notes that it goes on with the directory.
+    /// Rises whenever records were saved that may count on bytes in the directory.
     var epoch: UInt64
 
     /// The largest epoch that is accepted. It leaves enough for later ones.
     private static let largestEpoch: UInt64 = 1 << 62
 
-    /// The marker as it stands in its file: one line of 61 bytes.
+    /// The text of the marker's file: one line of 61 bytes.
     var text: String { "pawl \(id) \(Hexadecimal.encode(epoch))\n" }
 
     init(id: String, epoch: UInt64) {
@@ -18,13 +19,13 @@ struct VolumeMarker: Sendable, Equatable {
         self.epoch = epoch
     }
 
-    /// A new marker.
+    /// Creates a new marker with a random id.
     init() {
         let halves = (0..<2).map { _ in Hexadecimal.encode(UInt64.random(in: .min ... .max)) }
         self.init(id: halves.joined(), epoch: 0)
     }
 
-    /// Reads what ``text`` writes; `nil` for anything else.
+    /// Parses a text of ``text``; `nil` for any other text.
     init?(_ text: String) {
         let words = text.split(separator: "\n", maxSplits: 1)[...].first?.split(separator: " ").map(String.init) ?? []
         guard words.count == 3, words[0] == "pawl", words[1].utf8.count == 32, let epoch = UInt64(words[2], radix: 16),
@@ -34,46 +35,47 @@ struct VolumeMarker: Sendable, Equatable {
     }
 }
 
-/// The downloads directories that the records have been used with, and which state of each they know. Pure.
+/// The downloads directories that the records were used with, and the last known state of each. It is a pure value.
 ///
-/// A directory at a known path that lacks its marker is away: its volume is not mounted, or another one is. A directory at another path
-/// is used, since the operator has named it, unless it has the marker and part files of another service. An older epoch than the known
-/// one means that the directory was put back to an earlier state, so that part files may lack bytes which records count on.
+/// A directory at a known path without its marker counts as missing: its volume is not mounted, or another one is. A
+/// directory at another path is used because the operator has configured it, unless it has the marker and part files of
+/// another service. An older epoch than the known one means that the directory was put back to an earlier state. Part
+/// files may then lack bytes which records count on.
 struct KnownVolumes: Sendable, Equatable {
-    /// One of them.
+    /// A downloads directory with its last known marker.
     struct Volume: Sendable, Equatable {
         let marker: VolumeMarker
         let path: String
     }
 
-    /// What is found at a path.
+    /// The state of the directory at a path.
     enum Found: Sendable, Equatable {
-        /// No directory, or one without a marker.
+        /// There is no directory, or one without a marker.
         case nothing
-        /// An empty marker: the operator says that the directory is to be used.
+        /// An empty marker, by which the operator approves the directory.
         case approval
         case marker(VolumeMarker)
     }
 
-    /// What a directory is to the records.
+    /// The decision about a directory.
     enum Verdict: Sendable, Equatable {
-        /// It is used from now on, and gets this marker.
+        /// It is used from now on, and receives this marker.
         case use(VolumeMarker, isRolledBack: Bool)
-        /// It is not the one that is meant, for this reason.
+        /// It is not the expected directory, for this reason.
         case away(String)
     }
 
-    /// The last used one first.
+    /// The known directories, the last used first.
     private(set) var volumes: [Volume] = []
 
-    /// How many are remembered.
+    /// The maximum number of known directories.
     static let limit = 16
-    /// The name under which they are kept among the settings.
+    /// The setting that holds the known directories.
     static let settingName = "downloadsDirectories"
 
     init() {}
 
-    /// Reads what ``text`` writes. Lines that it does not write are passed over.
+    /// Parses a text of ``text``, and skips invalid lines.
     init(_ text: String) {
         volumes = text.split(separator: "\n").compactMap { line in
             let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
@@ -82,11 +84,11 @@ struct KnownVolumes: Sendable, Equatable {
         }
     }
 
-    /// One line for each.
+    /// The known directories as text, one line for each.
     var text: String { volumes.map { "\($0.marker.text.dropLast())\t\($0.path)" }.joined(separator: "\n") }
 
-    /// Decides what to do with the directory at a path.
-    /// - Parameter hasParts: whether it has part files.
+    /// Decides about the directory at a path.
+    /// - Parameter hasParts: Whether it holds part files.
     func verdict(_ found: Found, at path: String, hasParts: @autoclosure () -> Bool) -> Verdict {
         let isPathKnown = volumes.contains { $0.path == path }
         switch found {
@@ -109,7 +111,7 @@ struct KnownVolumes: Sendable, Equatable {
         }
     }
 
-    /// Notes that the directory at a path has this marker.
+    /// Records that the directory at a path has this marker.
     mutating func note(_ marker: VolumeMarker, at path: String) {
         volumes.removeAll { $0.marker.id == marker.id || $0.path == path }
         volumes.insert(Volume(marker: marker, path: path), at: 0)
