@@ -1,10 +1,10 @@
 internal import System
 
-/// Compares whole part files with what they must match.
+/// Compares whole part files with their expected checksums.
 extension LocalFileDepot {
     func begin(_ verification: Verification) {
         let (length, outcome) = (verification.length, verification.outcome)
-        // Small files are hashed as they come.
+        // Small files were hashed as they arrived.
         if length <= StreamingHasher.smallFile, let digest = verification.hasher.digest(of: length),
             verification.expected.allSatisfy({ digest.checksum($0.algorithm) != nil })
         {
@@ -19,7 +19,7 @@ extension LocalFileDepot {
 
     private func check(_ verification: Verification) async -> Result<VerifiedFile, FinishingFailure> {
         let (part, length) = (verification.part, verification.length)
-        // Large files are written back here, while they are hashed, so that those behind them do not wait for them.
+        // Large files are flushed here while they are hashed, so that the files behind them do not wait.
         let isLarge = length > StreamingHasher.smallFile
         async let flushing = isLarge ? Self.flush(part, length) : nil
         do throws(FileError) {
@@ -52,7 +52,7 @@ extension LocalFileDepot {
         }
     }
 
-    /// A digest that was not computed as the bytes came.
+    /// Computes a digest that was not computed as the bytes arrived.
     private static func checksum(
         _ algorithm: Checksum.Algorithm, of part: PartFile, _ length: Int64
     ) async throws(FileError) -> Checksum? {

@@ -2,28 +2,30 @@ internal import System
 
 /// Part files and finished files in two directories of this machine.
 ///
-/// A verified part file gets the name of a whole one (``PartName``), and then its final name by a hard link, which is made in one step
-/// and never over another file. The first name goes once the record tells of the second. After a crash in between, a whole file with
-/// its other name under `files` has been published; a part file that is linked to from elsewhere has not.
+/// A verified part file gets the name of a whole one (``PartName``), and then its final name by a hard link. Linking is
+/// one step and never replaces another file. The first name is removed once the record includes the second. After a
+/// crash in between, a whole file with another name under `files` has been published. A part file with a link elsewhere
+/// has not.
 ///
-/// Where there are no hard links, the part file is renamed, and a note beside it tells of that. Where it can't be renamed exclusively
-/// either, an empty file reserves the name first (O_EXCL), and is renamed over while it is still the same empty file. Where it can't be
-/// renamed over that either, the reservation is removed, and the part file is renamed if the name is still free then.
+/// Without hard links, the part file is renamed, beside a note about it. If it cannot be renamed exclusively, an empty
+/// file first reserves the name (O_EXCL). The part file is renamed over the reservation if that is still the same empty
+/// file. If it cannot be renamed over a file, the reservation is removed, and the part file is renamed if the name is
+/// still free.
 final class LocalFileDepot: FileDepot {
-    /// From so many files on, one flush of the file system costs less than one for each.
+    /// The number of files from which one flush of the file system costs less than a flush of each file.
     static let sharedFlushThreshold = 5
 
-    /// The ways to give a file its name in another directory; replaced in tests.
+    /// The system calls that give a file its name in another directory. Tests replace them.
     struct Naming: Sendable {
         typealias Call = @Sendable (Directory, String, Directory, String) throws(SystemError) -> Void
 
         /// Gives the file a second name, which must be free.
         var link: Call = { (from, name, to, newName) throws(SystemError) in try from.link(name, to: to, as: newName) }
-        /// Renames the file; the new name must be free.
+        /// Renames the file to a name that must be free.
         var rename: Call = { (from, name, to, newName) throws(SystemError) in
             try from.renameExclusively(name, to: to, as: newName)
         }
-        /// Renames the file over what has the new name.
+        /// Renames the file, and replaces the file with the new name.
         var replace: Call = { (from, name, to, newName) throws(SystemError) in
             try from.rename(name, to: to, as: newName)
         }
@@ -31,16 +33,16 @@ final class LocalFileDepot: FileDepot {
 
     private struct Waiting {
         var publications: [Publication] = []
-        /// Downloads whose records tell of their publications.
+        /// Downloads whose records include their publications.
         var finished: [(DownloadID, @Sendable (FileError?) -> Void)] = []
         var isRunning = false
 
         var isEmpty: Bool { publications.isEmpty && finished.isEmpty }
     }
 
-    /// The part files that there are, by download.
+    /// The known part files by download.
     private struct Parts {
-        /// Whether the directory has been listed, so that those of earlier runs are among them.
+        /// Whether the directory has been listed, so that the part files of earlier runs are known.
         var isListed = false
         var names: [DownloadID: [PartName]] = [:]
 
@@ -58,17 +60,17 @@ final class LocalFileDepot: FileDepot {
     private var incomplete: Directory { directory.incomplete }
     private var files: Directory { directory.files }
     private let permissions: FilePermissions
-    /// Where they are, for messages.
+    /// The paths of the directories, for messages.
     private let incompletePath: String
     private let filesPath: String
     private let naming: Naming
     private let waiting = Locked(Waiting())
     private let parts = Locked(Parts())
-    /// The reason that no file can be moved from `incomplete` to `files`, if a trial has found one.
+    /// The reason that no file can be moved from `incomplete` to `files`; `nil` unless a trial has found one.
     private let division = Locked<FileError?>(nil)
     /// Downloads that may have a note.
     private let notes = Locked<Set<DownloadID>>([])
-    /// What finished files that were not recognised at once hash to: whoever asks for one again does not have it read again.
+    /// Digests of finished files whose identities have changed, so that they are not read again for each request.
     private let hashes = Locked<[FileIdentity: [UInt8]]>([:])
     private static let mostHashes = 1000
 
@@ -104,7 +106,7 @@ final class LocalFileDepot: FileDepot {
 
     func createPart(_ id: DownloadID, keepsOthers: Bool) throws(FileError) -> PartFile {
         if let division = division.withLock(\.self) { throw division }
-        // One that cannot be removed is in nobody's way; the next start tries again.
+        // A part file that cannot be removed does no harm. The next start tries again.
         let others = try names(of: id)
         if !keepsOthers { _ = try? remove(others) }
         let generation = UInt64.random(in: .min ... .max)
@@ -113,7 +115,8 @@ final class LocalFileDepot: FileDepot {
         let file = try describing("create", path) { () throws(SystemError) in try incomplete.open(name.text, .creating) }
         parts.withLock { $0.add(name) }
         do throws(FileError) {
-            // Nobody else gets to it here. Its first flush has this last, so that publishing need not.
+            // Other users have no access to `incomplete`. The first flush of the file makes the mode durable, so that
+            // publishing need not.
             try setMode(of: file, path)
         } catch {
             _ = try? remove([name])
@@ -122,7 +125,7 @@ final class LocalFileDepot: FileDepot {
         return PartFile(file, in: incomplete, path: path, generation: generation)
     }
 
-    /// Gives a new part file the mode that finished files are to have.
+    /// Sets the mode of finished files on a new part file.
     private func setMode(of file: FileDescriptor, _ path: String) throws(FileError) {
         guard let mode = permissions.file else { return }
         try describing("set the mode (--file-mode) of", path) { () throws(SystemError) in try file.setPermissions(mode) }
@@ -147,7 +150,7 @@ final class LocalFileDepot: FileDepot {
         parts.withLock { $0 = Parts() }
     }
 
-    /// The names of a download's part files.
+    /// Returns the names of a download's part files.
     private func names(of id: DownloadID) throws(FileError) -> [PartName] {
         if !parts.withLock({ $0.isListed }) {
             let found = try entries(of: incomplete, incompletePath)
@@ -209,7 +212,8 @@ final class LocalFileDepot: FileDepot {
         if starts { BlockingExecutor.publishing.submit { self.publishAllWaiting() } }
     }
 
-    /// One thread takes everything that waits, so that many small files share one flush of the file system and one of the directory.
+    /// One thread publishes all waiting files, so that many small files share one flush of the file system and one of
+    /// the directory.
     private func publishAllWaiting() {
         while true {
             let batch = waiting.withLock { waiting in
@@ -239,7 +243,7 @@ final class LocalFileDepot: FileDepot {
             }
         }
         do throws(SystemError) {
-            // By these names a start recognises files whose records do not tell of them yet.
+            // At a start, these names identify published files whose records do not include them yet.
             try incomplete.synchronize()
         } catch {
             let failure = FileError("flush", incompletePath, error)
@@ -249,11 +253,11 @@ final class LocalFileDepot: FileDepot {
         for (folder, group) in Dictionary(grouping: whole, by: \.0.path.folder) { publish(group, in: folder) }
     }
 
-    /// Gives files their names in one folder, and has these last.
+    /// Gives files their names in one folder, and makes the names durable.
     private func publish(_ batch: [(Publication, Found?)], in folder: String) {
         var place: Place?
         var named: [(Publication, PublishedFile)] = []
-        // Told last: folders that were made for nothing are gone then.
+        // Failures are reported last, after folders that were created in vain have been removed.
         var failed: [(Publication, FileError)] = []
         defer { for (publication, error) in failed { publication.outcome.resolve(.failure(.file(error))) } }
         for (publication, found) in batch where publication.outcome.commit() {
@@ -269,7 +273,7 @@ final class LocalFileDepot: FileDepot {
             return
         }
         do throws(SystemError) {
-            // Also those that were there: whoever made them may not have come this far.
+            // Existing folders are flushed as well: a publication that created them may not have reached this point.
             for directory in place.chain.reversed() { try directory.synchronize() }
             for (publication, file) in named { publication.outcome.resolve(.success(file)) }
         } catch {
@@ -278,10 +282,11 @@ final class LocalFileDepot: FileDepot {
         }
     }
 
-    /// Has the bytes of all files on the disk; returns the publications that can go on.
+    /// Flushes the bytes of all files. Returns the publications that can go on.
     private func flush(_ batch: [Publication]) -> [Publication] {
         let unflushed = batch.count { !$0.file.isFlushed }
-        // What it says is said of all the file system, and where something went wrong before, of nothing: so each file is asked, too.
+        // A flush of the file system reports an error of any file, and none that was reported before. So each file is
+        // also asked for its errors.
         let sharesFlush = unflushed >= Self.sharedFlushThreshold && (try? files.synchronizeFileSystem()) != nil
         return batch.filter { publication in
             let file = publication.file
@@ -301,10 +306,10 @@ final class LocalFileDepot: FileDepot {
         }
     }
 
-    /// Gives a file the name it was promised, or the next free one.
+    /// Gives a file its reserved name, or the next free one.
     /// - Parameters:
-    ///   - found: its part file.
-    ///   - place: its folder, once that is open.
+    ///   - found: The part file.
+    ///   - place: The folder, once it is open.
     private func name(
         _ publication: Publication, _ found: Found?, in folder: String, _ place: inout Place?
     ) throws(FileError) -> PublishedFile {
@@ -317,7 +322,7 @@ final class LocalFileDepot: FileDepot {
         let open: Place
         if let place { open = place } else { open = try make(folder) }
         place = open
-        // Already published by a run that ended before its record said so.
+        // The file was published by a run that ended before its record included that.
         if found?.links != 1, try identify(publication.path) == identity { return published(publication.path) }
         guard let found else {
             throw FileError(.missing, "the part file of \(publication.id) is not the file that was written")
@@ -325,14 +330,14 @@ final class LocalFileDepot: FileDepot {
         return published(try name(publication, found.name, identity, in: folder, open, &place))
     }
 
-    /// The part file of a publication, as it was found by its name.
+    /// The part file of a publication, as found by its name.
     private struct Found {
         var name: PartName
         let identity: FileIdentity
         let links: UInt64
     }
 
-    /// Finds the name of the part file that was written; `nil` if no name of the download is of that file.
+    /// Finds the name of the part file that was written; `nil` if no part file of the download is that file.
     private func find(_ publication: Publication) throws(FileError) -> Found? {
         let identity = try publication.file.part.identity()
         for name in try names(of: publication.id) {
@@ -343,7 +348,7 @@ final class LocalFileDepot: FileDepot {
         return nil
     }
 
-    /// Gives a part file the first free name from the promised one on.
+    /// Gives a part file the first free name, beginning with the reserved one.
     private func name(
         _ publication: Publication, _ part: PartName, _ identity: FileIdentity, in folder: String, _ opened: Place,
         _ place: inout Place?
@@ -369,7 +374,7 @@ final class LocalFileDepot: FileDepot {
                     number = 1
                     continue
                 }
-                // Its last file has just been removed, and the folder with it.
+                // The last file of the folder has just been removed, and the folder with it.
                 guard error.kind == .missing, !folder.isEmpty, losses < Self.mostLosses else { throw error }
                 losses += 1
                 open = try make(folder)
@@ -378,21 +383,22 @@ final class LocalFileDepot: FileDepot {
         }
     }
 
-    /// A folder that is open.
+    /// An open folder.
     private struct Place {
-        /// The directories that lead to it, from `files` to itself.
+        /// The directories from `files` to the folder.
         let chain: [Directory]
-        /// Its path. Names that are too long for the file system are shortened.
+        /// The path of the folder. Names that are too long for the file system are shortened.
         let folder: String
     }
 
-    /// How often a folder is made again that goes away before a file gets its name in it.
+    /// The maximum number of times that a folder is created again after its removal by another operation.
     private static let mostLosses = 4
 
-    /// The most names that are tried. The promised name was free when the transfer began, so more taken names mean a fault of the file system.
+    /// The maximum number of names that are tried. The reserved name was free when the transfer began, so more taken
+    /// names mean a fault of the file system.
     private static let mostNames = 1000
 
-    /// Returns whether the name was free.
+    /// Links or moves a part file to a path. Returns whether the name was free.
     private func give(
         _ path: FilePath, to publication: Publication, _ part: PartName, _ identity: FileIdentity, in directory: Directory
     ) throws(FileError) -> Bool {
@@ -414,7 +420,8 @@ final class LocalFileDepot: FileDepot {
     private func move(
         _ part: PartName, to path: FilePath, _ sha256: [UInt8], _ identity: FileIdentity, _ directory: Directory
     ) throws(SystemError) -> Bool {
-        // Before the note is written: what it names may be an empty file of this download's, which the next start removes.
+        // Checked before the note is written: the next start removes an empty file at the note's path, as an abandoned
+        // reservation.
         if try directory.status(of: path.name) != nil { return false }
         let note = PublicationNote(path: path, identity: identity, sha256: sha256, generation: part.generation)
         notes.withLock { _ = $0.insert(part.id) }
@@ -434,10 +441,10 @@ final class LocalFileDepot: FileDepot {
         }
     }
 
-    /// Makes an empty file under a name that must be free, and renames a file over it.
+    /// Creates an empty file with a name that must be free, and renames a file over it.
     private func moveOverReservation(_ name: String, _ directory: Directory, _ newName: String) throws(SystemError) {
         _ = try directory.open(newName, .creating)
-        // By its name: on some file systems a descriptor tells another inode.
+        // Looked up by name, because on some file systems a descriptor has another inode.
         let reserved = try directory.status(of: newName)?.identity
         func isReserved() throws(SystemError) -> Bool {
             guard let status = try directory.status(of: newName), status.kind == .regular, status.links <= 1,
@@ -445,20 +452,20 @@ final class LocalFileDepot: FileDepot {
             else { return false }
             return status.identity.device == reserved?.device && status.identity.inode == reserved?.inode
         }
-        // Another program has put its own file there meanwhile.
+        // Another program has replaced the reservation with its own file.
         guard try isReserved() else { throw SystemError.alreadyExists }
         do throws(SystemError) {
             return try naming.replace(incomplete, name, directory, newName)
         } catch {
             guard try isReserved() else { throw error }
         }
-        // Some file systems do not rename over a file.
+        // Some file systems cannot rename over a file.
         try directory.remove(newName)
         if try directory.status(of: newName) != nil { throw SystemError.alreadyExists }
         try naming.replace(incomplete, name, directory, newName)
     }
 
-    /// Removes the empty file that a run has left which reserved a name and ended before it renamed the part file over it.
+    /// Removes the empty file of an earlier run that reserved a name and ended before it renamed the part file.
     private func removeReservation(of note: PublicationNote) {
         guard note.identity.size > 0, let directory = try? find(note.path.folder),
             let status = try? directory.status(of: note.path.name), status.kind == .regular, status.identity.size == 0
@@ -466,13 +473,15 @@ final class LocalFileDepot: FileDepot {
         _ = try? directory.remove(note.path.name)
     }
 
-    /// The names of the trial's file. The first is as long as that of any part file: not all file systems take it.
+    /// The names of the trial's file. The first is as long as the longest name of a part file, which not all file
+    /// systems allow.
     private static let trialName = ".trial" + String(repeating: "-", count: PartName.longest - 6)
     private static let newTrialName = ".pawl-trial"
 
-    /// Tries the way that a file is published, with a file that is removed again.
-    /// - Parameter isHidden: whether the file gets no name among the finished ones: that they can be written to is only looked up then.
-    /// - Throws: why nothing can be published, or no part file be made.
+    /// Tests the publication of a file, with a file that is then removed.
+    /// - Parameter isHidden: Whether the file receives no name among finished files. Their directory is then only
+    ///   tested for write permission.
+    /// - Throws: The reason that no file can be published, or no part file created.
     func tryPublishing(isHidden: Bool) throws(FileError) {
         let name = Self.trialName
         let target = isHidden ? incomplete : files
@@ -507,14 +516,14 @@ final class LocalFileDepot: FileDepot {
         }
         if !isHidden { division.withLock { $0 = nil } }
         try clear()
-        // After a power loss nothing but finished files has a name among them.
+        // Otherwise the trial's file could be among finished files after a power loss.
         guard !isHidden else { return }
         try describing("write to", targetPath) { () throws(SystemError) in try target.synchronize() }
     }
 
-    /// Gives a part file whose bytes are verified and on the disk the name of a whole one. The new name lasts once the directory is
-    /// flushed.
-    /// - Returns: the part file with its new name; `nil` if no name is of that file.
+    /// Renames a verified and flushed part file to the name of a whole one. The new name is durable once the directory
+    /// is flushed.
+    /// - Returns: The part file with its new name; `nil` if no part file of the download is that file.
     @discardableResult
     private func markWhole(_ publication: Publication) throws(FileError) -> Found? {
         guard var found = try find(publication) else { return nil }
@@ -532,13 +541,13 @@ final class LocalFileDepot: FileDepot {
         return found
     }
 
-    /// Has a verified part file last as a whole one while it waits to be published elsewhere.
+    /// Makes a verified part file durable as a whole one while it waits for object storage.
     func keepWhole(_ publication: Publication) throws(FileError) {
         let file = publication.file
         try file.part.cut(to: file.length)
         try file.part.synchronizeBytes()
         try markWhole(publication)
-        // Without it, the next run goes on from what its record counts on.
+        // If the flush fails, the next run may have to continue from the bytes in the record.
         try? incomplete.synchronize()
     }
 
@@ -554,7 +563,7 @@ final class LocalFileDepot: FileDepot {
 
     // MARK: - Folders
 
-    /// The directories that lead to a folder, from `files` to itself: each is opened in the one before, and none through a link, so that
+    /// Opens the directories from `files` to a folder. Each is opened in its parent, and never through a link, so that
     /// nothing outside is reached.
     private func open(_ folder: String) throws(SystemError) -> [Directory] {
         var chain = [files]
@@ -562,7 +571,7 @@ final class LocalFileDepot: FileDepot {
         return chain
     }
 
-    /// The same, and makes what is missing.
+    /// Opens the directories from `files` to a folder, and creates the missing ones.
     private func make(_ folder: String) throws(FileError) -> Place {
         var losses = 0
         while true {
@@ -579,17 +588,17 @@ final class LocalFileDepot: FileDepot {
                 }
                 return Place(chain: chain, folder: names.joined(separator: "/"))
             } catch {
-                // One of them has gone since: whose last file has just been removed.
+                // A directory has been removed meanwhile, together with its last file.
                 losses += 1
                 if error.kind == .notFound, losses <= Self.mostLosses { continue }
                 let found = FileError("make", "\(filesPath)/\(folder)", error)
-                // What is in the way of the folder says nothing of the bytes.
+                // An obstacle to the folder does not mean that bytes are missing.
                 throw found.meansNoBytes ? FileError(.other, found.message) : found
             }
         }
     }
 
-    /// Makes a directory unless it is there. A name that is too long for the file system is shortened.
+    /// Creates a directory if it is missing. A name that is too long for the file system is shortened.
     private static func makeDirectory(
         _ name: String, in parent: Directory
     ) throws(SystemError) -> (name: String, isNew: Bool) {
@@ -604,8 +613,8 @@ final class LocalFileDepot: FileDepot {
         }
     }
 
-    /// Removes a folder and those that it is in, as far as they are empty.
-    /// - Returns: the directories that have lost an entry.
+    /// Removes a folder and its parents as far as they are empty.
+    /// - Returns: The directories that have lost an entry.
     @discardableResult
     private func removeEmpty(_ folder: String, _ chain: [Directory]) -> [Directory] {
         var changed: [Directory] = []
@@ -616,7 +625,7 @@ final class LocalFileDepot: FileDepot {
         return changed
     }
 
-    /// The directory of a folder; `nil` if it is not there, or something else than a directory is.
+    /// Opens a folder; returns `nil` if it does not exist or is not a directory.
     private func find(_ folder: String) throws(SystemError) -> Directory? {
         if folder.isEmpty { return files }
         do throws(SystemError) {
@@ -635,7 +644,7 @@ final class LocalFileDepot: FileDepot {
                 guard status.kind == .directory else { return "'\(name)' in the files directory is no directory" }
                 directory = try directory.openDirectory(name)
             } catch {
-                // Publishing finds it out, and reports it.
+                // Publishing will find the error and report it.
                 return nil
             }
         }
@@ -653,11 +662,11 @@ final class LocalFileDepot: FileDepot {
         return found == identity
     }
 
-    /// Which file has a path; `nil`: none, or nothing that is a regular file.
+    /// Returns the identity of the regular file at a path; `nil` if there is none.
     func identify(_ path: FilePath) throws(FileError) -> FileIdentity? {
         let status = try describing("examine", file(path)) { () throws(SystemError) in
             do throws(SystemError) { return try find(path.folder)?.status(of: path.name) } catch {
-                // Nothing has a name that the file system does not take.
+                // No entry can have a name that is too long for the file system.
                 guard error.meansNameTooLong else { throw error }
                 return nil
             }
@@ -688,7 +697,8 @@ final class LocalFileDepot: FileDepot {
     func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles {
         let isThere = try identify(path) == identity
         var removed = RemovedFiles()
-        // Another file keeps its folder; without any, whoever took it away has left the folder for this.
+        // A folder with another file is not empty, and stays. If the file is already gone, its empty folder is still
+        // removed.
         guard let chain = try? open(path.folder), let directory = chain.last else { return removed }
         if isThere {
             do throws(SystemError) {
@@ -711,7 +721,7 @@ final class LocalFileDepot: FileDepot {
         return sha256 == published.sha256 ? .adopted(found) : .different
     }
 
-    /// The SHA-256 of a file; `nil` if somebody has written to it meanwhile.
+    /// Returns the SHA-256 of a file; `nil` if the file has changed meanwhile.
     private func hash(_ path: FilePath, _ identity: FileIdentity) throws(FileError) -> [UInt8]? {
         if let known = hashes.withLock({ $0[identity] }) { return known }
         var digest = FileDigest()
@@ -746,7 +756,8 @@ final class LocalFileDepot: FileDepot {
         return .part(size: status.identity.size)
     }
 
-    /// The whole part file of a download whose record tells no generation: that of a small file is not recorded before it is published.
+    /// Finds the whole part file of a download whose record has no generation. The generation of a small file is not
+    /// recorded before it is published.
     func recoverWhole(_ id: DownloadID) throws(FileError) -> RecoveredPart {
         for name in try names(of: id) {
             guard let sha256 = name.sha256, let status = try status(of: name), status.kind == .regular else { continue }
@@ -759,14 +770,15 @@ final class LocalFileDepot: FileDepot {
         try describing("examine", path(name.text)) { () throws(SystemError) in try incomplete.status(of: name.text) }
     }
 
-    /// The path of a finished file. The record may be behind: another name may have been free when the file was published.
+    /// Returns the path of a finished file; `nil` if there is none. It may differ from the path in the record if
+    /// another name was free when the file was published.
     private func path(of identity: FileIdentity, likely: FilePath?) throws(FileError) -> FilePath? {
         if let likely, try identify(likely) == identity { return likely }
         return try search(for: identity, in: files, "", depth: 0)
     }
 
     func finishedBytes() throws(FileError) -> Int128 {
-        // A part file may have a second name, as one that is about to be finished: its record tells of it.
+        // A part file that is being published has a second name in `files`. It is already counted by its record.
         var seen: Set<Node> = []
         for name in try entries(of: incomplete, incompletePath) {
             if let status = try? incomplete.status(of: name) { seen.insert(Node(status.identity)) }
@@ -774,7 +786,7 @@ final class LocalFileDepot: FileDepot {
         return try finishedBytes(in: files, "", depth: 0, &seen)
     }
 
-    /// A file, whatever its name.
+    /// The identity of a file, whatever its name.
     private struct Node: Hashable {
         let device: UInt64
         let inode: UInt64
@@ -782,7 +794,8 @@ final class LocalFileDepot: FileDepot {
         init(_ identity: FileIdentity) { (device, inode) = (identity.device, identity.inode) }
     }
 
-    /// - Parameter seen: files that do not count, or not again.
+    /// Returns the bytes of the files in a directory and those inside it.
+    /// - Parameter seen: Files that are not counted again.
     private func finishedBytes(
         in directory: Directory, _ folder: String, depth: Int, _ seen: inout Set<Node>
     ) throws(FileError) -> Int128 {
@@ -801,7 +814,8 @@ final class LocalFileDepot: FileDepot {
         return bytes
     }
 
-    /// Looks for a file in a folder, and then in those inside it. Links are not followed, and what cannot be opened is passed over.
+    /// Searches a folder for a file, and then the folders inside it. Links are not followed, and folders that cannot be
+    /// opened are skipped.
     private func search(
         for identity: FileIdentity, in directory: Directory, _ folder: String, depth: Int
     ) throws(FileError) -> FilePath? {
@@ -833,11 +847,11 @@ final class LocalFileDepot: FileDepot {
         }
     }
 
-    /// The names of all files beside the part files and notes that are kept.
+    /// Returns the names of all files in `incomplete`, except part files and notes that are kept.
     func orphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) -> [String] {
         let names = try entries(of: incomplete, incompletePath)
         return names.filter { name in
-            // A trial may be under way.
+            // A trial may be in progress.
             if name == Self.trialName || name == Self.newTrialName { return false }
             if let part = PartName(name) {
                 if isKept(part.id, part.generation) { return false }
@@ -849,7 +863,7 @@ final class LocalFileDepot: FileDepot {
         }
     }
 
-    /// The note of that name, and the download that it is of; `nil` if it is none.
+    /// Reads the note with a name, and returns it with its download; `nil` if it is not a valid note.
     private func readNote(_ name: String) -> (DownloadID, PublicationNote)? {
         let suffix = ".publishing"
         guard name.hasSuffix(suffix), let id = DownloadID(String(name.dropLast(suffix.count))),

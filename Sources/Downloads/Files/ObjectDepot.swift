@@ -4,20 +4,21 @@ internal import System
 
 /// Part files on this machine, and finished files in object storage.
 ///
-/// What a record names counts as there: nothing that the actor or an event loop asks waits for the network. An object that a record
-/// gives up goes by way of the database, which notes it in the transaction that does so; see ``ObjectCollector``.
+/// An object that a record names is assumed to exist, so that no call of the actor or an event loop waits for the
+/// network. When a record no longer names an object, the database notes that in the same transaction.
+/// ``ObjectCollector`` then removes the object.
 final class ObjectDepot: FileDepot {
-    /// How many files are sent at a time: of a large one, a few parts at once. For small ones what counts is how long the storage takes to
-    /// answer.
+    /// The maximum number of concurrent uploads of large files, each with a few parts at once. More small files are
+    /// sent concurrently, because the response time of the storage limits them.
     static let mostUploads = 8
     static let mostSmallUploads = 32
-    /// Up to so many bytes a file is small.
+    /// The maximum length of a small file in bytes.
     static let smallLength: Int64 = 1 << 20
-    /// How often bytes may arrive with another digest before they are taken for spoilt on this machine's disk.
+    /// The number of uploads with a wrong digest after which the part file counts as damaged.
     static let mostMismatches = 3
-    /// The longest pause between two attempts to store a file.
+    /// The maximum pause between two attempts to store a file.
     static let longestPause: Duration = .seconds(30)
-    /// For how many seconds a URL is valid. Whoever has begun to read by then may go on.
+    /// The validity of a signed URL in seconds. A response that has begun by then goes on.
     static let addressLifetime = 60
 
     let storage: ObjectStorage
@@ -31,27 +32,29 @@ final class ObjectDepot: FileDepot {
     private let condition = Locked(Condition())
     private let publishing = Locked(Publishing())
 
-    /// The publications under way.
+    /// The publications in progress.
     private struct Publishing {
         var last: UInt64 = 0
         var tasks: [UInt64: Task<Void, Never>] = [:]
     }
 
-    /// Whether files can be stored, as far as is known.
+    /// The last known condition of the storage.
     private struct Condition {
-        /// Whether the storage did not answer as it should when it was last tried.
+        /// Whether the last test of the storage failed.
         var isSilent = false
-        /// How many files have been sent in vain, and wait.
+        /// The number of files that wait after a failed upload.
         var waitingFiles = 0
-        /// What the log was told last.
+        /// The problem that was last logged; `nil` if the storage was last reported as available.
         var told: String?
 
         var isAway: Bool { isSilent || waitingFiles > 0 }
     }
 
+    /// Creates a depot.
     /// - Parameters:
-    ///   - pauses: the first pause before a file is sent again, and the longest; each doubles the one before.
-    ///   - noteGarbage: has an object be removed in a while that may be stored only then.
+    ///   - pauses: The first and the maximum pause before a file is sent again. Each pause is twice as long as the one
+    ///     before.
+    ///   - noteGarbage: Schedules the removal of an object that may be stored only after it was discarded.
     init(
         _ local: LocalFileDepot, _ storage: ObjectStorage, _ place: ObjectPlace, pauses: (first: Duration, longest: Duration),
         noteGarbage: @escaping @Sendable (String) async -> Void, log: @escaping @Sendable (DownloadLogEvent) -> Void
@@ -68,7 +71,7 @@ final class ObjectDepot: FileDepot {
 
     func freeBytes() throws(FileError) -> Int64 { try local.freeBytes() }
 
-    /// None that no record tells of.
+    /// Always 0: object storage has no unrecorded files.
     func finishedBytes() throws(FileError) -> Int128 { 0 }
 
     // MARK: - Part files
@@ -95,7 +98,8 @@ final class ObjectDepot: FileDepot {
 
     // MARK: - Publishing
 
-    /// Stores a verified file, however long that takes: while the storage is away the bytes wait in the part file.
+    /// Begins to store a verified file, however long that takes. Its bytes wait in the part file while the storage is
+    /// unavailable.
     func begin(_ publication: Publication) {
         let storing = publishing.withLock { state in
             state.last += 1
@@ -107,18 +111,18 @@ final class ObjectDepot: FileDepot {
             state.tasks[number] = storing
             return storing
         }
-        // Giving it up does not wait for the network.
+        // Abandoning it does not wait for the network.
         publication.outcome.whenDone { if case .failure(.abandoned) = $0 { storing.cancel() } }
     }
 
-    /// Waits until the objects of publications that were given up are discarded.
+    /// Waits for the publications in progress to end, so that the objects of abandoned ones are discarded.
     func settle() async {
         for storing in publishing.withLock({ Array($0.tasks.values) }) { await storing.value }
     }
 
     private func store(_ publication: Publication) async {
         let (file, outcome) = (publication.file, publication.outcome)
-        // Nothing names it before the outcome is known, so all attempts may share it.
+        // No record names the object before the outcome is known, so that all attempts can share a key.
         let key = ObjectKey(id: publication.id, upload: .random(in: 0...Int64.max))
         var pause = pauses.first
         var mismatches = 0
@@ -136,7 +140,7 @@ final class ObjectDepot: FileDepot {
             turnstile.leave()
             if Task.isCancelled {
                 outcome.resolve(.failure(.abandoned))
-                // What was sent may have arrived, even if that was not answered.
+                // The object may have been stored although the response was lost.
                 return await discard(key)
             }
             switch failure {
@@ -160,13 +164,14 @@ final class ObjectDepot: FileDepot {
             if !isSecured, let failure = await secure(publication) { return outcome.resolve(.failure(.file(failure))) }
             isSecured = true
             let chance = Double.random(in: 0.5...1)
-            // Cancelling ends the pause; what follows finds that out.
+            // Cancellation ends the pause, and the next pass detects it.
             try? await Task.sleep(for: pause * chance)
             pause = min(pause * 2, pauses.longest, Self.longestPause)
         }
     }
 
-    /// Why nothing can ever be stored as it is configured. While the storage is away, that is not known: then the log is told.
+    /// Returns the reason that no file can ever be stored with this configuration; `nil` if there is none. If the
+    /// storage is unavailable, that is unknown, and the problem is logged.
     func problem() async -> String? {
         do throws(ObjectStorageError) {
             return try await place.settle().map { "--files: \($0)" }
@@ -178,7 +183,7 @@ final class ObjectDepot: FileDepot {
         }
     }
 
-    /// Tries every few seconds whether the storage answers, until the task is cancelled.
+    /// Tests the storage every few seconds until the task is cancelled.
     func watch() async {
         while true {
             do { try await Task.sleep(for: Self.probeInterval) } catch { return }
@@ -196,7 +201,7 @@ final class ObjectDepot: FileDepot {
 
     private static let probeInterval: Duration = .seconds(5)
 
-    /// Whether files have to wait, as far as is known.
+    /// Whether files have to wait for the storage, as far as is known.
     var isStorageAway: Bool { condition.withLock { $0.isAway } }
 
     private func upload(_ file: VerifiedFile, to key: ObjectKey) async -> ObjectStorageError? {
@@ -213,7 +218,7 @@ final class ObjectDepot: FileDepot {
         }
     }
 
-    /// Has the bytes last over a crash while they wait, and the next run know that they are whole.
+    /// Makes a waiting part file durable as a whole one, so that the next run finds it after a crash.
     private func secure(_ publication: Publication) async -> FileError? {
         await BlockingExecutor.disk.run { [local] in
             do throws(FileError) {
@@ -225,10 +230,10 @@ final class ObjectDepot: FileDepot {
         }
     }
 
-    /// Removes an object that no record names, and will name.
+    /// Removes an object that no record names or will name.
     ///
-    /// Best effort, and also when the task has been cancelled: the sweep removes what is left. A request that was given up may be carried
-    /// out behind the removal, so there is another one later.
+    /// This is best effort, and also done after the task is cancelled; the sweep removes what is left. An abandoned
+    /// upload may still be carried out after the removal, so a second removal is scheduled.
     func discard(_ key: ObjectKey) async {
         await Task { [storage, noteGarbage] in
             await noteGarbage(key.description)
@@ -236,8 +241,9 @@ final class ObjectDepot: FileDepot {
         }.value
     }
 
-    /// Tells the log if files have to wait from now on, or need not wait any more.
-    /// - Parameter insists: whether the problem does not pass by itself, so that it is told though another was before.
+    /// Logs a change of whether files have to wait.
+    /// - Parameter insists: Whether the problem does not pass by itself. It is then logged even if another problem was
+    ///   logged before.
     private func update(_ problem: String?, insists: Bool = false, _ change: (inout Condition) -> Void) {
         let news: String?? = condition.withLock { condition in
             let wasAway = condition.isAway
@@ -255,7 +261,7 @@ final class ObjectDepot: FileDepot {
 
     // MARK: - Finished files
 
-    /// A name belongs to its download: nobody else's file is in its way.
+    /// Always false: a name belongs to its download, so it cannot be taken by another file.
     func isTaken(_ path: FilePath) -> Bool { false }
 
     func obstacle(to folder: String) -> String? { nil }
@@ -268,10 +274,10 @@ final class ObjectDepot: FileDepot {
 
     func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? { nil }
 
-    /// The object goes with its record.
+    /// Has no effect: the object is removed with its record.
     func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles { RemovedFiles() }
 
-    /// Asks the storage.
+    /// Requests the object's description from the storage.
     func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
         guard let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return .missing }
         do throws(ObjectStorageError) {
@@ -282,7 +288,7 @@ final class ObjectDepot: FileDepot {
         }
     }
 
-    /// A URL at which a finished file can be had for a while; `nil` if it is none of the storage's.
+    /// Returns a signed URL of a finished file; `nil` if the file is not in the storage.
     func address(
         of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
     ) -> String? {
@@ -296,7 +302,7 @@ final class ObjectDepot: FileDepot {
 
     func recover(_ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
         let found = try local.recover(id, generation, likelyPath: likelyPath)
-        // The storage may be away for long: a small file that waits for it is not fetched again.
+        // The storage may be unavailable for long, so a small file that waits for it must not be fetched again.
         return found == .missing && generation == nil ? try local.recoverWhole(id) : found
     }
 
@@ -306,7 +312,7 @@ final class ObjectDepot: FileDepot {
 
     func forgetParts() { local.forgetParts() }
 
-    /// Finished files are not kept here.
+    /// Tests only part files, because finished files are not kept on this machine.
     func tryPublishing(isHidden: Bool) throws(FileError) { try local.tryPublishing(isHidden: true) }
 
     func removeOrphans(keeping isKept: (DownloadID, UInt64?) -> Bool) throws(FileError) {

@@ -1,15 +1,17 @@
 internal import ObjectStorage
 internal import System
 
-/// The place in object storage where a fleet keeps its files. It is marked with the fleet's name and its database: what is there that no
-/// record names is removed, so it must not be another fleet's, nor that of the database which this one is a copy of. And files are looked
-/// for there: the database knows the place, and no replica has another.
+/// The location in object storage where a fleet keeps its files. It is marked with the names of the fleet and its
+/// database.
+///
+/// Objects at the location that no record names are removed. So it must not belong to another fleet, or to the database
+/// of which this one is a copy. The database stores the location, so that all replicas use the same one.
 final class ObjectPlace: Sendable {
-    /// Who has it.
+    /// The owner of a location.
     struct Owner: Sendable {
         /// The fleet's name.
         var name: String
-        /// Tells its database from copies of it.
+        /// The identity of the fleet's database, which differs from that of its copies.
         var database: String
     }
 
@@ -22,10 +24,12 @@ final class ObjectPlace: Sendable {
         case unknown, own, refused
     }
 
-    /// How long a request may take: what is not answered by then is asked again later.
+    /// The maximum duration of a request. Requests that take longer are repeated later.
     private static let patience: Duration = .seconds(3)
 
-    /// - Parameter keep: has the database know the place, if it knows none or is told to, and returns the one that it knows.
+    /// Creates a location whose ownership is unknown.
+    /// - Parameter keep: Stores the location in the database if it has none or if `replacing`, and returns the stored
+    ///   one.
     init(
         _ storage: ObjectStorage, _ owner: Owner,
         keep: @escaping @Sendable (_ place: String, _ replacing: Bool) async throws(StoreError) -> String
@@ -35,13 +39,13 @@ final class ObjectPlace: Sendable {
         self.keep = keep
     }
 
-    /// Whether it is known to be this fleet's. Otherwise nothing is stored or removed there.
+    /// Whether the location is known to be this fleet's. Otherwise nothing is stored or removed there.
     var isOwn: Bool { state.withLock { $0 == .own } }
-    /// Whether it is known not to be: what this replica finished would wait for ever.
+    /// Whether the location is known not to be this fleet's. Finished files of this replica would then wait forever.
     var isRefused: Bool { state.withLock { $0 == .refused } }
 
-    /// Finds out whether it is this fleet's, and marks it.
-    /// - Returns: why it is not.
+    /// Determines whether the location belongs to this fleet, and marks it.
+    /// - Returns: The reason that it does not; `nil` if it does.
     func settle() async throws(ObjectStorageError) -> String? {
         if isOwn { return nil }
         return note(try await settled())
@@ -52,8 +56,8 @@ final class ObjectPlace: Sendable {
         return objection
     }
 
-    /// Tries whether the storage answers, and looks whether the place is still this fleet's.
-    /// - Returns: why it is not.
+    /// Tests whether the storage responds, and whether the location still belongs to this fleet.
+    /// - Returns: The reason that it does not; `nil` if it does.
     func probe() async throws(ObjectStorageError) -> String? {
         guard isOwn else { return try await settle() }
         switch try await ownership() {
@@ -61,7 +65,7 @@ final class ObjectPlace: Sendable {
         case .nobody: return "the object .pawl/\(owner.name) is gone, which marks the place"
         case let other: return note(Self.objection(to: other, for: owner))
         }
-        // Another replica may have begun where the files were moved to.
+        // Another replica may have started with a location to which the files were moved.
         guard let kept = try? await keep(storage.location.place, false), kept != storage.location.place else { return nil }
         return note(Self.isElsewhere(kept, owner))
     }
@@ -71,14 +75,14 @@ final class ObjectPlace: Sendable {
         let before = try await ownership()
         if let objection = Self.objection(to: before, for: owner) { return objection }
         do throws(StoreError) {
-            // Files that were moved have the mark with them.
+            // Files that were moved here have brought the mark with them.
             let kept = try await keep(place, before == .own)
             if kept != place { return Self.isElsewhere(kept, owner) }
         } catch {
             throw .unavailable("the database does not tell whose the place is: \(error)")
         }
         try await storage.mark(for: owner.name, noting: owner.database, within: Self.patience)
-        // Another fleet may have marked it in the same moment: whoever sees that gives way.
+        // Another fleet may have marked the location at the same moment. A fleet that sees the other's mark gives way.
         let after = try await ownership()
         guard let objection = Self.objection(to: after, for: owner) else { return nil }
         if case .other = after { try await storage.remove(".pawl/\(owner.name)") }
@@ -93,7 +97,7 @@ final class ObjectPlace: Sendable {
         "this fleet has its files at s3://\(place); if they have been moved, there is an object .pawl/\(owner.name) to be moved with them"
     }
 
-    /// Why a fleet may not keep its files there.
+    /// Returns the reason that a fleet must not keep its files at a location; `nil` if it may.
     static func objection(to ownership: ObjectOwnership, for owner: Owner) -> String? {
         switch ownership {
         case .own, .nobody: nil

@@ -1,20 +1,20 @@
 internal import Synchronization
 internal import System
 
-/// The file that holds a download's bytes until it is published; closed when the value goes away.
+/// The file with a download's bytes until it is published. It is closed when the value is released.
 final class PartFile: Sendable {
-    /// Where it was opened, for messages: it may have been renamed since.
+    /// The path at which the file was opened, for messages. It may have been renamed since.
     let path: String
-    /// The generation of the part file; `nil` if its name tells none, or it has been published.
+    /// The generation of the part file; `nil` if its name has none, or it has been published.
     let generation: UInt64?
     private let file: FileDescriptor
     private let directory: Directory
-    /// Whether the entry by which it is found is on the disk.
+    /// Whether the directory entry of the file is durable.
     private let isFindable = Atomic(false)
-    /// Whether the file system has given it blocks for all its bytes: fewer blocks later on mean that it was cut.
+    /// Whether the file system has allocated blocks for all bytes. Fewer blocks later mean that the file was cut.
     private let isAllocated = Atomic(false)
 
-    /// A file that was opened in that directory.
+    /// Creates a part file from a file that was opened in the directory.
     init(_ file: FileDescriptor, in directory: Directory, path: String, generation: UInt64? = nil) {
         self.file = file
         self.generation = generation
@@ -22,20 +22,20 @@ final class PartFile: Sendable {
         self.path = path
     }
 
-    /// The same file, open for as long as anybody has this.
+    /// The descriptor, which stays open while it is referenced.
     var descriptor: FileDescriptor { file }
 
-    /// Which file it is, and in which state: any write changes its size or its time.
+    /// Returns the identity and state of the file: any write changes its size or its time.
     func identity() throws(FileError) -> FileIdentity { try status().identity }
 
-    /// Bytes.
+    /// Returns the size in bytes.
     func size() throws(FileError) -> Int64 { try status().identity.size }
 
     private func status() throws(FileError) -> FileStatus {
         try describing("examine", path) { () throws(SystemError) in try file.status() }
     }
 
-    /// Writes all bytes at an offset. A short write goes on where it stopped, so that a full disk shows as its error.
+    /// Writes all bytes at an offset. Continues after a short write, so that a full disk is reported as an error.
     func write(_ bytes: RawSpan, at offset: Int64) throws(FileError) {
         do throws(SystemError) {
             try file.write(bytes, at: offset)
@@ -44,7 +44,7 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Lets exactly those read it that the mode says. If that is a change, it is on the disk when this returns.
+    /// Sets the mode of the file. A changed mode is durable when this returns.
     func setPermissions(_ permissions: UInt32) throws(FileError) {
         guard try status().permissions != permissions else { return }
         try describing("set the mode (--file-mode) of", path) { () throws(SystemError) in
@@ -53,20 +53,22 @@ final class PartFile: Sendable {
         }
     }
 
-    /// Reserves blocks up to `length` bytes, so that a full disk shows before the transfer and writes need no allocation.
-    /// - Returns: whether the room is taken; false on file systems that cannot.
+    /// Reserves blocks up to `length` bytes, so that a full disk is found before the transfer, and writes need no
+    /// allocation.
+    /// - Returns: Whether the blocks are reserved; false if the file system cannot.
     func preallocate(_ length: Int64) throws(FileError) -> Bool {
         try describing("reserve space for", path) { () throws(SystemError) in
             guard try file.preallocate(length) else { return false }
-            // Some file systems promise, and allocate nothing.
+            // Some file systems report success and allocate nothing.
             if try file.status().allocated >= length { isAllocated.store(true, ordering: .relaxed) }
             return true
         }
     }
 
-    /// Checks that bytes which were written are still there.
-    /// - Throws: `.short` if somebody has cut the file, even if writing has made it grow since: what is missing would read as zeros.
-    /// - Returns: the bytes of the file, reserved ones included.
+    /// Checks that all written bytes are still there.
+    /// - Throws: `.short` if the file was cut, even if later writes have extended it again: the missing bytes would
+    ///   read as zeros.
+    /// - Returns: The size of the file in bytes, including reserved ones.
     @discardableResult
     func confirm(_ written: Coverage) throws(FileError) -> Int64 {
         let status = try status()
@@ -78,35 +80,36 @@ final class PartFile: Sendable {
         return size
     }
 
-    /// Gives back the room that was reserved for bytes which have not come. Best effort: some file systems cannot.
+    /// Releases blocks that were reserved for missing bytes. This is best effort: some file systems cannot.
     func release(allBut written: Coverage) {
         for gap in written.gaps(upTo: written.end) { file.punchHole(gap) }
         try? file.truncate(to: written.end)
     }
 
-    /// Cuts what was reserved beyond the last byte.
-    /// - Throws: `.short` if the file does not have that many bytes. It is never extended: what is missing would read as zeros.
+    /// Cuts off the reserved bytes after the last one.
+    /// - Throws: `.short` if the file has fewer bytes. It is never extended: the missing bytes would read as zeros.
     func cut(to length: Int64) throws(FileError) {
         let size = try confirm(Coverage(prefix: length))
         if size > length { try describing("truncate", path) { () throws(SystemError) in try file.truncate(to: length) } }
     }
 
-    /// Waits until the bytes written so far are on the disk, and will be found there under the file's name.
+    /// Waits until the written bytes are durable, and can be found under the file's name.
     func synchronize() throws(FileError) {
         try synchronizeBytes()
         guard !isFindable.load(ordering: .relaxed) else { return }
-        // A new file's entry is on the disk once its directory is. Before, power loss could bring back the file that had the name.
+        // The entry of a new file is durable once its directory is flushed. Until then, power loss could restore an
+        // earlier file of that name.
         try describing("flush the directory of", path, losesBytes: true) { () throws(SystemError) in try directory.synchronize() }
         isFindable.store(true, ordering: .relaxed)
     }
 
-    /// Waits until the bytes written so far are on the disk.
+    /// Waits until the written bytes are durable.
     func synchronizeBytes() throws(FileError) {
         try describing("flush", path, losesBytes: true) { () throws(SystemError) in try file.synchronizeData() }
     }
 
-    /// Waits for the system to write what it has begun to write.
-    /// - Throws: what went wrong with any of the bytes since the file was opened, unless that was said before.
+    /// Waits until the system has written the bytes whose write-back has begun.
+    /// - Throws: The error of any byte since the file was opened, unless it was reported before.
     func awaitWriteBack() throws(FileError) {
         do throws(SystemError) {
             try file.awaitWriteBack()
@@ -116,14 +119,15 @@ final class PartFile: Sendable {
         }
     }
 
-    /// The room of the file system, and what the file has taken of it, in bytes.
+    /// Returns the space of the file system, and the bytes that are allocated to the file.
     func space() throws(FileError) -> (fileSystem: FileSystemSpace, allocated: Int64) {
         try describing("examine the file system of", path) { () throws(SystemError) in
             (try file.space(), try file.status().allocated)
         }
     }
 
-    /// Feeds `digest` the bytes from its own length up to `end`, reading them back in pieces that stay in the processor's cache.
+    /// Hashes the bytes from the length of `digest` up to `end`. Reads them in pieces that fit into the processor's
+    /// cache.
     func hash(upTo end: Int64, into digest: inout FileDigest) throws(FileError) {
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
         while digest.length < end {

@@ -1,23 +1,24 @@
 internal import System
 
-/// The name of a part file: `<id>.<generation>.part`, and `<id>.<generation>.<sha256>.whole` once all of its bytes are verified.
+/// The name of a part file: `<id>.<generation>.part`, or `<id>.<generation>.<sha256>.whole` once all its bytes are
+/// verified.
 ///
-/// Each beginning of a download has a generation of its own, which its record tells. So a part file that comes back, with a volume or a
-/// backup, never passes for the part file of another beginning.
+/// Each beginning of a download has a generation of its own, which its record keeps. A part file that returns with a
+/// volume or a backup is therefore never mistaken for one of another beginning.
 struct PartName: Hashable, Sendable {
     let id: DownloadID
-    /// `nil` in names that tell none.
+    /// The generation; `nil` if the name has none.
     let generation: UInt64?
-    /// The SHA-256 of the whole file, once its bytes are verified; they are on the disk before the file has this name.
+    /// The SHA-256 of a whole file; `nil` if it is not verified. The bytes are durable before the file gets this name.
     let sha256: [UInt8]?
-    /// The name of the file.
+    /// The file name.
     let text: String
 
-    /// The bytes of the longest name, that of a whole file.
+    /// The length in bytes of the longest name, which is that of a whole file.
     static let longest = DownloadID.length + 1 + 16 + 1 + 64 + ".whole".utf8.count
 
-    /// The name of a part file.
-    /// - Parameter sha256: of the whole file, if its bytes are verified.
+    /// Creates the name of a part file.
+    /// - Parameter sha256: The digest of a whole, verified file; `nil` for any other part file.
     init(_ id: DownloadID, _ generation: UInt64?, whole sha256: [UInt8]? = nil) {
         self.id = id
         self.generation = generation
@@ -26,7 +27,7 @@ struct PartName: Hashable, Sendable {
         text = sha256.map { "\(beginning).\(Hexadecimal.encode($0)).whole" } ?? "\(beginning).part"
     }
 
-    /// Reads what ``text`` writes; `nil` for anything else.
+    /// Parses a name of ``text``; `nil` for any other name.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count > 1, let id = DownloadID(parts[0]) else { return nil }
@@ -41,7 +42,7 @@ struct PartName: Hashable, Sendable {
             self.init(id, generation, whole: sha256)
         default: return nil
         }
-        // Other spellings are names of other files.
+        // A different spelling is the name of another file.
         if self.text != text { return nil }
     }
 

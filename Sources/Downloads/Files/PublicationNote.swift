@@ -1,7 +1,7 @@
 internal import System
 
-/// A note that is written beside a part file before it is renamed to its final name, where a file system has no hard links. After a
-/// crash nothing else tells that the file under that name is this download's.
+/// A note that is written beside a part file before its rename to the final name, if the file system has no hard links.
+/// After a crash it is the only evidence that the file with that name belongs to the download.
 struct PublicationNote: Equatable {
     let path: FilePath
     let identity: FileIdentity
@@ -9,10 +9,10 @@ struct PublicationNote: Equatable {
     /// The generation of the part file.
     let generation: UInt64?
 
-    /// The most bytes a note has; a path has nine names at most, of 255 each.
+    /// The maximum size of a note in bytes. A path has at most nine names of 255 bytes each.
     private static let mostBytes = 4096
 
-    /// Four lines: identity, digest, generation, path.
+    /// The four lines of the note: identity, digest, generation and path.
     var text: String {
         "\(identity)\n\(Hexadecimal.encode(sha256))\n\(generation.map { Hexadecimal.encode($0) } ?? "")\n\(path)"
     }
@@ -24,7 +24,7 @@ struct PublicationNote: Equatable {
         self.generation = generation
     }
 
-    /// Reads what ``text`` writes; `nil` for anything else, as a crash may leave it.
+    /// Parses a text of ``text``; `nil` for any other text, such as one that a crash has cut.
     init?(_ text: String) {
         let lines = text.split(separator: "\n", maxSplits: 3, omittingEmptySubsequences: false)
         guard lines.count == 4, let identity = FileIdentity(String(lines[0])), let sha256 = Hexadecimal.decode(lines[1].utf8),
@@ -33,7 +33,7 @@ struct PublicationNote: Equatable {
         self.init(path: path, identity: identity, sha256: sha256, generation: UInt64(lines[2], radix: 16))
     }
 
-    /// Reads a note; `nil` if there is none that can be read.
+    /// Reads a note; `nil` if there is no valid one.
     init?(reading file: String, in directory: Directory) {
         var buffer = [UInt8](repeating: 0, count: Self.mostBytes)
         guard let descriptor = try? directory.open(file, .reading), (try? descriptor.status().kind) == .regular,
@@ -42,7 +42,7 @@ struct PublicationNote: Equatable {
         self.init(String(decoding: buffer.prefix(count), as: UTF8.self))
     }
 
-    /// Writes the note in place of an older one; it is on the disk when this returns.
+    /// Writes the note in place of an older one. It is durable when this returns.
     func write(_ file: String, in directory: Directory) throws(SystemError) {
         try directory.remove(file)
         let descriptor = try directory.open(file, .creating)

@@ -1,19 +1,19 @@
 internal import System
 
-/// Finds out whether files can be published, by trying it with a file that is removed again: once a second at most, however often it is
-/// asked for.
+/// Tests whether files can be published, by publishing a file that is then removed. The test runs at most once a
+/// second, however often it is requested.
 ///
-/// The first trial is made among the finished files themselves. Once one has succeeded there, others are hidden: programs that watch
-/// finished files would see them.
+/// The first trial uses the directory of finished files itself. After one has succeeded there, later trials are hidden,
+/// because programs that watch finished files would see them.
 final class PublishingTrial: Sendable {
-    /// How long an answer is good for.
+    /// The time for which a result is valid.
     static let freshness: Duration = .seconds(1)
-    /// How long a trial may take. One that takes longer goes on, and none is begun besides.
+    /// The maximum duration of a trial. A longer one continues, and no other begins meanwhile.
     static let limit: Duration = .seconds(2)
 
     private struct State {
         var isRunning = false
-        /// Whether a trial among the finished files has succeeded.
+        /// Whether a trial among finished files has succeeded.
         var isProven = false
         var failure: FileError?
         var triedAt: ContinuousClock.Instant?
@@ -24,28 +24,29 @@ final class PublishingTrial: Sendable {
     private let changed: @Sendable (FileError?) -> Void
     private let state = Locked(State())
 
+    /// Creates a trial.
     /// - Parameters:
-    ///   - patience: how long the answer is good for that nothing can be published among the finished files.
-    ///   - changed: told of each change: why files can't be published, or `nil` that they can.
+    ///   - patience: The time for which a failure among finished files is valid.
+    ///   - changed: Called after each change with the reason that files cannot be published, or `nil` if they can.
     init(_ depot: any FileDepot, patience: Duration = .seconds(5), changed: @escaping @Sendable (FileError?) -> Void) {
         self.depot = depot
         self.patience = patience
         self.changed = changed
     }
 
-    /// Tries it in directories that have just been opened.
+    /// Tests directories that have just been opened.
     func begin() async {
         state.withLock { ($0.isProven, $0.triedAt) = (false, nil) }
         await run()
     }
 
-    /// Why files can't be published; `nil` if they can.
+    /// Returns the reason that files cannot be published; `nil` if they can.
     func failure() async -> FileError? {
         await run()
         return state.withLock { $0.failure }
     }
 
-    /// Tries it unless the last answer is still good, or a trial is under way.
+    /// Runs a trial unless the last result is still valid, or a trial is in progress.
     private func run() async {
         let isHidden: Bool? = state.withLock { state in
             let limit = state.isProven ? Self.freshness : patience
@@ -81,7 +82,7 @@ final class PublishingTrial: Sendable {
                 state.failure = failure
                 state.triedAt = .now
             }
-            // Another reason is no news.
+            // A different reason for a failure is not reported.
             return (state.failure == nil) != (failure == nil)
         }
         if isNews { changed(failure) }

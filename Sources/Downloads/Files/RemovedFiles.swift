@@ -1,39 +1,39 @@
 internal import System
 
-/// Files whose names are gone, and whose room is still to be given back.
+/// Files whose names are removed, and whose disk space is still to be freed.
 ///
-/// A file system takes seconds for that with a file of some GiB. Whoever lets go of this does not wait for it.
+/// A file system takes seconds to free some GiB. A caller can release this value without waiting for that.
 struct RemovedFiles: Sendable {
     private var files: [FileDescriptor] = []
-    /// Directories whose loss of a name is to last.
+    /// Directories in which the removal of a name is still to be made durable.
     private var directories: [Directory] = []
 
-    /// Removes an entry; one that is not there is fine.
+    /// Removes an entry. Has no effect if it is missing.
     mutating func remove(_ name: String, from directory: Directory) throws(SystemError) {
-        // Without a descriptor to spare, the room is given back at once.
+        // If no descriptor is available, the space is freed by the removal itself.
         let file = try? directory.hold(name)
         try directory.remove(name)
         if let file, file.isLastOfMuch { files.append(file) }
     }
 
-    /// Whether there is room that is still to be given back, or a name whose removal is still to be flushed.
+    /// Whether disk space is still to be freed, or a removal to be flushed.
     var isPending: Bool { !files.isEmpty || !directories.isEmpty }
 
-    /// Has the removal last once ``finish()`` returns: without that, power loss would bring the name back.
+    /// Makes the removal durable when ``finish()`` returns. Otherwise power loss could restore the name.
     mutating func flush(_ directory: Directory) { directories.append(directory) }
 
-    /// Takes others along.
+    /// Adds other removed files.
     mutating func add(_ others: RemovedFiles) {
         files += others.files
         directories += others.directories
     }
 
-    /// Gives the room back, and flushes what is to last; that is done when this returns.
+    /// Frees the disk space, and flushes the directories. Both are done when this returns.
     func finish() async {
         if !isPending { return }
         await BlockingExecutor.freeing.run {
             for file in files { file.close() }
-            // What cannot be flushed is gone for this run all the same.
+            // If a flush fails, the file is removed for this run nevertheless.
             for directory in directories { try? directory.synchronize() }
         }
     }

@@ -1,34 +1,34 @@
 internal import System
 
-/// Hashes a part file from its start while its bytes arrive, some way behind them and on another thread, by reading them back from
-/// memory that the system still holds. So the transfer does not wait for the hash, and the order in which segments arrive does not matter.
+/// Hashes a part file from its start while its bytes arrive. It runs on another thread, some way behind them, and reads
+/// them back from the system's cache. So the transfer does not wait for the hash, and segments may arrive in any order.
 ///
-/// What it has computed belongs to the file that it is bound to, and is given up with it: bytes that nobody can read any more are
-/// never vouched for.
+/// The digest belongs to the bound file, and is discarded with it. It never covers bytes that can no longer be read.
 final class StreamingHasher: Sendable {
-    /// Small files are hashed as they are received, in bytes: handing them over would cost more.
+    /// The maximum size of a small file in bytes. Small files are hashed as they arrive, because handing them to
+    /// another thread would cost more.
     static let smallFile: Int64 = 1 << 20
-    /// How far bytes get ahead before they are read back.
+    /// The number of bytes that must have arrived before they are read back.
     private static let stride: Int64 = 1 << 20
-    /// How much is hashed at a time; in between it can be stopped.
+    /// The maximum number of bytes that are hashed in one step. Hashing can be stopped between steps.
     private static let longestPiece: Int64 = 64 << 20
 
     private struct State {
-        /// The file; `nil` while it rests.
+        /// The bound file; `nil` while the hasher is idle.
         var part: PartFile?
-        /// The file that it rests on, as it was then.
+        /// The identity of the last bound file, while the hasher is idle.
         var resting: FileIdentity?
-        /// Tells which file a digest is of: grows when it starts from zero.
+        /// The number of restarts from zero, which identifies the file of a digest.
         var beginning = 0
-        /// `nil` while it is being fed.
+        /// The digest; `nil` while bytes are added to it.
         var digest: FileDigest?
-        /// Bytes hashed so far.
+        /// The number of bytes that were hashed.
         var length: Int64 = 0
-        /// How far they may be hashed when what is being fed is done.
+        /// The number of hashed bytes after the step in progress.
         var reach: Int64 = 0
-        /// How far the file may be read.
+        /// The number of bytes up to which the file may be read.
         var target: Int64 = 0
-        /// Whether a thread is at work.
+        /// Whether a thread is hashing.
         var isRunning = false
         var failure: FileError?
         var isStopped = false
@@ -45,21 +45,21 @@ final class StreamingHasher: Sendable {
     private let algorithms: [Checksum.Algorithm]
     private let state: Locked<State>
 
-    /// A hasher that has not begun, and is bound to no file.
-    /// - Parameter algorithms: what is computed besides SHA-256.
+    /// Creates a hasher that is bound to no file.
+    /// - Parameter algorithms: The algorithms to compute in addition to SHA-256.
     init(_ algorithms: some Sequence<Checksum.Algorithm> = []) {
         self.algorithms = Array(algorithms)
         state = Locked(State(digest: FileDigest(algorithms)))
     }
 
-    /// Bytes hashed so far.
+    /// The number of bytes that were hashed.
     var length: Int64 { state.withLock { $0.length } }
 
     // MARK: - The file
 
-    /// Hashes that file from now on. Starts from zero unless it is the file that the hasher was bound to, unchanged since it rested on
-    /// it. To be called before anything is done to the file.
-    /// - Parameter prefix: how many of its first bytes are trusted. What was hashed beyond them does not count.
+    /// Binds the hasher to a file. Must be called before any change to the file. Starts from zero unless it is the file
+    /// that was last bound, unchanged while the hasher was idle.
+    /// - Parameter prefix: The number of first bytes that are trusted. A digest of more bytes is discarded.
     func bind(to part: PartFile, holding prefix: Int64) {
         let identity = state.withLock { $0.resting } == nil ? nil : try? part.identity()
         state.withLock { state in
@@ -78,7 +78,7 @@ final class StreamingHasher: Sendable {
         }
     }
 
-    /// Nothing is written for now: lets go of the file, and remembers which one it was.
+    /// Makes the hasher idle while nothing is written. Releases the file, and keeps its identity.
     func rest() {
         state.withLock { state in
             guard let part = state.part else { return }
@@ -87,14 +87,14 @@ final class StreamingHasher: Sendable {
         }
     }
 
-    /// Hashes no more; whoever waits for the digest is told that there is none. Binding it again ends that.
+    /// Stops hashing, so that ``complete(upTo:)`` fails. Binding the hasher again ends that.
     func stop() {
         state.withLock { $0.isStopped = true }
     }
 
     // MARK: - Its bytes
 
-    /// Feeds bytes that have just been written, if they are the next ones.
+    /// Hashes bytes that have just been written, if they follow the hashed ones.
     func take(_ bytes: RawSpan, at offset: Int64) {
         state.withLock { state in
             guard state.part != nil, var digest = state.digest, digest.length == offset else { return }
@@ -106,12 +106,12 @@ final class StreamingHasher: Sendable {
         }
     }
 
-    /// The first `end` bytes of the file are there: reads them back if it is worth it.
+    /// Announces that the first `end` bytes of the file have arrived. Reads them back if they are enough.
     func follow(upTo end: Int64) {
         if state.withLock({ Self.advance(&$0, to: end, stride: Self.stride) }) { start() }
     }
 
-    /// The digest of the first `length` bytes, if those are exactly what has been hashed.
+    /// Returns the digest of the first `length` bytes if exactly those were hashed; otherwise `nil`.
     func digest(of length: Int64) -> FileDigest? {
         state.withLock { state in
             guard !state.isRunning, !state.isStopped, let digest = state.digest, digest.length == length else { return nil }
@@ -119,7 +119,7 @@ final class StreamingHasher: Sendable {
         }
     }
 
-    /// Hashes all that is missing up to `length`, and returns the digest of that many bytes.
+    /// Hashes the missing bytes up to `length`, and returns the digest of that many bytes.
     func complete(upTo length: Int64) async throws(FileError) -> FileDigest {
         await withCheckedContinuation { continuation in
             let (isComplete, starts) = state.withLock { state in
@@ -140,7 +140,7 @@ final class StreamingHasher: Sendable {
 
     // MARK: - On the executor
 
-    /// Says how far the file may be read; returns whether a thread has to be sent.
+    /// Raises the limit up to which the file may be read. Returns whether a thread must be started.
     private static func advance(_ state: inout State, to end: Int64, stride: Int64) -> Bool {
         state.target = max(state.target, end)
         guard !state.isRunning, state.part != nil, !state.isStopped, state.failure == nil, end - state.length >= stride else {
@@ -163,7 +163,7 @@ final class StreamingHasher: Sendable {
         }
     }
 
-    /// Takes the digest to feed it up to the target. Without more to do, those who wait for the end are told.
+    /// Takes the digest for the next step. If no step is left, resumes the callers that wait for the end.
     private func next() -> Work? {
         let (work, completions) = state.withLock { state -> (Work?, [CheckedContinuation<Void, Never>]) in
             if let part = state.part, let digest = state.digest, state.failure == nil, !state.isStopped,

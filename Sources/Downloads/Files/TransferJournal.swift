@@ -1,11 +1,11 @@
 internal import System
 
-/// Names what is in transfer in a small file, so that the run after a crash knows.
+/// Lists the downloads in transfer in a small file, for the next run after a crash.
 ///
-/// The file is written and never flushed: the system keeps what a process has written when the process dies. It has lines of 32 bytes; the
-/// first one has the mark of a crash.
+/// The file is written but never flushed, because the system keeps the writes of a process that dies. It has lines of
+/// 32 bytes. The first line has the mark of a crash.
 final class TransferJournal: Sendable {
-    /// The most transfers that are named; more are not.
+    /// The maximum number of transfers that are listed. Further ones are left out.
     private static let capacity = 1_024
     private static let lineLength = 32
     private static let title = "pawl: in transfer "
@@ -13,19 +13,19 @@ final class TransferJournal: Sendable {
     private struct State {
         var lines: [DownloadID: Int] = [:]
         var free: [Int] = []
-        /// How many lines have been used.
+        /// The number of lines that have been used.
         var used = 0
     }
 
     private let file: FileDescriptor
     private let state = Locked(State())
-    /// What the last run had in transfer when it ended, unless it ended cleanly.
+    /// The downloads that were in transfer at the end of the last run, with their stages. Empty if it ended cleanly.
     let found: [DownloadID: CrashSuspicion.Stage]
     /// Whether the last run left the mark of a crash.
     let isMarked: Bool
 
-    /// Opens the file, and reads what the last run has left.
-    /// - Throws: why there can be none: transfers do not need it.
+    /// Opens the file, and reads the lines of the last run.
+    /// - Throws: An error if the file cannot be used. Transfers do not need it.
     init(in directory: Directory) throws(SystemError) {
         file = try directory.open("in-transfer", .keeping)
         var bytes = [UInt8](repeating: 0, count: Self.lineLength * (Self.capacity + 1))
@@ -42,19 +42,19 @@ final class TransferJournal: Sendable {
         self.found = found
     }
 
-    /// Empties the file: what it named has been recorded, or the run ends cleanly.
+    /// Clears the file, once its downloads have been recorded or when the run ends cleanly.
     func clear() {
         state.withLock { $0 = State() }
         write(Self.title + "-", at: 0)
         try? file.truncate(to: Int64(Self.lineLength))
     }
 
-    /// Has a crash of this process leave its mark.
+    /// Makes a crash of this process leave its mark in the file.
     func markCrashes() {
         CrashMark.write(to: file, at: Int64(Self.title.utf8.count))
     }
 
-    /// Names a transfer that begins.
+    /// Adds a transfer that begins.
     func begin(_ id: DownloadID) {
         let line: Int? = state.withLock { state in
             if let line = state.lines[id] { return line }
@@ -72,12 +72,12 @@ final class TransferJournal: Sendable {
         if let line { write("\(id) \(Self.letter(.begun))", at: line) }
     }
 
-    /// Notes how far a transfer is.
+    /// Sets the stage of a transfer.
     func note(_ stage: CrashSuspicion.Stage, of id: DownloadID) {
         if let line = state.withLock({ $0.lines[id] }) { write("\(id) \(Self.letter(stage))", at: line) }
     }
 
-    /// Takes out a transfer that has ended.
+    /// Removes a transfer that has ended.
     func end(_ id: DownloadID) {
         let line: Int? = state.withLock { state in
             guard let line = state.lines.removeValue(forKey: id) else { return nil }
@@ -93,7 +93,7 @@ final class TransferJournal: Sendable {
         var bytes = [UInt8](repeating: UInt8(ascii: " "), count: Self.lineLength)
         for (index, byte) in text.utf8.enumerated() where index < Self.lineLength - 1 { bytes[index] = byte }
         bytes[Self.lineLength - 1] = UInt8(ascii: "\n")
-        // On a full disk a crash is not noticed.
+        // If the disk is full, the line is lost, and a crash is not noticed.
         try? unsafe file.write(bytes.span.bytes, at: Int64(line * Self.lineLength))
     }
 }

@@ -1,6 +1,6 @@
 internal import System
 
-/// Lets a few tasks through at a time; the others wait, in the order in which they came.
+/// Lets a limited number of tasks pass at a time. The others wait in order of arrival.
 final class Turnstile: Sendable {
     private struct State {
         var free: Int
@@ -9,12 +9,13 @@ final class Turnstile: Sendable {
 
     private let state: Locked<State>
 
-    /// - Parameter places: how many may be through at a time.
+    /// Creates a turnstile.
+    /// - Parameter places: The maximum number of tasks that pass at a time.
     init(places: Int) {
         state = Locked(State(free: places))
     }
 
-    /// Waits for a place, and takes it. Cancelling the task does not end the wait.
+    /// Waits until the task may pass. Cancelling the task does not end the wait.
     func enter() async {
         await withCheckedContinuation { continuation in
             let isFree = state.withLock { state in
@@ -29,7 +30,7 @@ final class Turnstile: Sendable {
         }
     }
 
-    /// Gives the place to whoever waits for longest.
+    /// Lets the task pass that has waited longest.
     func leave() {
         let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
