@@ -2,7 +2,7 @@ internal import System
 
 /// The bytes of downloads: part files of unfinished downloads, and finished files under their names.
 ///
-/// Functions that are not `async` only handle names, and return quickly.
+/// Functions that are not `async` return quickly and only handle names, unless they are documented to wait.
 protocol FileDepot: Sendable {
     /// Returns the bytes that may still be written to the file system of part files and finished files. May wait for
     /// the disk.
@@ -73,15 +73,15 @@ protocol FileDepot: Sendable {
     /// not fail if the file is missing.
     func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles
 
-    /// Determines whether a finished file is still the published one. A file with another identity is hashed, because
-    /// files that were restored from a backup, or moved with their file system, are the same.
+    /// Determines whether a finished file is still the published one. A file with another identity is hashed: it may be
+    /// the same file, restored from a backup or moved with its file system.
     /// - Parameter id: The download of the file.
     func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition
 
     /// The object storage of finished files; `nil` if they are on this machine.
     var objects: ObjectDepot? { get }
 
-    // MARK: - The start
+    // MARK: - Recovery
 
     /// Finds the bytes that an earlier run has left of an unfinished download.
     /// - Parameters:
@@ -155,9 +155,9 @@ enum RecoveredPart: Sendable, Equatable {
     case missing
     /// The part file of the record's generation, with its size in bytes. The record has the ranges that count.
     case part(size: Int64)
-    /// The part file of this generation, with all bytes, verified and flushed, and their digest.
+    /// The part file of this generation is whole, verified and flushed. Has its size in bytes and its digest.
     case whole(size: Int64, sha256: [UInt8], generation: UInt64?)
-    /// The file already has its name, but the record is not completed. It is verified again, also against this digest,
-    /// and published under this path. The record may have an earlier generation.
+    /// The file already has its name, but its record is not yet completed. It is verified again, also against this
+    /// digest, and published under this path. The record may have an earlier generation.
     case published(path: FilePath, identity: FileIdentity, sha256: [UInt8], generation: UInt64?)
 }

@@ -2,8 +2,8 @@ internal import HTTPCore
 
 /// The owners of the paths of finished files, among completed downloads. It is a pure value.
 ///
-/// A path belongs to the download that was last completed under it. The file of an earlier one must have been moved
-/// away, so the present file cannot be its.
+/// A path belongs to the download that was last completed under it. The file of any earlier download must have been
+/// moved away.
 struct FinishedNames: Sendable {
     /// A download that was completed under a path.
     struct Claim {

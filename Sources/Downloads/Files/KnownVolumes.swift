@@ -11,7 +11,7 @@ struct VolumeMarker: Sendable, Equatable {
     /// The largest epoch that is accepted. It leaves enough for later ones.
     private static let largestEpoch: UInt64 = 1 << 62
 
-    /// The text of the marker's file: one line of 61 bytes.
+    /// The text of the marker's file: one line of 55 bytes.
     var text: String { "pawl \(id) \(Hexadecimal.encode(epoch))\n" }
 
     init(id: String, epoch: UInt64) {
@@ -25,7 +25,7 @@ struct VolumeMarker: Sendable, Equatable {
         self.init(id: halves.joined(), epoch: 0)
     }
 
-    /// Parses a text of ``text``; `nil` for any other text.
+    /// Parses the format of ``text``; `nil` for any other text.
     init?(_ text: String) {
         let words = text.split(separator: "\n", maxSplits: 1)[...].first?.split(separator: " ").map(String.init) ?? []
         guard words.count == 3, words[0] == "pawl", words[1].utf8.count == 32, let epoch = UInt64(words[2], radix: 16),
@@ -38,9 +38,9 @@ struct VolumeMarker: Sendable, Equatable {
 /// The downloads directories that the records were used with, and the last known state of each. It is a pure value.
 ///
 /// A directory at a known path without its marker counts as missing: its volume is not mounted, or another one is. A
-/// directory at another path is used because the operator has configured it, unless it has the marker and part files of
-/// another service. An older epoch than the known one means that the directory was put back to an earlier state. Part
-/// files may then lack bytes which records count on.
+/// directory at another path is used, because the operator has configured it. It is refused only if it has the marker
+/// and part files of another service. An older epoch than the known one means that the directory was put back to an
+/// earlier state. Part files may then lack bytes which records count on.
 struct KnownVolumes: Sendable, Equatable {
     /// A downloads directory with its last known marker.
     struct Volume: Sendable, Equatable {
@@ -75,7 +75,7 @@ struct KnownVolumes: Sendable, Equatable {
 
     init() {}
 
-    /// Parses a text of ``text``, and skips invalid lines.
+    /// Parses the format of ``text``, and skips invalid lines.
     init(_ text: String) {
         volumes = text.split(separator: "\n").compactMap { line in
             let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)

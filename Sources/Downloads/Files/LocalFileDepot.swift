@@ -9,7 +9,7 @@ internal import System
 ///
 /// Without hard links, the part file is renamed, beside a note about it. If it cannot be renamed exclusively, an empty
 /// file first reserves the name (O_EXCL). The part file is renamed over the reservation if that is still the same empty
-/// file. If it cannot be renamed over a file, the reservation is removed, and the part file is renamed if the name is
+/// file. If it cannot be renamed over a file, the reservation is removed. The part file is then renamed if the name is
 /// still free.
 final class LocalFileDepot: FileDepot {
     /// The number of files from which one flush of the file system costs less than a flush of each file.
@@ -212,8 +212,8 @@ final class LocalFileDepot: FileDepot {
         if starts { BlockingExecutor.publishing.submit { self.publishAllWaiting() } }
     }
 
-    /// One thread publishes all waiting files, so that many small files share one flush of the file system and one of
-    /// the directory.
+    /// Publishes all waiting files on one thread. Many small files share one flush of the file system and one of the
+    /// directory.
     private func publishAllWaiting() {
         while true {
             let batch = waiting.withLock { waiting in
@@ -735,7 +735,7 @@ final class LocalFileDepot: FileDepot {
         return digest.sha256
     }
 
-    // MARK: - The start
+    // MARK: - Recovery
 
     func recover(_ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
         let names = try names(of: id)

@@ -4,12 +4,12 @@ internal import System
 
 /// Part files on this machine, and finished files in object storage.
 ///
-/// An object that a record names is assumed to exist, so that no call of the actor or an event loop waits for the
-/// network. When a record no longer names an object, the database notes that in the same transaction.
-/// ``ObjectCollector`` then removes the object.
+/// An object that a record names is assumed to exist. So no call of the actor or an event loop waits for the network.
+/// When a record no longer names an object, the database notes that in the same transaction. ``ObjectCollector`` then
+/// removes the object.
 final class ObjectDepot: FileDepot {
-    /// The maximum number of concurrent uploads of large files, each with a few parts at once. More small files are
-    /// sent concurrently, because the response time of the storage limits them.
+    /// The maximum number of concurrent uploads of large files. A few parts of each are sent at once. The limit for
+    /// small files is higher, because they mostly wait for the storage's response.
     static let mostUploads = 8
     static let mostSmallUploads = 32
     /// The maximum length of a small file in bytes.
@@ -54,7 +54,7 @@ final class ObjectDepot: FileDepot {
     /// - Parameters:
     ///   - pauses: The first and the maximum pause before a file is sent again. Each pause is twice as long as the one
     ///     before.
-    ///   - noteGarbage: Schedules the removal of an object that may be stored only after it was discarded.
+    ///   - noteGarbage: Schedules the removal of a discarded object whose upload may end only later.
     init(
         _ local: LocalFileDepot, _ storage: ObjectStorage, _ place: ObjectPlace, pauses: (first: Duration, longest: Duration),
         noteGarbage: @escaping @Sendable (String) async -> Void, log: @escaping @Sendable (DownloadLogEvent) -> Void
@@ -274,7 +274,7 @@ final class ObjectDepot: FileDepot {
 
     func openCached(_ path: FilePath, as identity: FileIdentity) -> FileDescriptor? { nil }
 
-    /// Has no effect: the object is removed with its record.
+    /// Removes nothing: the object is removed with its record.
     func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles { RemovedFiles() }
 
     /// Requests the object's description from the storage.
@@ -298,7 +298,7 @@ final class ObjectDepot: FileDepot {
             validFor: Self.addressLifetime, now: .now())
     }
 
-    // MARK: - The start
+    // MARK: - Recovery
 
     func recover(_ id: DownloadID, _ generation: UInt64?, likelyPath: FilePath?) throws(FileError) -> RecoveredPart {
         let found = try local.recover(id, generation, likelyPath: likelyPath)

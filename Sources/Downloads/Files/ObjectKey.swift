@@ -20,7 +20,7 @@ struct ObjectKey: Sendable, Hashable, LosslessStringConvertible {
         self.init(id: id, upload: upload)
     }
 
-    /// Parses a key of ``description``; `nil` for any other key, which does not belong to a download.
+    /// Parses the format of ``description``; `nil` for any other key, which does not belong to a download.
     init?(_ description: String) {
         let parts = description.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let id = DownloadID(String(parts[0])), let upload = Int64(parts[1]), upload >= 0 else {

@@ -109,7 +109,7 @@ final class PartFile: Sendable {
     }
 
     /// Waits until the system has written the bytes whose write-back has begun.
-    /// - Throws: The error of any byte since the file was opened, unless it was reported before.
+    /// - Throws: An error in writing any of the bytes since the file was opened, unless it was reported before.
     func awaitWriteBack() throws(FileError) {
         do throws(SystemError) {
             try file.awaitWriteBack()

@@ -27,7 +27,7 @@ struct PartName: Hashable, Sendable {
         text = sha256.map { "\(beginning).\(Hexadecimal.encode($0)).whole" } ?? "\(beginning).part"
     }
 
-    /// Parses a name of ``text``; `nil` for any other name.
+    /// Parses the format of ``text``; `nil` for any other name.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard parts.count > 1, let id = DownloadID(parts[0]) else { return nil }

@@ -1,7 +1,7 @@
 internal import System
 
-/// A note that is written beside a part file before its rename to the final name, if the file system has no hard links.
-/// After a crash it is the only evidence that the file with that name belongs to the download.
+/// A note beside a part file, written before its rename to the final name. It is used if the file system has no hard
+/// links. After a crash it is the only evidence that the file with that name belongs to the download.
 struct PublicationNote: Equatable {
     let path: FilePath
     let identity: FileIdentity
@@ -24,7 +24,7 @@ struct PublicationNote: Equatable {
         self.generation = generation
     }
 
-    /// Parses a text of ``text``; `nil` for any other text, such as one that a crash has cut.
+    /// Parses the format of ``text``; `nil` for any other text, such as one that a crash has cut.
     init?(_ text: String) {
         let lines = text.split(separator: "\n", maxSplits: 3, omittingEmptySubsequences: false)
         guard lines.count == 4, let identity = FileIdentity(String(lines[0])), let sha256 = Hexadecimal.decode(lines[1].utf8),

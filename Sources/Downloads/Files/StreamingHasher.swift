@@ -92,7 +92,7 @@ final class StreamingHasher: Sendable {
         state.withLock { $0.isStopped = true }
     }
 
-    // MARK: - Its bytes
+    // MARK: - Bytes
 
     /// Hashes bytes that have just been written, if they follow the hashed ones.
     func take(_ bytes: RawSpan, at offset: Int64) {
@@ -106,7 +106,8 @@ final class StreamingHasher: Sendable {
         }
     }
 
-    /// Announces that the first `end` bytes of the file have arrived. Reads them back if they are enough.
+    /// Announces that the first `end` bytes of the file have arrived. Reads them back if enough of them are not yet
+    /// hashed.
     func follow(upTo end: Int64) {
         if state.withLock({ Self.advance(&$0, to: end, stride: Self.stride) }) { start() }
     }

@@ -6,7 +6,7 @@ internal import System
 struct FleetLetter: Sendable {
     /// A remote command to the owner of a download.
     struct Ask: Sendable {
-        /// The number of the remote command among all of the sender.
+        /// The number of the remote command, unique for its sender.
         let number: UInt64
         let id: DownloadID
         let request: DownloadMachine.Command.Request
@@ -24,14 +24,14 @@ struct FleetLetter: Sendable {
     var asks: [Ask] = []
     var answers: [Answer] = []
     /// The instance that has received the same remote commands before; `nil` if they are new. Any other instance
-    /// ignores a repetition, even the next one on the same data directory: it cannot know whether they were carried
+    /// ignores a repetition, even the next one on the same data directory. It cannot know whether they were carried
     /// out.
     var repeatedFor: Int64?
 
     var isEmpty: Bool { asks.isEmpty && answers.isEmpty }
 }
 
-// MARK: - As JSON
+// MARK: - JSON coding
 
 extension FleetLetter {
     /// The message as a JSON object with arrays, which ``init(_:)`` decodes.
@@ -44,7 +44,7 @@ extension FleetLetter {
         return String(decoding: value.serialized(), as: UTF8.self)
     }
 
-    /// Decodes a message of ``text``. Remote commands and replies that cannot be decoded are left out; the sender
+    /// Decodes the format of ``text``. Remote commands and replies that cannot be decoded are left out; the sender
     /// repeats its remote command.
     init(_ text: String) {
         guard let value = try? JSONValue(parsing: text.utf8) else { return }

@@ -282,7 +282,7 @@ extension FleetStore {
     }
 }
 
-// MARK: - What comes from others
+// MARK: - Notifications
 
 extension FleetStore {
     /// Recurring work of the store's thread. Each kind is queued at most once, however long the database is

@@ -58,7 +58,7 @@ final class FleetTransfers: Sendable {
         state.withLock { _ = $0.others.removeValue(forKey: id) }
     }
 
-    /// The size of a message in bytes. PostgreSQL accepts less than 8,000 bytes.
+    /// The maximum size of a message in bytes. PostgreSQL accepts less than 8,000 bytes.
     private static let messageSize = 7_500
 
     /// Returns messages about the transfers of this replica that have changed since the last call.

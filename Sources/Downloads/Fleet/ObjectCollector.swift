@@ -2,8 +2,8 @@ internal import HTTPCore
 internal import ObjectStorage
 internal import System
 
-/// Removes objects that no record names. Those that a record has discarded are noted in the database, and removed at
-/// once. Others remain after a crash between an upload and its record, and are found by a sweep.
+/// Removes objects that no record names. The database notes objects that records have discarded; they are removed soon.
+/// A crash between an upload and its record leaves other objects, which a sweep finds.
 ///
 /// Every replica does this, independently of the others. Work that fails or is left by an ended replica is done again.
 struct ObjectCollector: Sendable {

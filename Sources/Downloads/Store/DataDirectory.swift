@@ -190,7 +190,7 @@ final class DataDirectory: Sendable {
     }
 
     /// A warning for each directory in which other users could exchange files, unless it was claimed. Volumes of
-    /// containers often have such modes, and the operator has chosen them, so they are used nevertheless.
+    /// containers often are such directories. The operator has named them, so they are used nevertheless.
     var warnings: [String] {
         let claimed = isClaimed ? [] : [(top, path)]
         let apart = downloads.withLock { $0.top }.map { [($0, downloadsPath)] } ?? []

@@ -294,7 +294,7 @@ extension DownloadRow {
         private mutating func value<Row: RowDecoder, Value>(of row: Row, _ read: (Int32) -> Value?) -> Value? {
             let column = next
             next += 1
-            // The shortest path, for most columns of most rows.
+            // Most columns of most rows are null.
             if row.isNull(column) { return nil }
             let value = read(column)
             if value == nil, foreign == nil { foreign = column }

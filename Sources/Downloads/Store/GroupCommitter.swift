@@ -64,7 +64,7 @@ final class GroupCommitter: Sendable {
         var takenWrites: UInt64 = 0
         /// The number of changes in `writes`.
         var changeCount = 0
-        /// The begin of the transaction that is being written; `nil` if there is none.
+        /// The start of the transaction in progress; `nil` if there is none.
         var begun: ContinuousClock.Instant?
         /// The end of the last transaction.
         var lastCommit = ContinuousClock.now
@@ -105,7 +105,7 @@ final class GroupCommitter: Sendable {
     }
 }
 
-// MARK: - Writers
+// MARK: - Callers
 
 extension GroupCommitter {
     func enqueue(_ changes: [StoreChange], _ commit: StoreCommit) {

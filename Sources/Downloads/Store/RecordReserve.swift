@@ -70,8 +70,8 @@ final class RecordReserve {
         return true
     }
 
-    /// Reserves the space of all files beyond the end of the record file, for the log and the index of the next start.
-    /// Called after the connection has closed and both are removed.
+    /// Moves the whole reserve to the end of the record file, for the log and the index of the next start. Called after
+    /// the connection has closed and both are removed.
     func keepForNextStart() {
         (log, index) = (nil, nil)
         guard isPossible, let file, let extent = file.extent() else { return }

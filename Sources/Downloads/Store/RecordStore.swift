@@ -89,7 +89,7 @@ enum StoreChange: Sendable {
     case beginEpoch(UInt64)
     /// Publishes a download to all replicas of a fleet. A changed record is saved by a change of its own.
     case show(Download)
-    /// Queues a download that this replica owns for a slot.
+    /// Adds a download of this replica to the fleet's queue.
     case enqueue(DownloadID)
     /// Removes a download from the queue, or releases its slot.
     case leaveQueue(DownloadID)

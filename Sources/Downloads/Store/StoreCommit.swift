@@ -26,7 +26,8 @@ final class StoreCommit: Sendable {
         await withCheckedContinuation { waiter in whenDone { waiter.resume(returning: $0) } }
     }
 
-    /// Waits at most `limit`, and then returns `.interrupted`: the outcome is not yet known.
+    /// Waits at most `limit` for the outcome. Returns the same as ``failure()``, or `.interrupted` if the outcome is
+    /// not known by then.
     func failure(within limit: Duration) async -> StoreError? {
         await withCheckedContinuation { continuation in
             let waiter = Locked<CheckedContinuation<StoreError?, Never>?>(continuation)

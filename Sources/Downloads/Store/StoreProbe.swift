@@ -1,9 +1,10 @@
 internal import System
 
-/// Determines the condition of the store by a small write that waits for the disk, by a read, and by the free space.
+/// Determines the condition of the store by a small write, a read, and the free space. The write waits for the disk
+/// like any other.
 ///
-/// It writes and reads at most once per ``freshness``, however often it is called. It also waits for its own earlier
-/// write or read, so that a disk that hangs has no backlog.
+/// It writes and reads at most once per ``freshness``, however often it is called. No operation begins while an earlier
+/// one of its kind is pending, so that a disk that hangs gathers no backlog.
 final class StoreProbe: Sendable {
     /// The time for which a result is valid.
     static let freshness: Duration = .seconds(1)
@@ -21,7 +22,7 @@ final class StoreProbe: Sendable {
         var told = StoreCondition()
     }
 
-    /// The pending write or the pending read of the state.
+    /// The key path of the pending write or the pending read.
     private typealias Place = any WritableKeyPath<State, StoreCommit?> & Sendable
 
     private let store: any RecordStore
@@ -30,13 +31,15 @@ final class StoreProbe: Sendable {
     private let changed: @Sendable (StoreCondition) -> Void
     private let state = Locked(State())
 
+    /// Creates a probe.
     /// - Parameters:
     ///   - store: The store to test.
     ///   - limit: The maximum duration of a write or read; `nil` for the default. The default is shorter for a replica,
     ///     because load balancers soon time out.
     ///   - fullDirectory: Returns the path whose file system has no room for new files; `nil` if there is none. Must
     ///     not block.
-    ///   - changed: Called when the impaired functions change, or whether records can be read.
+    ///   - changed: Called with the condition when an impairment begins or ends, or when records become readable or
+    ///     unreadable.
     init(
         _ store: any RecordStore, limit: Duration? = nil, fullDirectory: @escaping @Sendable () -> String? = { nil },
         changed: @escaping @Sendable (StoreCondition) -> Void = { _ in }

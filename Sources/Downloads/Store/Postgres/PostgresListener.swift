@@ -29,8 +29,8 @@ final class PostgresListener: Sendable {
     private let connection: Locked<PostgresConnection?>
     private let isStopping = Monitor(false)
 
-    /// Connects, and sends a notification to itself. A pooler that gives each transaction another session loses
-    /// notifications silently.
+    /// Connects, and sends a notification to itself as a test. A pooler that gives each transaction another session
+    /// would lose notifications unnoticed.
     init(_ database: String, run: Int64, within limit: Duration) throws(StoreError) {
         self.database = database
         self.run = run

@@ -53,8 +53,8 @@ final class PostgresRecordWriter: RecordWriter {
     private var followed: UInt64 = 0
     /// The time since which this instance has renewed its lease without interruption.
     private var renewedSince: ContinuousClock.Instant?
-    /// The start of the last successful renewal of the lease. No other replica declares this instance dead before the
-    /// lease has passed since then.
+    /// The start of the last successful renewal of the lease. Other replicas declare this instance dead no earlier than
+    /// one lease after it.
     let renewed = Locked(ContinuousClock.now)
     private var upkeeps = 0
     /// Receives the events to count and to log.
@@ -214,8 +214,8 @@ extension PostgresRecordWriter {
         }
     }
 
-    /// Determines whether the group in doubt was committed, and prevents a later commit: the server may still process
-    /// it in the broken session.
+    /// Determines whether the group in doubt was committed, and prevents a later commit. The server may still process
+    /// the group in the broken session.
     /// - Returns: Whether a group was in doubt and was committed.
     private func settleDoubt() throws(StoreError) -> Bool {
         guard doubt != nil else { return false }
@@ -333,7 +333,7 @@ extension PostgresRecordWriter {
                 _ = try ask([Statements.trim, Statements.trimMail, Statements.trimKeys].map { PostgresCommand($0, []) })
             }
         } catch {
-            // The next second tries again.
+            // Tried again in a second.
         }
     }
 

@@ -4,8 +4,8 @@ internal import Postgres
 /// transaction another session.
 ///
 /// Prepared statements, LISTEN, and settings such as `synchronous_commit` belong to a session. A pooler with few
-/// sessions gives the session of one connection to the other, or changes a connection's session while the other has an
-/// open transaction.
+/// sessions gives the session of one connection to the other. With more sessions it changes a connection's session
+/// while the other has an open transaction.
 enum SessionProbe {
     /// Runs transactions on two connections, and compares their sessions.
     /// - Parameters:
