@@ -13,7 +13,6 @@ struct FileDigest: Sendable {
     /// The number of bytes that were hashed.
     var length: Int64 { state.length }
 
-    /// The SHA-256 of these bytes.
     var sha256: [UInt8] { state.digest() }
 
     mutating func update(_ bytes: RawSpan) {

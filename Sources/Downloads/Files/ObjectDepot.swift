@@ -277,7 +277,6 @@ final class ObjectDepot: FileDepot {
     /// Removes nothing: the object is removed with its record.
     func remove(_ path: FilePath, as identity: FileIdentity) throws(FileError) -> RemovedFiles { RemovedFiles() }
 
-    /// Requests the object's description from the storage.
     func recognise(_ file: PublishedFile, of id: DownloadID) async throws(FileError) -> FileRecognition {
         guard let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return .missing }
         do throws(ObjectStorageError) {

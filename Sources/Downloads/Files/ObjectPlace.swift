@@ -9,7 +9,6 @@ internal import System
 final class ObjectPlace: Sendable {
     /// The owner of a location.
     struct Owner: Sendable {
-        /// The fleet's name.
         var name: String
         /// The identity of the fleet's database, which differs from that of its copies.
         var database: String

@@ -160,7 +160,6 @@ final class DataDirectory: Sendable {
         }
     }
 
-    /// Flushes a directory.
     private static func flush(_ directory: Directory, _ path: String) throws(StoreError) {
         try naming(path) { () throws(SystemError) in try directory.synchronize() }
     }
