@@ -1,73 +1,75 @@
 internal import HTTPCore
 internal import System
 
-/// What a download's machine can be in, is told, and asks for.
+/// The phases, events and actions of a download's machine.
 extension DownloadMachine {
-    /// What goes on for the download.
+    /// The work that is under way for a download.
     enum Phase: Sendable, Equatable {
-        /// Nothing: it is paused or has ended; or the service is stopping.
+        /// No work: the download is paused or has ended, or the service is stopping.
         case resting
-        /// In the queue.
+        /// The download is in the queue.
         case waiting
-        /// Waits for its next attempt.
+        /// The download waits for its next attempt.
         case delayed(Operation)
-        /// The bytes that it gives up are still counted on by the store; they go once that has been told.
+        /// The download's bytes are discarded. The part files are removed once the store no longer counts on the bytes.
+        /// `enqueues`: whether the download enters the queue then.
         case clearing(Operation, enqueues: Bool)
-        /// Has a turn; the part file is being opened.
+        /// The download has a slot; its part file is being opened.
         case opening(Operation)
-        /// Has a turn and a transfer.
+        /// The download has a slot and a transfer.
         case transferring(Transfer)
-        /// Has a turn, and a transfer that was told to stop.
+        /// The download has a slot and a transfer that is being stopped.
         case stopping(Transfer, because: StopReason)
-        /// The bytes of a transfer that was stopped are made durable.
+        /// The bytes of a stopped transfer are being flushed.
         case flushing(Operation)
-        /// Every byte is there; they are hashed, compared and flushed. `matches`: that is done, and an earlier flush is not, which may
-        /// be the one that is told of a failed write.
+        /// All bytes are present; they are hashed, compared and flushed.
+        /// `matches`: this has succeeded, and an earlier flush is still under way. A failed write may be reported to
+        /// that flush alone.
         case verifying(Operation, matches: Bool)
-        /// The file gets its name.
+        /// The file is being published.
         case publishing(Operation, isWithdrawn: Bool)
-        /// The file has its name; the store is being told that the download was completed then.
+        /// The file has its name; the commit that completes the download at this time is under way.
         case completing(Operation, PublishedFile, at: Timestamp)
-        /// The store is removing the record.
+        /// The commit that removes the record is under way.
         case removing(Operation, Removal)
-        /// The record is gone.
+        /// The record has been removed.
         case removed
     }
 
-    /// A transfer that runs or is being stopped.
+    /// A running transfer, or one that is being stopped.
     struct Transfer: Sendable, Equatable {
-        /// The attempt.
+        /// The operation that identifies the attempt.
         let number: Operation
-        /// Whether a response was accepted, so that there is a part file which bytes are placed in.
+        /// Whether a response was accepted, so that there is a part file for its bytes.
         var isPlacing = false
-        /// Set while the store may still count on the bytes of an earlier generation.
+        /// Set while the store may still count on bytes of an earlier generation.
         var replacement: Replacement?
-        /// The bytes that it brings are none of the record's.
+        /// Whether the transfer's bytes do not belong to the record.
         var isDisowned = false
     }
 
-    /// The part file of an earlier generation stays until the store knows that its bytes are given up.
+    /// The commit that discards the bytes of an earlier generation. The part file of that generation stays until then.
     struct Replacement: Sendable, Equatable {
-        /// The commit that tells the store.
+        /// The operation of the commit.
         let commit: Operation
-        /// The end of the transfer, if it came meanwhile.
+        /// The end of the transfer, if it came before the commit's; `nil`: the transfer still runs.
         var ending: TransferReport.Ending?
     }
 
     enum StopReason: Sendable, Equatable {
-        /// Commands wait for it.
+        /// Commands wait for the end of the transfer.
         case commands
         /// The service is stopping.
         case shutdown
-        /// What it brings cannot be kept.
+        /// The transfer's bytes cannot be kept, for this reason.
         case failure(DownloadFailure)
     }
 
-    /// The name of a file whose record does not say yet that it is finished.
+    /// The path of a published file whose record is not completed yet.
     struct PublishedName: Sendable, Equatable {
         let path: FilePath
         let identity: FileIdentity
-        /// The SHA-256 that it had when it was published.
+        /// The SHA-256 of the file at its publication.
         let sha256: [UInt8]
     }
 
@@ -75,65 +77,66 @@ extension DownloadMachine {
     struct Removal: Sendable, Equatable {
         let waiter: Waiter
         let deletesFile: Bool
-        /// The message that tells the webhook of it; `nil`: the download had ended, or no webhook is called.
+        /// The id of the webhook message about the cancellation; `nil`: the download had ended, or no webhook is
+        /// called.
         let cancellation: DownloadID?
-        /// Whether its bytes have gone first, as a full disk does not take the removal otherwise.
+        /// Whether the bytes were removed before the commit, because a full disk refuses the removal otherwise.
         var hasMadeRoom = false
     }
 
-    /// Names somebody who waits for the answer to a command.
+    /// The number of a wait for a command's result.
     typealias Waiter = UInt64
 
-    /// A command on its way.
+    /// A command that the machine has received.
     struct Command: Sendable {
-        /// What is asked for.
+        /// The kind of a command, with its arguments.
         enum Request: Sendable {
             case pause, resume, cancel, retry
-            /// Change these.
+            /// Changes these values.
             case change(DownloadChange)
-            /// Remove the record, and the finished file if that is asked for.
+            /// Removes the record, and the finished file if `deletingFile` is true.
             case remove(deletingFile: Bool)
-            /// The finished file was found to be gone, or to be this one.
+            /// Notes that the finished file is this one now; `nil`: it is missing.
             case noteFile(FileIdentity?)
         }
 
         let waiter: Waiter
         let request: Request
-        /// Whether the download, as it stands when the command's turn comes, is the one that is meant.
+        /// Whether the download is still the version that the client means. Evaluated when the command is carried out.
         var isExpected: @Sendable (Download) -> Bool = { _ in true }
-        /// Where the queue, as it stands then, has room for the download that wants to be moved there; the last is an identity that is
-        /// nobody's, and later than all arrivals.
+        /// Finds the position and rank of a download that moves within the present queue. The last argument is an unused id that
+        /// is later than all arrivals.
         var seat: @Sendable (Download, QueueMove, DownloadID) -> QueueSeat = { download, _, _ in
             QueueSeat(position: 0, rank: download.rank)
         }
     }
 
-    /// What can happen.
+    /// An input of the machine.
     enum Event: Sendable {
-        /// The record is durable, or was there when the service started: the download may begin.
+        /// The record is durable, so the download may begin.
         case admitted
         case command(Command)
-        /// The queue gave it a turn.
+        /// The queue has given the download a slot.
         case turnGiven
         /// The part file is open.
         case partOpened(Operation)
-        /// It is not there, or not as long as it has to be; or it cannot be opened, for this reason.
+        /// The part file cannot be opened, for this reason; `nil`: it is missing or too short.
         case partUnusable(Operation, DownloadFailure?)
         case accepted(Operation, TransferReport.Acceptance)
         case ended(Operation, TransferReport.Ending)
-        /// Bytes should be made durable.
+        /// These bytes should be made durable.
         case checkpointDue(Coverage)
-        /// These bytes are on the disk, or nobody knows whether they are.
+        /// The flush of these bytes has ended. After an error, it is unknown whether they are on the disk.
         case flushed(Operation, Coverage, FileError?)
         case committed(Operation, StoreError?)
-        /// To make room in the queue it arrives as this one.
+        /// The download gets another arrival, because another download needs room in the queue.
         case reseated(DownloadID)
         case verified(Operation, VerificationOutcome)
         case published(Operation, Result<PublishedFile, FileError>)
-        /// The publication was called off in time.
+        /// The publication was abandoned before the file had its name.
         case withdrawn(Operation)
         case timer(Timer)
-        /// The directory of part files is away: what goes on in it is given up, and waits.
+        /// The directory of part files is away. Work that needs it is abandoned, and the download waits.
         case directoryAway
         /// The directory of part files is back, with these bytes of the download.
         case directoryBack(RecoveredPart)
@@ -141,79 +144,79 @@ extension DownloadMachine {
         case shutdown
     }
 
-    /// What became of verifying the bytes.
+    /// The result of verifying the bytes.
     enum VerificationOutcome: Sendable, Equatable {
         case matches
         case differs(expected: String, actual: String)
         case failed(FileError)
     }
 
-    /// A point in time that is waited for.
+    /// A timer of the machine.
     enum Timer: Sendable, Hashable {
-        /// The next attempt.
+        /// The time of the next attempt.
         case retry(Operation)
-        /// The end of patience with whatever commands wait for.
+        /// The longest wait of commands for a transfer, flush or publication to end.
         case patience(Operation)
-        /// The next try to save.
+        /// The time of the next attempt to save the record.
         case save
     }
 
-    /// What has to be done, in this order.
+    /// An output of the machine. The interpreter carries out actions in their order.
     enum Action: Sendable {
-        /// Enter the queue.
+        /// Puts the download into the queue.
         case enqueue
-        /// Leave the queue, or give the turn back.
+        /// Removes the download from the queue, or releases its slot.
         case leaveQueue
-        /// Stand where its rank says.
+        /// Moves the download to the position of its rank.
         case rearrange
-        /// Have others arrive anew in the queue.
+        /// Gives other downloads new arrivals.
         case reseat([QueueSeat.Other])
-        /// Open the part file, which has to hold so many bytes.
+        /// Opens the part file, which must hold at least `holding` bytes.
         case openPart(Operation, holding: Int64, publishedAs: PublishedName?)
-        /// Begin a transfer.
+        /// Begins a transfer.
         case start(Operation, ResumeDecision.Ask)
-        /// Tell the transfer to stop.
+        /// Stops the transfer.
         case stop
-        /// Nothing is to be heard of the transfer any more.
+        /// Ignores the transfer from now on.
         case forgetTransfer
-        /// The bytes that the part file has are given up: their hash, too.
+        /// Closes the part file and forgets its hash, because its bytes no longer count.
         case forgetBytes
-        /// Make these bytes of the part file durable; `trims`: and give back the room of others.
+        /// Flushes these bytes of the part file. `trims`: also frees the disk space that is reserved for other bytes.
         case flush(Operation, Coverage, trims: Bool)
-        /// Remove the part file of this generation, which nothing counts on.
+        /// Removes the part file of this generation, which no record counts on.
         case discardNewPart(UInt64?)
-        /// Remove the part files of all generations but this one.
+        /// Removes the part files of all generations but this one.
         case discardOldParts(keeping: UInt64?)
-        /// Hash, compare and flush so many bytes.
+        /// Hashes, compares and flushes the first `length` bytes.
         case verify(Operation, length: Int64, expected: [Checksum])
         case abandonVerification
         case publish(Operation, path: FilePath)
-        /// Call the publication off if its file has no name yet.
+        /// Abandons the publication if its file has no name yet.
         case withdraw(Operation)
-        /// Drop the part file's name: the file has another, and the record says so.
+        /// Removes the part file's name: the file has another one, and the record is durable.
         case finishPublishing
-        /// Save the record, and with it the messages to its webhook.
+        /// Saves the record together with the messages to its webhook.
         case save(Operation, DownloadRecord, announcing: [WebhookDelivery])
-        /// Save the record of a finished file, which is shown once it is durable.
+        /// Saves the record of a finished file. It is published once it is durable.
         case saveCompletion(Operation, DownloadRecord, announcing: [WebhookDelivery])
-        /// Remove the record, and keep the messages to its webhook.
+        /// Removes the record and keeps the messages to its webhook.
         case saveRemoval(Operation, announcing: [WebhookDelivery])
-        /// Deliver messages to the webhook: they are durable, and readers see the end.
+        /// Delivers messages to the webhook. They are durable, and the end of the download is published.
         case deliver([WebhookDelivery])
-        /// The record stays after all.
+        /// Keeps the record, because its removal has failed.
         case abandonRemoval
-        /// Save how many bytes are on the disk, some time soon.
+        /// Saves with the next commit how many bytes are on the disk.
         case saveProgress(StoredProgress)
-        /// Show readers the download like this.
+        /// Publishes this version of the download.
         case show(Download)
         case showRemoval
-        /// Remove the part files of all generations.
+        /// Removes the part files of all generations.
         case discardPart
-        /// Remove a finished file that the database has refused to record.
+        /// Removes a finished file that the database has refused to record.
         case discardFile(PublishedFile)
-        /// Remove the finished file, if it is this one.
+        /// Removes the finished file, if it is this one.
         case removeFile(FilePath, FileIdentity)
-        /// Another record had this path before: its file is gone.
+        /// Claims a path for the finished file. Another download that has claimed it before has lost its file.
         case claimName(FilePath)
         case setSpeedLimit(Int64)
         case setTimer(Timer, after: Duration)
@@ -222,22 +225,22 @@ extension DownloadMachine {
         case log(DownloadLogEvent)
     }
 
-    /// What is passed in with an event.
+    /// The data that the machine receives with an event.
     struct Context {
-        /// The time on the wall.
+        /// The wall-clock time.
         var now: Timestamp
         var random: any RandomNumberGenerator
-        /// The paths under `files`.
+        /// The reserved and published paths under `files`.
         var names: FileNames
         var retryPolicy: RetryPolicy
         var retention = Retention()
-        /// Whether messages to webhooks are delivered at all.
+        /// Whether messages to webhooks are delivered.
         var callsWebhooks = true
         var identifiers = DownloadIDGenerator()
-        /// The actions that the event calls for are appended here.
+        /// The actions that the event requires, in order.
         var actions: [Action] = []
 
-        /// An identity that is nobody's yet, and later than all there are.
+        /// Makes an unused id that is later than all others.
         mutating func newIdentity(at time: Timestamp) -> DownloadID {
             identifiers.next(now: time, using: &random)
         }

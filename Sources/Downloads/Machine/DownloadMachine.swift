@@ -1,25 +1,28 @@
 internal import HTTPCore
 internal import System
 
-/// The life of one download, as a value: it takes events, and returns the actions that they call for.
+/// The life of one download, as a value: it takes events and returns actions.
 ///
-/// It decides everything about the download and does nothing itself. Time, names and chance are passed in. What must not be cannot be
-/// said: each phase has exactly the data that it needs, and everything that happens outside (a transfer, a flush, a commit) has a
-/// number, so that a late result of something that was given up is recognised and changes nothing.
+/// It makes all decisions about the download and has no side effects. Time, paths and random numbers are passed in.
+/// Illegal states cannot be represented: each phase has exactly the data that it needs. Everything that happens outside
+/// (a transfer, a flush, a commit) has a number. A late result of something that was abandoned is recognised by its
+/// number and ignored.
 ///
 ///     waiting ─→ opening ─→ transferring ─→ verifying ─→ publishing ─→ completing ─→ resting
 ///        ↑  ↖        └────────→ ↓   ↘             ↘ (abandoned)
 ///     delayed └─── resting ←─ stopping ─→ flushing ─→ the commands that wait
 ///
-/// Commands are carried out one after another in the order in which they came. One that needs the transfer to end waits in `commands`
-/// until it has ended, or until patience does; each is answered with the download as that command made it, once that is durable.
+/// Commands are carried out in order of arrival. A command that needs the transfer to end waits in `commands` until it
+/// has ended, or for ``patience`` at most. The result of a command is the download as the command made it, once that is
+/// durable.
 struct DownloadMachine: Sendable {
     /// The number of something that was begun outside and has a result.
     typealias Operation = UInt64
 
-    /// The longest that a command waits for a transfer, a flush or a publication to end before it goes on without, or is refused.
+    /// The longest wait of a command for a transfer, flush or publication to end. After that it goes on without, or
+    /// stays unconfirmed.
     static let patience: Duration = .seconds(4)
-    /// Delays between attempts to save what the store has not taken.
+    /// The first and the longest delay between attempts to save a record.
     static let firstSaveDelay: Duration = .milliseconds(500)
     static let longestSaveDelay: Duration = .seconds(30)
 
@@ -27,40 +30,41 @@ struct DownloadMachine: Sendable {
     /// The record's URL.
     private(set) var url: HTTPURL
     private(set) var phase = Phase.resting
-    /// Bytes of the part file that belong to the record's entity, whether durable or not.
+    /// The bytes of the part file that belong to the record's entity, whether durable or not.
     private(set) var written = Coverage()
-    /// Changes whenever bytes are given up, so that a flush that began before says nothing of those that came after.
+    /// The first operation after bytes were last discarded. Flushes before it do not concern the present bytes.
     private var bytesSince: Operation = 0
     /// The flushes under way.
     private var flushes: [Operation] = []
-    /// Whether mirrors have brought some of the bytes, and what they say that the whole file hashes to.
+    /// The part of mirrors in the bytes: whether they have sent any, and their digests of the whole file.
     private var hasMixedSources = false
     private var mirrorDigests: [Checksum] = []
-    /// The path under `files` that a run which ended too early has given the part file.
+    /// The path under `files` that an earlier instance gave the file before it crashed.
     private var publishedName: PublishedName?
-    /// The store counts on bytes that were given up: they are not overwritten in place.
+    /// Whether the store counts on discarded bytes. Those are not overwritten in place.
     private var isCountedOn = false
-    /// Whether the store knows what the bytes are of.
+    /// The state of the record's entity and generation in the store.
     private var entity = EntityStanding.saved
     private var budget = RetryBudget()
     private var resume = ResumeDecision()
-    /// A transfer, or the renaming of its file, that did not end in time: no other transfer begins before it has.
+    /// Transfers that did not end in time. No other transfer begins before they have ended.
     private var lingering: [Operation] = []
-    /// Those that wait for their turn, in order.
+    /// The commands that wait, in order of arrival.
     private var commands: [Command] = []
-    /// What the store has been told and has not confirmed, oldest first.
+    /// The commits under way, oldest first.
     private var commits: [Commit] = []
     /// Messages to the webhook that no commit has made durable yet.
     private(set) var unannounced = EndAnnouncements()
-    /// How often saving the present state has failed.
+    /// The number of failed saves of the present state.
     private var failedSaves = 0
-    /// The newest commit that has failed: those before it, which may conclude later, say nothing of the present state.
+    /// The newest commit that has failed. Commits before it may end later and do not concern the present state.
     private var lastFailure: Operation = 0
-    /// Whether bytes that were given up have gone before the store was told, as a full disk does not take that otherwise.
+    /// Whether discarded bytes were removed before the store had recorded that, because a full disk refuses the commit
+    /// otherwise.
     private var hasMadeRoom = false
-    /// The end of patience with whatever commands wait for.
+    /// The operation of the timer that limits the wait of commands; `nil`: no command waits.
     private var patience: Operation?
-    /// The last operation before the service began to stop; `nil`: it has not.
+    /// The last operation before the service began to stop; `nil`: it is not stopping.
     private var shutdownAfter: Operation?
     private var lastOperation: Operation = 0
 
@@ -72,20 +76,20 @@ struct DownloadMachine: Sendable {
 
     private struct Commit: Sendable {
         let number: Operation
-        /// Whether it tells the store to count on no bytes.
+        /// Whether the saved record counts on no bytes.
         let countsOnNothing: Bool
-        /// The messages to the webhook that it makes durable.
+        /// The ids of the webhook messages that the commit makes durable.
         let announces: [DownloadID]
         var answers: [(waiter: Waiter, download: Download)] = []
     }
 
-    /// The machine of a record.
+    /// Makes the machine of a record.
     /// - Parameters:
-    ///   - record: the record, with the entity and the generation of the bytes that there are.
-    ///   - url: its URL.
-    ///   - written: the bytes of the part file that can be trusted.
-    ///   - publishedName: the name under `files` that the part file has already.
-    ///   - isEntitySaved: whether the store knows that entity and that generation.
+    ///   - record: The record, with the entity and the generation of the bytes that are present.
+    ///   - url: The record's URL.
+    ///   - written: The bytes of the part file that can be trusted.
+    ///   - publishedName: The path under `files` that the file already has; `nil`: none.
+    ///   - isEntitySaved: Whether that entity and that generation are durable.
     init(
         _ record: DownloadRecord, url: HTTPURL, written: Coverage = Coverage(), publishedName: PublishedName? = nil,
         isEntitySaved: Bool = true
@@ -95,7 +99,7 @@ struct DownloadMachine: Sendable {
         self.url = url
         self.written = written
         self.publishedName = publishedName
-        // The record does not tell which source brought which bytes. Distrusted mirrors have brought none of them.
+        // Records do not contain the source of each byte. Distrusted mirrors have sent none of these bytes.
         hasMixedSources = !written.ranges.isEmpty && !record.mirrors.isEmpty && !record.distrustsMirrors
         budget = RetryBudget(furthest: written.byteCount)
     }
@@ -105,17 +109,17 @@ struct DownloadMachine: Sendable {
     private var isShuttingDown: Bool { shutdownAfter != nil }
 }
 
-// MARK: - What is shown
+// MARK: - Published state
 
 extension DownloadMachine {
-    /// The download as readers see it, but for what a transfer counts.
+    /// The download as readers see it, without the counters of its transfer.
     var shown: Download {
         var shown = record.download
         if written.byteCount == shown.bytesReceived { shown.receivedRanges = written.outline(atMost: Download.rangeLimit) }
         return shown
     }
 
-    /// Whether a transfer's counters go on from what is shown. Before a response was accepted nobody could say of what its bytes are.
+    /// Whether the transfer's counters count bytes of the record's entity. Before a response is accepted, they do not.
     var isPlacing: Bool {
         switch phase {
         case .transferring(let transfer), .stopping(let transfer, _): transfer.isPlacing && !transfer.isDisowned
@@ -123,7 +127,7 @@ extension DownloadMachine {
         }
     }
 
-    /// The transfer that runs or is being stopped.
+    /// The running transfer, or the one that is being stopped; `nil`: none.
     var transfer: Operation? {
         switch phase {
         case .transferring(let transfer), .stopping(let transfer, _): transfer.number
@@ -131,7 +135,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether it holds a turn.
+    /// Whether the download holds a slot.
     var holdsTurn: Bool {
         switch phase {
         case .opening, .transferring, .stopping: true
@@ -139,7 +143,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether it takes room that its record, as readers see it, does not tell of yet.
+    /// Whether the download uses disk space that its published record does not contain yet.
     var takesRoom: Bool {
         switch phase {
         case .flushing: true
@@ -147,7 +151,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether its file is being verified or published.
+    /// Whether the file is being verified or published.
     var isFinishing: Bool {
         switch phase {
         case .verifying, .publishing, .completing: true
@@ -155,7 +159,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether nothing is under way outside, and nobody waits.
+    /// Whether no work is under way and no command waits.
     var isQuiet: Bool {
         switch phase {
         case .resting, .waiting, .delayed, .removed: commits.isEmpty && commands.isEmpty && flushes.isEmpty
@@ -163,19 +167,19 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether nothing of it has to be remembered beyond its record, which is durable.
+    /// Whether the machine is no longer needed: the download has ended and its durable record contains everything.
     var isDone: Bool {
         guard isQuiet, lingering.isEmpty, failedSaves == 0, unannounced.isEmpty else { return false }
         return phase == .removed || (phase == .resting && !state.isLive)
     }
 
-    /// Whether its record, which is durable, tells all there is to go on with.
+    /// Whether the machine is idle and its durable record contains everything that is needed to go on.
     var rests: Bool {
         guard isQuiet, lingering.isEmpty, failedSaves == 0, unannounced.isEmpty else { return false }
         return phase == .resting || phase == .waiting
     }
 
-    /// Whether attempts have failed that count towards giving up: its record does not tell of them.
+    /// Whether failed attempts count against the retry limit. The record does not contain their number.
     var countsFailures: Bool {
         switch state {
         case .queued, .downloading, .retrying: budget.attemptsWithoutProgress > 0
@@ -183,13 +187,13 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether the record, as it is now, is known to nobody but this run.
+    /// Whether the present record could not be saved yet.
     var isUnsaved: Bool { failedSaves > 0 }
 
-    /// Where the queue counts it: host and port of its origin.
+    /// The host and port of the origin, by which the queue limits downloads.
     var host: String { "\(url.host):\(url.port)" }
 
-    /// Whether no open file is needed.
+    /// Whether the part file may be closed.
     var needsNoFile: Bool {
         switch phase {
         case .resting, .waiting, .delayed, .removed: flushes.isEmpty
@@ -197,7 +201,7 @@ extension DownloadMachine {
         }
     }
 
-    /// What its transfer has come to, for snapshots of what commands make meanwhile.
+    /// Notes the transfer's progress, so that results of commands contain it.
     mutating func noteProgress(
         bytesReceived: Int64, bytesPerSecond: Int64 = 0, stalled: Bool = false, ranges: [Range<Int64>]? = nil
     ) {
@@ -207,23 +211,24 @@ extension DownloadMachine {
         if let ranges { record.download.receivedRanges = ranges }
     }
 
-    /// Whether the service has crashed while the download was in transfer, and it has not been transferred since.
+    /// Whether the service has crashed during the download's transfer, and no transfer has ended since.
     var isSuspect: Bool { record.transferCrashes > 0 }
 
-    /// Keeps the number of connections, for when there are none any more.
+    /// Notes the number of connections. 0 is ignored, so the last number stays when the transfer ends.
     mutating func noteConnections(_ count: Int) {
         if count > 0 { record.download.segments = count }
     }
 
-    /// Whether the download fails if the transfer that is to begin does and brings nothing.
+    /// Whether the download fails if the next transfer fails and brings no bytes.
     func isLastAttempt(_ policy: RetryPolicy) -> Bool { budget.isLastAttempt(policy) }
 
-    /// What the transfer that is to begin goes on from.
+    /// The starting point of the next transfer: the bytes, the resume decision, and whether the store counts on any
+    /// bytes.
     var start: (written: Coverage, resume: ResumeDecision, hasRecordedBytes: Bool) {
         (written, resume, record.syncedBytes > 0 || isCountedOn)
     }
 
-    /// What the whole file has to match: what the client said, and those who sent it.
+    /// The digests that the whole file must match, from the client, an earlier publication, the origin and the mirrors.
     var expectedDigests: [Checksum] {
         let published = publishedName.flatMap { Checksum(.sha256, bytes: $0.sha256) }
         return [record.download.checksum, published, record.entity?.digest].compactMap(\.self) + mirrorDigests
@@ -233,7 +238,7 @@ extension DownloadMachine {
 // MARK: - Events
 
 extension DownloadMachine {
-    /// Takes an event; what it calls for is appended to the context's actions.
+    /// Handles an event and appends the required actions to the context.
     mutating func handle(_ event: Event, _ context: inout Context) {
         switch event {
         case .admitted: admit(&context)
@@ -271,7 +276,7 @@ extension DownloadMachine {
         guard phase == .resting, !isShuttingDown else { return }
         switch state {
         case .queued: enqueue(&context)
-        // Its transfer was interrupted, and it was let go of before that was saved.
+        // The transfer was interrupted, and the download was released before that was saved.
         case .downloading:
             change(&context) { $0.state = .queued }
             save(&context)
@@ -283,12 +288,12 @@ extension DownloadMachine {
 
     private mutating func enqueue(_ context: inout Context) {
         phase = .waiting
-        // A transfer that has not ended yet comes first; and a service that stops gives no turns.
+        // A lingering transfer has to end first, and a stopping service gives no slots.
         if lingering.isEmpty, !isShuttingDown { context.actions.append(.enqueue) }
     }
 
     private mutating func reseated(_ arrival: DownloadID, _ context: inout Context) {
-        // It may have left the queue meanwhile.
+        // The download may have left the queue meanwhile.
         guard record.download.isInQueue else { return }
         switch phase {
         case .waiting, .resting, .clearing: break
@@ -307,7 +312,7 @@ extension DownloadMachine {
 
     // MARK: - Changing the record
 
-    /// Changes the record in one step, which has one revision, and shows it.
+    /// Changes the record in one step with one revision, and publishes it.
     private mutating func change(_ context: inout Context, _ body: (inout Download) -> Void) {
         let before = state
         body(&record.download)
@@ -326,8 +331,8 @@ extension DownloadMachine {
         if state != before { context.actions.append(.log(.transition(record.download))) }
     }
 
-    /// Prepares the message to the webhook about an end; the saves to come write it until one has succeeded.
-    /// - Returns: the identity of the message; `nil`: no webhook is called.
+    /// Prepares the webhook message about an end. Each save writes it until one has succeeded.
+    /// - Returns: The id of the message; `nil`: no webhook is called.
     @discardableResult
     private mutating func announceEnd(as download: Download, _ context: inout Context) -> DownloadID? {
         guard context.callsWebhooks, let url = record.webhook else { return nil }
@@ -336,8 +341,9 @@ extension DownloadMachine {
         return id
     }
 
-    /// Saves the record as it is now, and the messages that are not durable yet. The waiter is answered with the record once it is
-    /// durable.
+    /// Saves the present record and the messages that are not durable yet.
+    /// - Parameter waiter: The wait that gets the saved download as its result once it is durable; `nil`: none.
+    /// - Returns: The operation of the commit.
     @discardableResult
     private mutating func save(answering waiter: Waiter? = nil, _ context: inout Context) -> Operation {
         let operation = nextOperation()
@@ -349,7 +355,7 @@ extension DownloadMachine {
         return operation
     }
 
-    /// Gives up the partial bytes and what was learnt of what they are of.
+    /// Discards the partial bytes and the entity that they belong to.
     private mutating func giveUpBytes(_ context: inout Context) {
         loseBytes(&context)
         publishedName = nil
@@ -361,20 +367,20 @@ extension DownloadMachine {
         record.download.resumable = nil
     }
 
-    /// There is nothing to go on from, and the store has not been told.
+    /// Discards all bytes and the resume decision. The store counts on the bytes until the next save.
     private mutating func bytesAreGone(_ context: inout Context) {
         giveUpBytes(&context)
         isCountedOn = true
         resume = ResumeDecision()
     }
 
-    /// The record counts on no bytes any more; the store still does until it has been told.
+    /// Removes the durable bytes from the record. The store counts on them until the next save.
     private mutating func giveUpDurableBytes() {
         if !record.segments.isEmpty { isCountedOn = true }
         record.segments = []
     }
 
-    /// The bytes there are count no more; the record still tells what it did.
+    /// Resets the coverage. The record keeps its entity and its durable segments.
     private mutating func loseBytes(_ context: inout Context) {
         written = Coverage()
         mirrorDigests = []
@@ -383,22 +389,22 @@ extension DownloadMachine {
         context.actions.append(.forgetBytes)
     }
 
-    /// Counts only on bytes that are known to be on the disk.
+    /// Reduces the coverage to the bytes that are known to be on the disk.
     private mutating func trustOnlyDurable(_ context: inout Context) {
         written = Coverage(record.segments)
         bytesSince = lastOperation + 1
         context.actions.append(.forgetBytes)
     }
 
-    /// Drops a name that the origin chose. A name that was asked for is chosen anew.
-    /// - Parameter next: the state that the download gets; `nil`: its present one.
+    /// Removes a name that the origin chose. A name that the client chose is reserved anew.
+    /// - Parameter next: The next state of the download; `nil`: the present one.
     private mutating func resetName(as next: DownloadState? = nil, _ context: inout Context) {
         record.download.filename = record.requestedFilename
         reserveName(as: next, &context)
     }
 
-    /// Reserves the name that the record wants, or the next free one, and the folder, in place of what was reserved before. A download
-    /// that is cancelled or completed reserves nothing.
+    /// Reserves the record's path, or the next free one, in place of the former reservation. A cancelled or completed
+    /// download reserves nothing.
     private mutating func reserveName(as next: DownloadState? = nil, _ context: inout Context) {
         let next = next ?? state
         guard next != .cancelled, next != .completed else { return context.names.release(id) }
@@ -411,21 +417,21 @@ extension DownloadMachine {
 
     private func refusal(_ command: String) -> DownloadError { .illegalTransition(from: state, command: command) }
 
-    // MARK: - A turn
+    // MARK: - Slots
 
     private mutating func turnGiven(_ context: inout Context) {
         guard phase == .waiting, state == .queued, !isShuttingDown else {
             context.actions.append(.leaveQueue)
             return
         }
-        // What the origin asked for holds whatever the user did in between.
+        // The origin's `Retry-After` holds whatever the user has done meanwhile.
         if let wait = record.retryHold?.remaining(at: context.now), wait > .zero {
             context.actions.append(.leaveQueue)
             change(&context) { $0.state = .retrying }
             delay(wait, &context)
             return
         }
-        // Before a byte is fetched that could not be published.
+        // Fails before bytes are fetched that could not be published.
         if let objection = context.names.objection(toFolder: record.download.folder, for: id) {
             return fail(DownloadFailure(.ioError, objection), retryAfter: nil, &context)
         }
@@ -447,10 +453,10 @@ extension DownloadMachine {
         }
     }
 
-    /// Asks the origin, unless every byte is there.
+    /// Sends a request to the origin, unless all bytes are present.
     private mutating func ask(_ context: inout Context) {
         if publishedName != nil { return verify(&context) }
-        // Who sent the bytes may have been replaced by a URL that has not been asked yet.
+        // The source of the bytes may no longer be among the mirrors, after a change of URL or mirrors.
         let isVouchedFor = record.entity?.source.map(record.mirrors.contains) ?? true
         switch resume.begin(
             entity: record.entity, offset: written.prefix, hasLaterBytes: written.end > written.prefix, isVouchedFor: isVouchedFor
@@ -469,8 +475,8 @@ extension DownloadMachine {
     }
 
     private mutating func transfer(_ ask: ResumeDecision.Ask, _ context: inout Context) {
-        // Bytes that are not asked to be continued are not counted any more. The store still counts on them until others have taken
-        // their place, so they stay where they are.
+        // Bytes that the request does not continue no longer count. The store counts on them until other bytes replace
+        // them, so they stay in the part file.
         if ask.discardsBytes || ask.range == nil {
             if written.byteCount > 0 {
                 context.actions.append(.log(.startedOver(id, "\(written.byteCount) bytes cannot be continued")))
@@ -491,7 +497,7 @@ extension DownloadMachine {
             phase = .transferring(transfer)
         case .stopping(var transfer, let reason) where transfer.number == operation && !transfer.isDisowned:
             if accepted.isReplacement {
-                // The bytes of another version would make those go that the commands are about.
+                // Another version would discard the bytes that the waiting commands apply to.
                 transfer.isDisowned = true
                 context.actions.append(.discardNewPart(accepted.partGeneration))
             } else {
@@ -507,17 +513,17 @@ extension DownloadMachine {
 
     private mutating func accept(_ accepted: TransferReport.Acceptance, _ transfer: inout Transfer, _ context: inout Context) {
         if accepted.startedOver { context.actions.append(.log(.startedOver(id, "the origin has another version, or no ranges"))) }
-        // A name once chosen stays, also when the download starts over.
+        // A name once chosen stays, even if the download starts over.
         chooseName(accepted, &context)
         let isNew = accepted.written.byteCount == 0
-        // A small file is there before it is worth telling the store of it.
+        // A small file is complete so soon that this save would be wasted.
         let isSmall = accepted.body.entity.total.map { $0 <= StreamingHasher.smallFile } ?? false
         let waits = isSmall && isNew && record.syncedBytes == 0 && !isCountedOn
         transfer.isPlacing = true
         if record.entity != accepted.body.entity { entity = .unsaved }
         record.entity = accepted.body.entity
         if isNew {
-            // Together with the coverage, which is of one generation only.
+            // Saved together with the coverage, which belongs to one generation.
             if record.partGeneration != accepted.partGeneration { entity = .unsaved }
             record.partGeneration = accepted.partGeneration
             if accepted.isReplacement || written.byteCount > 0 { bytesSince = lastOperation + 1 }
@@ -535,7 +541,7 @@ extension DownloadMachine {
         if accepted.isReplacement { transfer.replacement = Replacement(commit: commit) }
     }
 
-    /// Chooses the file's name if there is none yet, and the extension of one that was chosen without.
+    /// Chooses the file's name if it has none, or adds the extension that a requested name lacks.
     private mutating func chooseName(_ accepted: TransferReport.Acceptance, _ context: inout Context) {
         if record.lacksExtension, let name = record.requestedFilename,
             let suffix = FileNaming.suffix(
@@ -552,7 +558,7 @@ extension DownloadMachine {
         reserveName(&context)
     }
 
-    /// The store has, or has not, been told that the old bytes are given up.
+    /// Handles the end of the commit that discards the bytes of an earlier generation.
     private mutating func replacementRecorded(
         _ error: StoreError?, _ transfer: Transfer, _ reason: StopReason?, _ context: inout Context
     ) {
@@ -564,7 +570,7 @@ extension DownloadMachine {
         resumeAfterReplacement(transfer, reason, nil, &context)
     }
 
-    /// The transfer that runs or is being stopped, and why.
+    /// The running transfer, or the one that is being stopped and the reason; `nil`: none.
     private var current: (Transfer, StopReason?)? {
         switch phase {
         case .transferring(let transfer): (transfer, nil)
@@ -573,8 +579,8 @@ extension DownloadMachine {
         }
     }
 
-    /// Goes on with what had to wait until the store knew that the old bytes are given up.
-    /// - Parameter failure: why the store does not know.
+    /// Continues what has waited for the commit that discards the old bytes.
+    /// - Parameter failure: The reason why the commit failed; `nil`: it has succeeded.
     private mutating func resumeAfterReplacement(
         _ transfer: Transfer, _ reason: StopReason?, _ failure: DownloadFailure?, _ context: inout Context
     ) {
@@ -583,7 +589,7 @@ extension DownloadMachine {
         let ending = transfer.replacement?.ending
         transfer.replacement = nil
         if let failure {
-            // Without its old bytes the download would have none: the new ones go.
+            // The store still counts on the old bytes, so they stay and the new ones are removed.
             transfer.isDisowned = true
             loseBytes(&context)
             context.actions.append(.discardNewPart(record.partGeneration))
@@ -620,7 +626,7 @@ extension DownloadMachine {
         let isCurrent = operation >= bytesSince
         if let error {
             context.actions.append(.log(.warning(error.message)))
-            // The system reports such a failure once and then forgets it, so that a later flush would seem to succeed.
+            // The system reports such a failure once. A later flush would seem to succeed.
             if isCurrent || error.meansNoBytes { flushFailed(error, &context) }
         } else if isCurrent {
             durable(flushed, &context)
@@ -633,7 +639,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Makes durable what a transfer that has ended has left.
+    /// Flushes bytes of an ended transfer that are not durable yet.
     private mutating func flushRest(_ context: inout Context) {
         guard written.byteCount > record.syncedBytes, flushes.isEmpty else { return }
         flush(written, trims: state == .failed && !isCountedOn, &context)
@@ -643,7 +649,7 @@ extension DownloadMachine {
     private mutating func durable(_ flushed: Coverage, _ context: inout Context) {
         guard flushed.byteCount > record.syncedBytes else { return }
         switch phase {
-        // The record of its end may be on its way to the disk, and this would come after it.
+        // The commit of the download's end may be under way, and this one would follow it.
         case .completing, .removing, .removed, .clearing: return
         default: break
         }
@@ -652,7 +658,7 @@ extension DownloadMachine {
             context.actions.append(
                 .saveProgress(StoredProgress(id: id, bytesReceived: flushed.byteCount, segments: record.segments)))
         } else {
-            // It would be about bytes of something that the store may not know.
+            // The store may not have the entity of these bytes, so the whole record is saved.
             record.download.bytesReceived = flushed.byteCount
             save(&context)
         }
@@ -660,7 +666,7 @@ extension DownloadMachine {
 
     private mutating func flushFailed(_ error: FileError, _ context: inout Context) {
         let failure = DownloadFailure(error)
-        // What somebody has cut off reads as zeros once the transfer has made the file grow again.
+        // If another program has truncated the file, the lost bytes read as zeros once the transfer extends it.
         let isCut = error.meansNoBytes
         if isCut { bytesAreGone(&context) }
         switch phase {
@@ -712,7 +718,8 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether this is the late end of something that another transfer may have waited for.
+    /// Notes the end of a lingering transfer. When none is left, a waiting download enters the queue.
+    /// - Returns: Whether this was a lingering transfer.
     private mutating func stopsLingering(_ operation: Operation, _ context: inout Context) -> Bool {
         guard let index = lingering.firstIndex(of: operation) else { return false }
         lingering.remove(at: index)
@@ -733,16 +740,17 @@ extension DownloadMachine {
             transfer(ask, &context)
         case .awaitRoom: awaitRoom(&context)
         case .cancelled:
-            // Nobody asked for it: as if the connection had broken.
+            // No command has cancelled it, so it counts as a broken connection.
             fail(DownloadFailure(.transferBroken, "the transfer was interrupted"), retryAfter: nil, &context)
         case .failed(let failure, let retryAfter):
-            // Nothing has taken the place of the bytes that the store counts on: asking for the whole file brought a page.
+            // The request for the whole file brought a page, which has replaced no bytes. The durable bytes remain
+            // valid.
             if failure.code == .mediaTypeMismatch, written.byteCount == 0, record.syncedBytes > 0 { trustOnlyDurable(&context) }
             fail(failure, retryAfter: retryAfter, &context)
         }
     }
 
-    /// Goes back to its position in the queue, with the bytes that it has, until the quota leaves room for more.
+    /// Returns the download to its position in the queue, with its bytes, until the quota has room for more.
     private mutating func awaitRoom(_ context: inout Context) {
         context.actions.append(.leaveQueue)
         context.actions.append(.forgetTransfer)
@@ -756,7 +764,8 @@ extension DownloadMachine {
         flushRest(&context)
     }
 
-    /// A transfer was stopped and has ended: its bytes are made durable, unless they are not wanted any more.
+    /// Flushes the bytes of a stopped transfer, unless the next command discards them. Then the commands are carried
+    /// out.
     private mutating func stopped(keepsBytes: Bool, _ context: inout Context) {
         let wantsBytes =
             switch commands.first?.request {
@@ -770,7 +779,7 @@ extension DownloadMachine {
         phase = .flushing(flush(written, trims: isPausing && !isCountedOn, &context))
     }
 
-    /// Ends an attempt that failed: tries again later, or gives up. Valid bytes are kept either way.
+    /// Ends a failed attempt: schedules another one, or fails the download. Valid bytes are kept either way.
     private mutating func fail(_ failure: DownloadFailure, retryAfter: Duration?, _ context: inout Context) {
         context.actions.append(.leaveQueue)
         context.actions.append(.forgetTransfer)
@@ -792,7 +801,7 @@ extension DownloadMachine {
             context.actions.append(.log(.retry(record.download, after: delay)))
             save(&context)
         case .giveUp:
-            // Whoever resumes it waits for what the origin asked for as well.
+            // The origin's `Retry-After` also holds if a command resumes the download.
             record.retryHold = retryAfter.map { RetryHold(min($0, context.retryPolicy.longestRetryAfter), from: context.now) }
             let count = written.byteCount
             change(&context) { download in
@@ -826,7 +835,8 @@ extension DownloadMachine {
             record.distrustsMirrors = true
             startOver(&context)
         case .differs(let expected, let actual):
-            // Bytes that are known to be wrong are of no use to a later attempt. The download's own URL may be the wrong one.
+            // Wrong bytes are of no use to a later attempt. The wrong source may be the download's own URL, so mirrors
+            // are trusted again.
             record.distrustsMirrors = false
             giveUpBytes(&context)
             resetName(&context)
@@ -851,11 +861,11 @@ extension DownloadMachine {
         context.actions.append(.publish(operation, path: path))
     }
 
-    /// Fetches the file anew from its own URL alone, at its old place in the queue.
+    /// Fetches the file anew from the download's own URL alone, at its former position in the queue.
     private mutating func startOver(_ context: inout Context) {
         bytesAreGone(&context)
         change(&context) { $0.state = .queued }
-        // Distrust of the mirrors is durable before a byte that follows from it.
+        // The distrust of mirrors must be durable before any byte that is fetched without them.
         save(&context)
         enqueue(&context)
     }
@@ -886,12 +896,12 @@ extension DownloadMachine {
         }
     }
 
-    /// The file has no name, and gets none. Small files are flushed only when they get theirs.
+    /// Handles an abandoned publication. Small files are flushed at publication only, so their bytes are flushed here.
     private mutating func withdrawn(_ context: inout Context) {
         stopped(keepsBytes: true, &context)
     }
 
-    /// The record as it is once the file has its name.
+    /// Returns the record of the completed download.
     private func completed(_ file: PublishedFile, _ now: Timestamp, _ retention: Retention) -> DownloadRecord {
         var record = record
         let length = written.prefix
@@ -914,7 +924,8 @@ extension DownloadMachine {
         return record
     }
 
-    /// The store knows that the file is there, or does not: the file is there, whole, so it is shown; a start finds it under both its names.
+    /// Completes the download once its commit has ended. The complete file has its name even if the commit failed, so
+    /// the download is published as completed. In that case the next start finds the file under both its names.
     private mutating func completionCommitted(
         _ file: PublishedFile, at time: Timestamp, _ commit: Commit, _ error: StoreError?, _ context: inout Context
     ) {
@@ -930,7 +941,8 @@ extension DownloadMachine {
         drain(&context)
     }
 
-    /// The download is another replica's: no record will name the file.
+    /// Ends a publication that the database has refused: another replica owns the download, and no record will name the
+    /// file.
     private mutating func completionRefused(_ file: PublishedFile, _ context: inout Context) {
         phase = .resting
         context.actions.append(.discardFile(file))
@@ -952,13 +964,13 @@ extension DownloadMachine {
         case .save:
             guard failedSaves > 0, !isShuttingDown, phase != .removed else { return }
             if case .removing = phase { return }
-            // A command has had it saved meanwhile.
+            // A newer save is under way.
             if let last = commits.last, last.number > lastFailure { return }
             save(&context)
         }
     }
 
-    /// Whatever the commands wait for takes too long.
+    /// Ends the wait of commands that has reached its limit.
     private mutating func patienceEnded(_ context: inout Context) {
         patience = nil
         switch phase {
@@ -969,7 +981,8 @@ extension DownloadMachine {
             interrupted(&context)
         case .flushing: interrupted(&context)
         case .publishing, .completing, .clearing, .removing:
-            // The file has its name, or the store its task: that can't be taken back, nor does anybody know when it ends.
+            // The publication or commit cannot be undone and may take any time. The results of the commands stay
+            // unconfirmed.
             let waiting = commands
             commands = []
             for command in waiting { context.actions.append(.answer(command.waiter, .failure(.unconfirmed))) }
@@ -977,7 +990,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Gives up what needs the directory of part files. It goes on from the queue.
+    /// Abandons work that needs the directory of part files. The download continues from the queue.
     private mutating func directoryAway(_ context: inout Context) {
         switch phase {
         case .opening, .transferring, .verifying, .publishing(_, isWithdrawn: false):
@@ -987,7 +1000,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Takes what the directory has of the download, as a start does.
+    /// Recovers the bytes that the directory has of the download, as at a start of the service.
     private mutating func directoryBack(_ found: RecoveredPart, _ context: inout Context) {
         switch phase {
         case .resting, .waiting, .delayed: break
@@ -1000,7 +1013,7 @@ extension DownloadMachine {
         let before = (state, record.entity, record.partGeneration)
         loseBytes(&context)
         let (coverage, published) = record.restore(finding: found, now: context.now)
-        // Its phase goes on.
+        // `restore` has reset the state, but the phase goes on.
         record.download.state = before.0
         if before.1 != record.entity || before.2 != record.partGeneration { entity = .unsaved }
         written = coverage
@@ -1022,7 +1035,7 @@ extension DownloadMachine {
             context.actions.append(.abandonVerification)
             stopped(keepsBytes: true, &context)
         case .publishing(let operation, isWithdrawn: false):
-            // The storage may be away for long.
+            // The object storage may be unreachable for a long time.
             phase = .publishing(operation, isWithdrawn: true)
             context.actions.append(.withdraw(operation))
         case .resting, .clearing, .stopping, .flushing, .publishing, .completing, .removing, .removed: break
@@ -1044,7 +1057,7 @@ extension DownloadMachine {
         context.actions.append(.answer(command.waiter, result))
     }
 
-    /// Whether commands have to wait for something that is under way.
+    /// Whether commands have to wait for work that is under way.
     private var isBlocked: Bool {
         switch phase {
         case .stopping, .flushing, .clearing, .completing, .removing: true
@@ -1053,7 +1066,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Carries out the commands that wait, one after another, until one has to wait.
+    /// Carries out the waiting commands in order, until one has to wait.
     private mutating func drain(_ context: inout Context) {
         while let command = commands.first, !isBlocked {
             if phase == .removed {
@@ -1079,12 +1092,12 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether whatever is under way has to end before the command can be carried out.
+    /// Whether the work under way has to end before the command can be carried out.
     private func needsStop(_ request: Command.Request) -> Bool {
         guard holdsTurn || isFinishing else { return false }
         return switch request {
         case .pause, .cancel, .remove: true
-        // What is transferred has no place in the queue, and is left alone.
+        // A move does not stop a transfer: it is refused, because the download is not in the queue.
         case .change(let change) where change.move != nil: false
         case .change(let change): isRelinking(change) || (change.movesFile && isPublishing)
         case .resume, .retry, .noteFile: false
@@ -1115,14 +1128,14 @@ extension DownloadMachine {
         }
     }
 
-    /// Tells a transfer to stop, unless it has ended already and just that of its bytes has to be seen to.
+    /// Stops a transfer. If it has ended already, only the commit of its replacement is awaited.
     private mutating func stop(_ transfer: Transfer, because reason: StopReason, _ context: inout Context) {
         phase = .stopping(transfer, because: reason)
         if transfer.replacement?.ending == nil { context.actions.append(.stop) }
     }
 
-    /// Nothing runs any more, though the state says so: the commands that waited for that are carried out. If none of them has changed
-    /// that, the download goes on.
+    /// Carries out the commands that waited for the end of a transfer. A download that is still `downloading`
+    /// afterwards enters the queue again.
     private mutating func interrupted(_ context: inout Context) {
         phase = .resting
         drain(&context)
@@ -1147,7 +1160,7 @@ extension DownloadMachine {
         }
     }
 
-    /// It already is as the command wants it: that is said once it is durable.
+    /// Answers a command that has no effect, once the current state is durable.
     private mutating func leave(_ command: Command, _ context: inout Context) {
         if let last = commits.indices.last, commits[last].number > lastFailure {
             commits[last].answers.append((command.waiter, shown))
@@ -1158,7 +1171,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Leaves the queue, or does not wait for the next attempt any more.
+    /// Leaves the queue, or cancels the wait for the next attempt.
     private mutating func leavePhase(_ context: inout Context) {
         switch phase {
         case .waiting: context.actions.append(.leaveQueue)
@@ -1217,16 +1230,16 @@ extension DownloadMachine {
         }
     }
 
-    /// Gives up everything that has come, to end or to begin again. The bytes go once the store knows: had it still counted on them when
-    /// their file was gone, a crash in between would have lost them.
+    /// Discards all bytes, to end or to begin again. The part files are removed after the commit: removed before it, a
+    /// crash in between would lose bytes that the store counts on.
     private mutating func startAfresh(_ command: Command, as next: DownloadState, _ context: inout Context) {
-        // An attempt may have made the file and placed nothing in it.
+        // An attempt may have created the part file and written nothing.
         let mayHavePart = record.download.attempts > 0 || record.entity != nil || isCountedOn
         giveUpBytes(&context)
         resetName(as: next, &context)
         record.distrustsMirrors = false
         forgetFailures()
-        // Otherwise it stays when bytes are lost: a page must not take the file's place then.
+        // Only here is the media type forgotten. It stays when bytes are lost, so that no page replaces the file.
         record.download.mediaType = nil
         record.retryHold = nil
         let arrival = next == .queued ? newArrival(&context) : nil
@@ -1244,12 +1257,12 @@ extension DownloadMachine {
         }
     }
 
-    /// The end of the queue.
+    /// Makes the arrival of the last position in the queue.
     private func newArrival(_ context: inout Context) -> DownloadID {
         context.newIdentity(at: context.now)
     }
 
-    /// A user has asked: attempts are counted anew.
+    /// Resets the counters of failed attempts, after a user's command.
     private mutating func forgetFailures() {
         record.transferCrashes = 0
         budget = RetryBudget(furthest: written.byteCount)
@@ -1295,7 +1308,7 @@ extension DownloadMachine {
         }
         if wanted.speedLimit != nil { context.actions.append(.setSpeedLimit(record.download.speedLimit)) }
         save(answering: command.waiter, &context)
-        // What the command is answered with stands where it was moved, wherever it does by then.
+        // The result has the position of the move, even if the queue changes before the commit.
         if let seat { commits[commits.count - 1].answers[0].download.position = seat.position }
         if goesOn {
             enqueue(&context)
@@ -1304,8 +1317,9 @@ extension DownloadMachine {
         }
     }
 
-    /// Changes the name or the folder of the file, and reserves that path in place of the old one. A cancelled download reserves
-    /// nothing until it is retried. Before the origin has responded there may be no name, and only the folder is reserved.
+    /// Changes the file's name or folder, and reserves the new path in place of the old one. A cancelled download
+    /// reserves nothing until it is retried. Before the origin's first response there may be no name, and only the
+    /// folder is reserved.
     private mutating func move(_ wanted: DownloadChange, _ context: inout Context) {
         if let folder = wanted.folder { record.download.folder = FileNaming.normalised(folder) }
         if let filename = wanted.filename {
@@ -1316,15 +1330,15 @@ extension DownloadMachine {
         reserveName(&context)
     }
 
-    /// Takes another URL for the same content. Its bytes stay, and have to prove themselves to the new origin; what was learnt of the old
-    /// one is forgotten, and what was meant for it alone is not sent elsewhere.
+    /// Replaces the URL by another one of the same content. The bytes stay, and the new origin has to validate them.
+    /// The failures of the old origin are forgotten, and headers that were meant for it alone are removed.
     private mutating func relink(to url: HTTPURL, authorization: String?) {
         if url.origin != self.url.origin { record.headers = [] }
         if let authorization {
             record.headers.removeAll { $0.name.lowercased() == "authorization" }
             record.headers.append(RequestHeader(name: "Authorization", value: authorization))
         }
-        // Who vouched for the bytes is nobody who will be asked again.
+        // The source that validated these bytes will not be used again.
         let former = record.download.url
         if record.entity != nil, record.entity?.source == nil { record.entity?.source = former }
         self.url = url
@@ -1349,14 +1363,15 @@ extension DownloadMachine {
 
     private mutating func remove(_ command: Command, _ deletesFile: Bool, _ context: inout Context) {
         leavePhase(&context)
-        // The file goes before the record: a crash in between leaves a record whose file is gone, which shows. The other way round it would
-        // leave a file that nobody knows of.
+        // The file is removed before the record. A crash in between leaves a record whose missing file is noticed
+        // later. The reverse order would leave a file without a record.
         if deletesFile { removeFile(&context) }
         submitRemoval(
             Removal(waiter: command.waiter, deletesFile: deletesFile, cancellation: announceCancellation(&context)), &context)
     }
 
-    /// Prepares the message about the cancellation that the removal of a live download is.
+    /// Prepares the webhook message for a live download, which the removal cancels.
+    /// - Returns: The id of the message; `nil`: the download had ended, or no webhook is called.
     private mutating func announceCancellation(_ context: inout Context) -> DownloadID? {
         guard state.isLive else { return nil }
         var download = record.download
@@ -1388,8 +1403,8 @@ extension DownloadMachine {
             context.actions.append(.answer(removal.waiter, .success(record.download)))
             return drain(&context)
         }
-        // Without the room of its bytes the removal cannot be recorded. A crash in between leaves a record whose bytes are gone, which
-        // shows as soon as they are wanted.
+        // A full disk refuses the removal until the bytes are gone. A crash in between leaves a record without bytes,
+        // which is noticed when they are needed.
         if error == .full, !removal.hasMadeRoom, state != .completed || removal.deletesFile {
             makeRoom(&context)
             var removal = removal
@@ -1411,14 +1426,14 @@ extension DownloadMachine {
             enqueue(&context)
         case .completed:
             if removal.deletesFile, !record.download.fileMissing { change(&context) { $0.fileMissing = true } }
-            // The timer of an earlier failure may have fired meanwhile.
+            // The save timer of an earlier failure may have fired during the removal, without effect.
             if removal.deletesFile || failedSaves > 0 { save(&context) }
         case .paused, .failed, .cancelled: save(&context)
         }
         drain(&context)
     }
 
-    /// Gives back the room that the download takes, before the store knows.
+    /// Frees the download's disk space before the removal is recorded.
     private mutating func makeRoom(_ context: inout Context) {
         if state == .completed {
             change(&context) { $0.fileMissing = true }
@@ -1446,7 +1461,7 @@ extension DownloadMachine {
         guard let index = commits.firstIndex(where: { $0.number == operation }) else { return }
         let commit = commits.remove(at: index)
         let announced = error == nil ? unannounced.confirm(commit.announces) : []
-        // Last: readers see the end before the receiver is told.
+        // Delivered last, so that readers see the end before the receiver does.
         defer { if !announced.isEmpty { context.actions.append(.deliver(announced)) } }
         if error != nil { lastFailure = max(lastFailure, commit.number) }
         if entity == .saving(operation) { entity = error == nil ? .saved : .unsaved }
@@ -1455,7 +1470,7 @@ extension DownloadMachine {
         case .completing(operation, let file, let time): return completionCommitted(file, at: time, commit, error, &context)
         case .removing(operation, let removal): return removalCommitted(removal, error, &context)
         case .clearing(operation, let enqueues):
-            // Without the room of the bytes that are given up, nothing can be recorded.
+            // A full disk refuses the commit until the discarded bytes are removed.
             if error == .full, !hasMadeRoom {
                 hasMadeRoom = true
                 isCountedOn = true
@@ -1475,7 +1490,7 @@ extension DownloadMachine {
         }
     }
 
-    /// The store has, or has not, been told that the bytes are given up.
+    /// Ends the phase `clearing`. If the commit has failed, the store still counts on the bytes.
     private mutating func cleared(_ error: StoreError?, enqueues: Bool, _ context: inout Context) {
         phase = .resting
         hasMadeRoom = false
@@ -1501,7 +1516,7 @@ extension DownloadMachine {
         }
     }
 
-    /// What the store had not taken at first it has taken: what waited for that follows.
+    /// Carries out what a failed save has postponed, once a later save has succeeded.
     private mutating func finishLate(_ context: inout Context) {
         switch state {
         case .completed: context.actions.append(.finishPublishing)
@@ -1510,8 +1525,8 @@ extension DownloadMachine {
         }
     }
 
-    /// Schedules another save after a failed one: a failure that is lost would be a download that begins again, unasked, at the next
-    /// start. A service that stops has no time for a timer: it saves once more at once.
+    /// Schedules another save after a failed one. Without it, a download whose failure was not saved would begin again
+    /// at the next start. A stopping service does not wait for a timer: it saves once more at once.
     private mutating func saveLater(_ commit: Commit, _ error: StoreError, _ context: inout Context) {
         guard error != .closed, error != .fenced else { return }
         if let shutdownAfter {

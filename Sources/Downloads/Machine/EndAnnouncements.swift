@@ -1,9 +1,9 @@
-/// Messages about the ends of one download that the store may not have yet, oldest first.
+/// Messages about the ends of one download that may not be durable yet, oldest first.
 ///
-/// Every save of the record writes all of them, so a failed save loses none. A message gets its identity when the end is decided and
-/// keeps it: a repeated save writes the same message, and receivers recognise it.
+/// Every save of the record writes all of them, so a failed save loses none. A message gets its id when the end is
+/// decided. A repeated save writes the same message with the same id, and receivers recognise it.
 struct EndAnnouncements: Sendable {
-    /// The most messages that are kept. A download whose saves fail can end again each time it is tried again; then the oldest
+    /// The maximum number of messages. A download whose saves fail can end again after each retry; then the oldest
     /// message is dropped.
     static let limit = 8
 
@@ -11,7 +11,7 @@ struct EndAnnouncements: Sendable {
     private(set) var deliveries: [WebhookDelivery] = []
 
     var isEmpty: Bool { deliveries.isEmpty }
-    /// The identities of the messages.
+    /// The ids of the messages.
     var ids: [DownloadID] { deliveries.map(\.id) }
 
     /// Adds the message about an end.
@@ -20,8 +20,8 @@ struct EndAnnouncements: Sendable {
         deliveries.append(delivery)
     }
 
-    /// Takes out the messages with these identities: a commit has made them durable.
-    /// - Returns: the messages to deliver now. One that an earlier commit has confirmed is not among them.
+    /// Removes the messages with these ids, which a commit has made durable.
+    /// - Returns: The messages to deliver now, without those that an earlier commit has confirmed.
     mutating func confirm(_ ids: [DownloadID]) -> [WebhookDelivery] {
         if ids.isEmpty || deliveries.isEmpty { return [] }
         let confirmed = deliveries.filter { ids.contains($0.id) }
@@ -29,7 +29,7 @@ struct EndAnnouncements: Sendable {
         return confirmed
     }
 
-    /// Drops a message: the end that it is about has not happened.
+    /// Removes a message whose end has not happened.
     mutating func withdraw(_ id: DownloadID) {
         deliveries.removeAll { $0.id == id }
     }

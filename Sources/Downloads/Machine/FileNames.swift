@@ -1,13 +1,14 @@
 /// The paths under `files`: those reserved for downloads that have not ended, and the owners of finished files.
 ///
-/// A download holds at most one reservation, of its file's path and of the folders that lead there. A new reservation replaces the
-/// former one, and ``release(_:)`` drops it whatever its path is, so that a reservation cannot outlive its download.
+/// A download holds at most one reservation, of its file's path and of the folders that lead to it. A new reservation
+/// replaces the former one. ``release(_:)`` removes the reservation whatever its path is, so no reservation outlives
+/// its download.
 ///
-/// Paths that differ in case only count as one: some file systems take them for one.
+/// Paths that differ only in case count as one path, because some file systems do not distinguish them.
 struct FileNames: Sendable {
     private struct Reservation: Sendable {
         let folder: String
-        /// `nil`: the name is not known yet, and only the folder is reserved.
+        /// The file's name; `nil`: it is not known yet, and only the folder is reserved.
         var name: String?
 
         var path: FilePath? { name.map { FilePath($0, in: folder) } }
@@ -16,11 +17,11 @@ struct FileNames: Sendable {
     private var reservations: [DownloadID: Reservation] = [:]
     /// The downloads that reserved a path, by the path's key.
     private var owners: [String: DownloadID] = [:]
-    /// The number of reservations below each folder, by the folder's key.
+    /// The number of reservations in and below each folder, by the folder's key.
     private var folders: [String: Int] = [:]
     /// The owners of finished files.
     private(set) var finished = FinishedNames()
-    /// Whether anything has this path already; `nil`: files of several downloads may have the same path, and nothing is reserved.
+    /// Whether a path is in use; `nil`: files of several downloads may have the same path, and nothing is reserved.
     private let isTaken: (@Sendable (FilePath) -> Bool)?
     /// The reason why a folder cannot be made on the disk, as the end of a sentence; `nil` if it can.
     private let obstacle: @Sendable (String) -> String?
@@ -34,9 +35,9 @@ struct FileNames: Sendable {
 
     // MARK: - Reservations
 
-    /// Reserves a name in the wanted path's folder that no other download has reserved, no file has, and no other download needs for a
-    /// folder. Replaces what the download had reserved.
-    /// - Returns: the path with that name.
+    /// Reserves a path in the wanted folder, in place of the download's former reservation. The path is not in use or
+    /// reserved, and no reservation needs it as a folder.
+    /// - Returns: The path with the wanted name or a numbered one.
     mutating func reserve(_ wanted: FilePath, for id: DownloadID) -> FilePath {
         guard let isTaken else { return wanted }
         release(id)
@@ -50,14 +51,15 @@ struct FileNames: Sendable {
         return FilePath(name, in: folder)
     }
 
-    /// Reserves the folder of a file whose name is not known yet. Replaces what the download had reserved.
+    /// Reserves the folder of a file whose name is not known yet, in place of the download's former reservation.
     mutating func reserve(folder: String, for id: DownloadID) {
         guard isTaken != nil else { return }
         release(id)
         if !folder.isEmpty { add(Reservation(folder: folder), for: id) }
     }
 
-    /// Reserves what was reserved in an earlier run. A path that another download has stays with that one.
+    /// Reserves the path that an earlier instance had reserved. A path that another download has reserved stays with
+    /// that download.
     mutating func restore(_ name: String?, in folder: String, for id: DownloadID) {
         guard isTaken != nil else { return }
         release(id)
@@ -66,7 +68,7 @@ struct FileNames: Sendable {
         if reservation.name != nil || !folder.isEmpty { add(reservation, for: id) }
     }
 
-    /// Drops a download's reservation, if it has one.
+    /// Removes a download's reservation, if there is one.
     mutating func release(_ id: DownloadID) {
         guard let reservation = reservations.removeValue(forKey: id) else { return }
         if let path = reservation.path { owners[Self.key(path.description)] = nil }
@@ -88,8 +90,8 @@ struct FileNames: Sendable {
     /// The number of downloads that have reserved a path or a folder.
     var reservationCount: Int { reservations.count }
 
-    /// The reason why a download's file cannot be put into a folder, in one sentence; `nil` if it can: a file stands where a
-    /// directory is needed, or another download is about to put one there.
+    /// The reason why a download's file cannot be put into a folder, as one sentence; `nil` if it can. A file is where
+    /// a directory is needed, or another download has reserved that path for its file.
     func objection(toFolder folder: String, for id: DownloadID?) -> String? {
         guard isTaken != nil, !folder.isEmpty else { return nil }
         for key in Self.folders(leadingTo: folder) {
@@ -104,24 +106,25 @@ struct FileNames: Sendable {
     /// Sets the paths of finished files.
     mutating func restore(_ finished: FinishedNames) { self.finished = finished }
 
-    /// Notes that a download's file has got this path. Returns the download whose file had it before: that file is gone.
+    /// Notes the path of a download's published file.
+    /// - Returns: The download whose file had the path before and is gone; `nil` if there is none.
     mutating func publish(_ path: FilePath, by id: DownloadID) -> DownloadID? {
         isTaken == nil ? nil : finished.publish(path, by: id)
     }
 
-    /// Whether another record has published this path since.
+    /// Whether another download has published a file under this path since.
     func isClaimed(_ path: FilePath, byOtherThan id: DownloadID) -> Bool {
         finished.owner(of: path).map { $0 != id } ?? false
     }
 
-    /// Notes that a finished file, or its record, is gone.
+    /// Notes that a finished file or its record has been removed.
     mutating func forget(_ path: FilePath, of id: DownloadID) { finished.release(path, by: id) }
 
     // MARK: - Keys
 
     private static func key(_ path: String) -> String { path.lowercased() }
 
-    /// The keys of a folder and of those that it is in, from the outermost.
+    /// The keys of a folder and of all folders that contain it, outermost first.
     private static func folders(leadingTo folder: String) -> [String] {
         if folder.isEmpty { return [] }
         let key = key(folder)
