@@ -104,8 +104,8 @@ extension DownloadMachine {
         let request: Request
         /// Whether the download is still the version that the client means. Evaluated when the command is carried out.
         var isExpected: @Sendable (Download) -> Bool = { _ in true }
-        /// Finds the position and rank of a download that moves within the present queue. The last argument is an unused id that
-        /// is later than all arrivals.
+        /// Finds the position and rank of a download that moves within the present queue. The last argument is an unused
+        /// id that is later than all arrivals.
         var seat: @Sendable (Download, QueueMove, DownloadID) -> QueueSeat = { download, _, _ in
             QueueSeat(position: 0, rank: download.rank)
         }

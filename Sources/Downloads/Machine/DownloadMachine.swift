@@ -925,7 +925,7 @@ extension DownloadMachine {
     }
 
     /// Completes the download once its commit has ended. The complete file has its name even if the commit failed, so
-    /// the download is published as completed. In that case the next start finds the file under both its names.
+    /// the download is published as completed. After a failed commit, the next start finds the file under both its names.
     private mutating func completionCommitted(
         _ file: PublishedFile, at time: Timestamp, _ commit: Commit, _ error: StoreError?, _ context: inout Context
     ) {
@@ -1257,7 +1257,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Makes the arrival of the last position in the queue.
+    /// Makes an arrival that is later than all others: the last position in the queue.
     private func newArrival(_ context: inout Context) -> DownloadID {
         context.newIdentity(at: context.now)
     }

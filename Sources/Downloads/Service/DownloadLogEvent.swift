@@ -1,4 +1,4 @@
-/// Something worth a line in the log, or counting. No secret is in it.
+/// An event for the log or the metrics. It contains no secrets.
 public enum DownloadLogEvent: Sendable {
     /// A download changed its state.
     case transition(Download)
@@ -6,42 +6,42 @@ public enum DownloadLogEvent: Sendable {
     case removed(DownloadID)
     /// A failed attempt is tried again after a delay.
     case retry(Download, after: Duration)
-    /// The partial bytes of a download were given up, and why.
+    /// The partial bytes of a download were discarded, for this reason.
     case startedOver(DownloadID, String)
-    /// A queued download got a slot, after so long.
+    /// A queued download got a slot, after this wait.
     case started(DownloadID, waited: Duration)
-    /// The store made a group of so many changes durable, which took so long.
+    /// The store made a group of changes durable.
     case committed(took: Duration, changes: Int)
-    /// An attempt to deliver the message to a download's webhook has ended so.
+    /// An attempt to deliver the message to a download's webhook has ended with this outcome.
     case webhook(DownloadID, WebhookOutcome)
-    /// One of a download's mirrors, or all of them, are asked no more, and why.
+    /// One or all of a download's mirrors are no longer used, for this reason.
     case mirrorDropped(DownloadID, String)
-    /// What the store can do has changed to this.
+    /// The condition of the store has changed to this one.
     case storage(StoreCondition)
-    /// Finished files cannot be stored at the moment, for this reason, and wait; or, without one, they can again.
+    /// Finished files cannot be stored at the moment and wait, for this reason; `nil`: they can be stored again.
     case objectStorage(String?)
-    /// The downloads directory is away, for this reason; or back, if there is none.
+    /// The downloads directory is away, for this reason; `nil`: it is back.
     case volume(String?)
-    /// Nothing new starts any more, for this reason; or, without one, it does again.
+    /// No download starts, for this reason; `nil`: downloads start again.
     case gate(WaitingReason?)
-    /// Records were removed that had been kept for long enough, and the finished files with them if that was asked for.
+    /// Records were removed after their retention time. `withFiles`: together with their finished files.
     case expired(count: Int, withFiles: Bool)
-    /// This replica has joined its fleet, as this run.
+    /// This replica has joined its fleet as this instance.
     case joined(run: Int64)
-    /// Changes of the fleet are shown here, so long after they were made.
+    /// Changes of the fleet were published here, with these delays since they were made.
     case followed(lags: [Duration])
-    /// A finished file was stored, which took so long.
+    /// A finished file was stored.
     case stored(took: Duration, bytes: Int64)
-    /// Replicas were not heard of for a lease, and what they had is anybody's.
+    /// The leases of replicas have ended, and any replica may acquire their downloads.
     case adopted(replicas: Int, downloads: Int)
-    /// This replica has lost its lease: others have taken over what it had, and nothing that it does counts any more.
+    /// This replica has lost its lease. Other replicas have taken over its downloads, and its changes are refused.
     case fenced
-    /// The file of this download was fetched and is removed: the database has refused its record, as the lease is lost.
+    /// The finished file of this download is removed: the database has refused its record, because the lease is lost.
     case discarded(DownloadID)
-    /// Something went wrong that no download shows.
+    /// A problem that no download shows.
     case warning(String)
 
-    /// Whether it tells of a change to a record, which the database of a fleet may refuse.
+    /// Whether the event reports a change of a record, which the database of a fleet may refuse.
     var tellsOfRecord: Bool {
         switch self {
         case .transition, .removed, .retry: true
@@ -50,19 +50,20 @@ public enum DownloadLogEvent: Sendable {
     }
 }
 
-/// What became of an attempt to deliver a message to a webhook.
+/// The outcome of an attempt to deliver a message to a webhook.
 public enum WebhookOutcome: Sendable {
-    /// It has arrived.
+    /// The receiver has accepted the message.
     case delivered
-    /// It has not arrived for this reason, and is tried again; `isFirst`: that has not been told of it before.
+    /// The attempt has failed for this reason, and another one follows. `isFirst`: no attempt for this message has
+    /// failed before.
     case retried(String, isFirst: Bool)
-    /// It will not arrive, for this reason.
+    /// The message is abandoned, for this reason.
     case givenUp(String)
 }
 
-/// Why a data directory cannot be worked on: one clear line.
+/// The reason why a data directory cannot be used, in one clear line.
 public struct DownloadsStartError: Error, Sendable, CustomStringConvertible {
-    /// What is wrong, naming the path.
+    /// The reason, with the path.
     public let description: String
 
     init(_ description: String) {

@@ -2,36 +2,37 @@ internal import HTTPClient
 internal import HTTPCore
 internal import System
 
-/// What a replica of a fleet does besides: it has machines only for the downloads that it owns, asks the database for turns, and has
-/// everything shown in the order in which the database has committed it.
+/// The service as a replica of a fleet. It has machines only for the downloads that it owns, and gets slots from the
+/// database. Changes are published in the order of their commits in the database.
 extension DownloadService {
-    /// What the fleet has to say.
+    /// An event from the fleet's store.
     enum FleetEvent: Sendable {
-        /// Downloads have changed, perhaps others'.
+        /// Downloads have changed, possibly on other replicas.
         case changed
-        /// Once a second.
+        /// A second has passed.
         case tick
         case settingsChanged
-        /// Others may have taken over what this replica had.
+        /// The lease is lost, and other replicas may own this replica's downloads.
         case fenced
         case letter(FleetLetter, from: Int64)
-        /// The result of asking for turns.
+        /// The result of a request for slots.
         case turns(Result<[DownloadRecord], StoreError>, wanted: Int)
-        /// What the database has not taken at first.
+        /// Downloads whose changes could not be committed and have to be published again.
         case untold(Set<DownloadID>)
-        /// What was taken for somebody who did not wait for it any more.
+        /// Downloads that were acquired for a request that no longer waits.
         case leftOver([DownloadID])
     }
 
     func receive(_ event: FleetEvent) {
         switch event {
         case .changed: if hasQueued { mayHaveTurns = true }
-        // Nobody tells that a download without a turn has been let go of, and whoever could not ask has to ask again.
+        // The release of a download without a slot is not announced, and a request for slots may have failed. So slots
+        // are requested again every second.
         case .tick:
             if hasQueued { mayHaveTurns = true }
             rest()
             askOnceMore()
-            // That they have changed is only told once.
+            // The announcement of changed settings may be lost, so they are also read every ten seconds.
             ticks += 1
             if ticks.isMultiple(of: 10) { Task { await self.readSettings() } }
         case .settingsChanged: Task { await self.readSettings() }
@@ -46,17 +47,17 @@ extension DownloadService {
         }
     }
 
-    /// Has the replicas show a download like this, once that is durable.
+    /// Publishes a download on all replicas once it is durable.
     func tell(_ download: Download, _ entry: Entry) {
-        // The end of a transfer is told with the record of it.
+        // A completion has already been published with its record.
         if entry.toldRevision == download.revision { return }
         entry.toldRevision = download.revision
         fleet?.transfers.set(entry.machine.isPlacing ? entry.work?.attempt?.counters : nil, of: download.id)
         submit([.show(download)])
     }
 
-    /// Has others be told how downloads are that a write was about which has failed, once their records are saved: that is their
-    /// machines' business.
+    /// Publishes downloads again whose changes could not be committed. It waits until their machines have saved the
+    /// records.
     func tellLater(_ changes: [StoreChange], after error: StoreError) {
         guard fleet != nil, error != .closed, error != .fenced else { return }
         var ids: Set<DownloadID> = []
@@ -84,7 +85,7 @@ extension DownloadService {
         guard !isShuttingDown, !isFenced else { return }
         let unsaved = ids.filter { entries[$0]?.machine.isUnsaved ?? false }
         tellLater(unsaved)
-        // What has been let go of meanwhile may wait without being in the line.
+        // A download that was released meanwhile may be queued without being in the database's queue.
         let pins: Pins
         do throws(DownloadError) { pins = try await pin(Array(ids.subtracting(unsaved))) } catch {
             return tellLater(ids.subtracting(unsaved))
@@ -92,7 +93,7 @@ extension DownloadService {
         group = WriteBatch()
         for entry in pins.entries where entry.machine.phase != .removed {
             tell(entry.machine.record.download, entry)
-            // A turn is a claim's, which has succeeded.
+            // A slot is the result of a committed claim, so it needs no correction.
             if entry.isInLine {
                 submit([.enqueue(entry.machine.id)])
             } else if !entry.hasTurn {
@@ -103,7 +104,7 @@ extension DownloadService {
         unpin(pins)
     }
 
-    /// Gives up what this replica owns and has no machine for.
+    /// Releases downloads that this replica owns without a machine.
     private func letGoOfRest(_ ids: [DownloadID]) {
         for id in ids where entries[id] == nil && !isBeingRead(id) {
             if isSeekingTurns { passedOn.insert(id) }
@@ -111,7 +112,8 @@ extension DownloadService {
         }
     }
 
-    /// Has transfers rest while the database is away for long: what they bring may be another replica's to fetch by now.
+    /// Limits transfers to 1 byte/s while the database is away for long, because another replica may fetch the same
+    /// bytes by now.
     private func rest() {
         guard let fleet, isResting != (fleet.silence > configuration.restsAfter) else { return }
         isResting.toggle()
@@ -119,9 +121,9 @@ extension DownloadService {
         if isResting { log(.warning("the database is away, so transfers rest until it is back")) }
     }
 
-    // MARK: - Turns
+    // MARK: - Slots
 
-    /// Waits in the line that all replicas share.
+    /// Enters the queue that all replicas share.
     func joinLine(_ entry: Entry) -> Course {
         entry.isInLine = true
         submit([.enqueue(entry.machine.id)])
@@ -129,7 +131,7 @@ extension DownloadService {
         return .goesOn
     }
 
-    /// Waits no more, or gives the turn back.
+    /// Leaves the queue, or releases the slot.
     func leaveLine(_ entry: Entry) {
         guard entry.isInLine || entry.hasTurn else { return }
         (entry.isInLine, entry.hasTurn) = (false, false)
@@ -137,16 +139,16 @@ extension DownloadService {
         if hasQueued { mayHaveTurns = true }
     }
 
-    /// Whether any replica shows a download that waits in the line.
+    /// Whether any replica has a queued download.
     private var hasQueued: Bool { index.count(of: .queued) > 0 }
 
-    /// There may be more turns to be had.
+    /// Requests slots again, because more may be free.
     func seekTurns() {
         mayHaveTurns = true
         schedule()
     }
 
-    /// Asks for as many turns as this replica may have.
+    /// Requests as many slots as this replica may use.
     func askForTurns() {
         guard let fleet, mayHaveTurns, !isSeekingTurns, gate == nil, finishingCount < Self.mostFinishing,
             depot.objects?.place.isRefused != true
@@ -154,7 +156,7 @@ extension DownloadService {
         let free = queue.limits.maxConcurrent - queue.runningCount - queue.waitingCount
         guard free > 0 else { return }
         (mayHaveTurns, isSeekingTurns) = (false, true)
-        // At once: what is let go of from now on is let go of after it.
+        // Submitted at once, so that later releases come after the claim.
         fleet.claim(free: free, hostLimit: configuration.maxPerHost) { [inbox] in
             inbox.yield(.fleet(.turns($0, wanted: free)))
         }
@@ -166,21 +168,21 @@ extension DownloadService {
         passedOn = []
         switch result {
         case .success(let records):
-            // A turn for what was let go of since went with it.
+            // Slots of downloads that were released meanwhile are skipped.
             for record in records where !others.contains(record.id) { give(record) }
             if records.count == wanted || !others.isEmpty { mayHaveTurns = true }
-        // The store closes, or there is another run.
+        // The store is closing, the database is away, or the lease is lost.
         case .failure(.closed), .failure(.interrupted), .failure(.fenced): break
         case .failure(let error): log(.warning("cannot ask for turns: \(error)"))
         }
     }
 
-    /// A download has a turn here.
+    /// Starts a download that has acquired a slot for this replica.
     private func give(_ record: DownloadRecord) {
         let id = record.id
         if let entry = entries[id] {
             guard !entry.hasTurn else { return }
-            // Meanwhile it was paused, or has ended.
+            // The download was paused or has ended meanwhile.
             guard entry.isInLine, !isShuttingDown else { return submit([.leaveQueue(id)]) }
             (entry.isInLine, entry.hasTurn) = (false, true)
             queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
@@ -195,16 +197,17 @@ extension DownloadService {
 
     // MARK: - Ownership
 
-    /// Whether any replica could go on with a download as well as this one: nothing is under way for it, it has no bytes here, and it is
-    /// not counted here how often it has failed.
+    /// Whether another replica could continue the download as well as this one. No work is under way, no bytes are
+    /// here, and no failed attempts are counted here.
     func canLetGo(_ entry: Entry) -> Bool {
-        // At the end of a service, all is let go of together, by whoever knows what has been told of it.
+        // At the end of the service, ``leaveFleet()`` releases all downloads together.
         guard !isShuttingDown, entry.machine.rests, !entry.hasTurn, !entry.machine.countsFailures else { return false }
         let record = entry.machine.record
         return record.segments.isEmpty && entry.machine.written.ranges.isEmpty
     }
 
-    /// Whether another replica may go on with it, while the part file of an attempt that brought nothing is still here.
+    /// Whether the part file of an attempt without bytes has to be removed before another replica continues the
+    /// download.
     func leavesEmptyPart(_ entry: Entry) -> Bool {
         let machine = entry.machine
         guard fleet != nil, machine.phase != .removed, machine.record.segments.isEmpty, machine.written.ranges.isEmpty else {
@@ -213,7 +216,7 @@ extension DownloadService {
         return machine.record.download.state != .completed && machine.record.download.state != .cancelled
     }
 
-    /// Gives up the ownership of a download that has no machine any more.
+    /// Releases a download whose machine has been removed, unless it has bytes here.
     func letGo(_ entry: Entry) {
         let record = entry.machine.record
         fleet?.transfers.set(nil, of: record.id)
@@ -221,7 +224,8 @@ extension DownloadService {
         letGoOfRest([record.id])
     }
 
-    /// Lets others go on with what has no bytes here, or with everything, at the end of a service.
+    /// Releases this replica's downloads at the end of the service: those without bytes here, or all if the
+    /// configuration says so.
     func leaveFleet() async {
         guard let fleet else { return }
         do throws(StoreError) {
@@ -231,13 +235,14 @@ extension DownloadService {
         }
     }
 
-    /// This replica's downloads may be others' by now: nothing of what it does counts any more.
+    /// Stops all transfers after the loss of the lease. Other replicas may own the downloads, and the database refuses
+    /// changes of this replica.
     private func wasFenced() {
         guard !isFenced else { return }
         isFenced = true
         for entry in entries.values { entry.work?.attempt?.cancel() }
         log(.fenced)
-        // Their messages are others' to deliver.
+        // Other replicas deliver the webhook messages of these downloads.
         Task { [webhooks] in await webhooks?.stop() }
     }
 
@@ -250,7 +255,8 @@ extension DownloadService {
         return .interrupts
     }
 
-    /// Removes the object of a file unless a record names it: a commit whose answer was lost may have come before the lease was.
+    /// Removes the object of a file unless a record names it. A commit with a lost result may have come before the loss
+    /// of the lease.
     func removeUnrecorded(_ file: PublishedFile, of id: DownloadID) async {
         guard let fleet, let objects = depot.objects, let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return }
         do throws(StoreError) {
@@ -264,7 +270,7 @@ extension DownloadService {
 
     // MARK: - Commands for downloads that others own
 
-    /// A command that another replica is asked for.
+    /// A command for another replica's download, and the wait for its result.
     struct Asked {
         let waiter: DownloadMachine.Waiter
         let id: DownloadID
@@ -272,20 +278,23 @@ extension DownloadService {
         let isExpected: (@Sendable (Download) -> Bool)?
         /// The end of the request's wait.
         let deadline: ContinuousClock.Instant
-        /// The run that was sent the ask.
+        /// The instance that the remote command was sent to.
         var owner: Int64 = 0
         var ask: FleetLetter.Ask?
-        /// Whether a second may not have passed since.
+        /// Whether the remote command may have been sent less than a second ago.
         var isNew = true
-        /// The number of times that a replica was asked and did nothing.
+        /// The number of replies so far from replicas that did nothing.
         var misses = 0
     }
 
-    /// The number of misses from which on each is followed by a pause.
+    /// The number of misses without a pause. A pause follows each further miss.
     private static let quickMisses = 5
     private static let missPause: Duration = .milliseconds(200)
 
-    /// Has the owner of a download carry a command out.
+    /// Sends a command to the owner of a download.
+    /// - Parameters:
+    ///   - owner: The instance that owns the download; `nil`: there is no such download.
+    ///   - asker: The receiver of the result.
     func pass(
         _ request: DownloadMachine.Command.Request, of id: DownloadID, by owner: Int64?, to asker: Asker,
         if isExpected: (@Sendable (Download) -> Bool)?, until deadline: ContinuousClock.Instant
@@ -295,7 +304,7 @@ extension DownloadService {
         post(Asked(waiter: waiter, id: id, request: request, isExpected: isExpected, deadline: deadline), to: owner)
     }
 
-    /// Asks under a number of its own: what comes late of an earlier ask is no answer to this one.
+    /// Sends a remote command under a new number, so that a late reply to an earlier one is ignored.
     private func post(_ question: Asked, to owner: Int64) {
         guard let download = index.download(question.id) else { return answer(question.waiter, .failure(.notFound)) }
         guard question.isExpected?(download) ?? true else { return answer(question.waiter, .failure(.preconditionFailed)) }
@@ -309,14 +318,15 @@ extension DownloadService {
         letters[owner, default: FleetLetter()].asks.append(ask)
     }
 
-    /// Sends what has been asked since: one letter for each owner.
+    /// Sends the collected remote commands, in one message for each owner.
     func sendLetters() {
         if letters.isEmpty { return }
         for (run, letter) in letters { submit([.send(letter.text, to: run)]) }
         letters = [:]
     }
 
-    /// Sends asks again, under their numbers, that have had no answer for a second: the database may have lost either.
+    /// Sends remote commands again, under their numbers, if there is no reply after a second. The database may have
+    /// lost the command or the reply.
     private func askOnceMore() {
         var letters: [Int64: FleetLetter] = [:]
         for (number, question) in asked {
@@ -334,13 +344,13 @@ extension DownloadService {
     private func received(_ answer: FleetLetter.Answer) {
         guard let question = asked.removeValue(forKey: answer.number) else { return }
         switch answer.result {
-        // Nothing was done there.
+        // The other replica has done nothing.
         case nil, .failure(.overloaded): Task { await self.askAgain(question, pauses: answer.result != nil) }
         case let result?: self.answer(question.waiter, result)
         }
     }
 
-    /// Looks up the owner of the download again, and asks there.
+    /// Finds the owner of the download again, and sends the command there or carries it out here.
     private func askAgain(_ question: Asked, pauses: Bool) async {
         var question = question
         question.misses += 1
@@ -366,7 +376,7 @@ extension DownloadService {
         }
     }
 
-    /// Carries out what another replica asks for.
+    /// Carries out the remote commands of another replica, and sends the replies.
     private func serve(_ letter: [FleetLetter.Ask], for sender: Int64) async {
         var others = FleetLetter()
         var asks: [FleetLetter.Ask] = []
@@ -402,7 +412,7 @@ extension DownloadService {
         schedule()
     }
 
-    /// Has others arrive anew in the line to make room. Those that another replica has stay where they are.
+    /// Gives other downloads new arrivals, to make room in the queue. Downloads of other replicas keep their arrivals.
     func reseat(_ others: [QueueSeat.Other]) -> Course {
         let strangers = others.filter { entries[$0.id] == nil }
         for other in others where entries[other.id] != nil { backlog.append((other.id, .reseated(other.arrival))) }
@@ -420,12 +430,13 @@ extension DownloadService {
     private func readSettings() async {
         settingsReads += 1
         let read = settingsReads
-        // Meanwhile they may have been changed here, or read anew.
+        // The settings may have been changed here or read again meanwhile.
         guard let fleet, let kept = try? await fleet.settings(), read == settingsReads else { return }
         hold(settings: kept)
     }
 
-    /// Changes the fleet's settings, whoever else does so at the same time.
+    /// Changes the fleet's settings, also if other replicas change them at the same time.
+    /// - Throws: `preconditionFailed`, `overloaded` (the settings keep changing), `storeFailed`.
     func changeShared(
         _ changes: [String: String], if isExpected: @Sendable (ServiceSettings) -> Bool
     ) async throws(DownloadError) -> ServiceSettings {
@@ -437,7 +448,7 @@ extension DownloadService {
             }
             settingsReads += 1
             hold(settings: kept)
-            // The answer to an earlier attempt may have been lost.
+            // The result of an earlier attempt may have been lost.
             if isDone || changes.allSatisfy({ kept[$0.key] == $0.value }) { return configuration.settings }
             guard isExpected(configuration.settings) else { throw .preconditionFailed }
         }

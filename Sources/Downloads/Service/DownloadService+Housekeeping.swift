@@ -1,12 +1,12 @@
 internal import HTTPCore
 internal import System
 
-/// What the service does now and then by itself.
+/// The periodic work of the service.
 extension DownloadService {
-    /// How often the free room is looked at.
+    /// The interval between looks at the free disk space.
     private static let roomInterval: Duration = .seconds(1)
 
-    /// Begins to look at the free room, and at what has been kept for long enough, if that is asked for.
+    /// Starts the tasks that watch the disk space and remove expired records, as far as they are configured.
     func startHousekeeping() -> [Task<Void, Never>] {
         var tasks: [Task<Void, Never>] = []
         if configuration.minFree > 0 {
@@ -28,7 +28,7 @@ extension DownloadService {
                         let begun = ContinuousClock.now
                         let found = await BlockingExecutor.disk.run { try? depot.finishedBytes() }
                         if let found { await self?.noteFinished(found) }
-                        // Where there are many files, a fiftieth of the time at most.
+                        // With many files, counting takes at most a fiftieth of the time.
                         pause = max(Self.roomInterval, begun.duration(to: .now) * 50)
                     }
                 })
@@ -52,13 +52,13 @@ extension DownloadService {
         return tasks
     }
 
-    /// Whether there is less free room than has to stay free. What cannot be found out is no reason to stop.
+    /// Whether less disk space is free than must stay free. An unknown free space counts as sufficient.
     static func isDiskLow(_ depot: any FileDepot, _ minFree: Int64) -> Bool {
         guard minFree > 0, let free = try? depot.freeBytes() else { return false }
         return free < minFree
     }
 
-    /// Notes the bytes in the files directory, for the quota: files that no record tells of count as well.
+    /// Notes the bytes in the files directory for the quota. Files without a record count as well.
     func noteFinished(_ bytes: Int128) {
         strayBytes =
             if fleet == nil {
@@ -75,10 +75,10 @@ extension DownloadService {
         schedule()
     }
 
-    /// The time by which records, files and keys are deleted for their age.
+    /// Returns the time by which records, files and keys are deleted for their age.
     ///
-    /// While the clock on the wall is ahead of it, the store keeps it: a service that restarts with a wrong clock has saved times by that
-    /// clock, and would believe it.
+    /// While the wall clock is ahead of it, the store keeps this time. Otherwise a service that restarts with the wrong
+    /// clock would trust that clock, because records have been saved with its times.
     @discardableResult
     func trustedTime() -> Timestamp {
         let (time, isOnProbation) = clock.trusted
@@ -87,7 +87,8 @@ extension DownloadService {
         if isOnProbation != isKeepingTrustedTime {
             isKeepingTrustedTime = isOnProbation
             if isOnProbation { log(.warning("the clock is ahead of the time known so far: nothing expires by it for now")) }
-            // If the clock was set back instead, records have times in the future.
+            // The kept time is removed only if the clock has reached the times of all records. A clock that was set
+            // back has not.
             let isReached = !isOnProbation && time >= timeAhead
             _ = store.submit([isReached ? .set(name: StoredContents.trustedTimeName, value: nil) : Self.keep(trustedTime: time)])
         }
@@ -98,7 +99,7 @@ extension DownloadService {
         .set(name: StoredContents.trustedTimeName, value: String(time.millisecondsSinceEpoch))
     }
 
-    /// Removes what has been kept for long enough.
+    /// Removes records whose retention time is over.
     func removeExpired() async {
         for query in configuration.retention.expired(now: trustedTime()) {
             do throws(DownloadError) {
@@ -107,7 +108,7 @@ extension DownloadService {
                 let count = try await removeAll(query, deletingFiles: withFiles)
                 if count > 0 { log(.expired(count: count, withFiles: withFiles)) }
             } catch {
-                // What is left is tried again.
+                // The remaining records are tried again later.
                 if error != .shuttingDown { log(.warning("cannot remove what has been kept for long enough: \(error)")) }
             }
         }

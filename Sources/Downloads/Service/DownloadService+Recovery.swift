@@ -3,14 +3,14 @@ internal import HTTPCore
 internal import System
 
 extension DownloadService {
-    /// Takes over what the store had kept and what the last run left in the directory.
+    /// Restores the records of the store, with the files that the previous instance has left.
     func restore(_ records: [DownloadRecord]) {
         publisher.reserveCapacity(records.count)
         context.names.restore(FinishedNames(records.compactMap { FinishedNames.Claim($0.download) }))
         var kept: [DownloadID: UInt64?] = [:]
         var lost = 0
         for saved in records {
-            // Without a copy of the record: nearly all of them are completed.
+            // Most records are of completed downloads. They are published without a copy of the record.
             if saved.download.state == .completed {
                 var download = saved.download
                 download.expiresAt = configuration.retention.expiry(of: download)
@@ -31,7 +31,7 @@ extension DownloadService {
             }
             if !written.ranges.isEmpty { kept[id] = .some(record.partGeneration) }
             publisher.restore(record.download)
-            // Those of all that are not completed were looked at when they were read.
+            // The URLs of unfinished downloads were validated when the records were read.
             guard record.download.state.isLive, let url = HTTPURL(record.download.url) else { continue }
             if let arrival = record.download.arrival { context.identifiers.pass(arrival) }
             let entry = Entry(
@@ -45,7 +45,8 @@ extension DownloadService {
         if !volume.isAway { tidyParts { kept[$0] == .some($1) } }
     }
 
-    /// Tells of downloads whose bytes are not where they are looked for.
+    /// Returns a warning about downloads whose bytes are missing.
+    /// - Parameter count: The number of these downloads.
     private func bytesLost(of count: Int) -> String {
         let path = configuration.downloadsDirectory ?? configuration.dataDirectory
         let text = "\(path)/incomplete lacks the bytes of unfinished downloads (\(count)): they start over"
@@ -53,8 +54,9 @@ extension DownloadService {
         return "\(text); an earlier run kept files in \(known.path) (--downloads-dir)"
     }
 
-    /// Counts the last run's end against a download that was in transfer then, and pauses it after too many.
-    /// - Returns: whether that has changed the record.
+    /// Counts the crash of the previous instance against a download that was in transfer then. After too many crashes,
+    /// the download is paused.
+    /// - Returns: Whether the number of crashes in the record has changed.
     private func suspect(_ record: inout DownloadRecord) -> Bool {
         guard let journal, let stage = journal.found[record.id], record.download.state.isLive else { return false }
         let before = record.transferCrashes
@@ -68,8 +70,8 @@ extension DownloadService {
         return record.transferCrashes != before
     }
 
-    /// Removes part files that no record counts on, and reservations.
-    /// - Parameter isKept: whether a download's part file of this generation is kept.
+    /// Removes part files that no record counts on, and names that interrupted publications have reserved.
+    /// - Parameter isKept: Whether a download's part file of this generation is kept.
     nonisolated func tidyParts(keeping isKept: (DownloadID, UInt64?) -> Bool) {
         do throws(FileError) {
             try depot.removeOrphans { refused.contains($0) || isKept($0, $1) }
@@ -78,17 +80,18 @@ extension DownloadService {
         }
     }
 
-    /// The same in a fleet: this replica goes on with what an earlier run on its data directory owned, and shows the rest.
+    /// Restores the records of a fleet. This replica continues the downloads that an earlier instance on its data
+    /// directory owned, and publishes all downloads.
     func restore(_ records: [DownloadRecord], _ found: FleetContents) throws(DownloadsStartError) {
         guard let fleet else { return }
         var kept: [DownloadID: UInt64?] = [:]
         var shown: [Download] = []
         shown.reserveCapacity(records.count)
         var changes: [StoreChange] = []
-        // What was told last may not have been saved.
+        // A download may have been published in a later version than its saved record.
         let told = Dictionary(
             found.recent.compactMap { change in change.download.map { (change.id, $0) } }, uniquingKeysWith: { $1 })
-        // No more than may run here: others can have the rest.
+        // The slots beyond this replica's limit are released to other replicas.
         let turns = Set(
             records.lazy.filter { found.turns.contains($0.id) }.map(\.download).sorted { $0.rank < $1.rank }
                 .prefix(configuration.settings.maxConcurrent).map(\.id))
@@ -118,7 +121,7 @@ extension DownloadService {
                 FleetStore.Callbacks(
                     changed: { changes in
                         publisher.follow(changes, transfers, retention)
-                        // What has begun gives nobody a turn.
+                        // A download that has begun releases no slot.
                         if changes.contains(where: { $0.download?.state != .downloading }) { inbox.yield(.fleet(.changed)) }
                     },
                     ticked: { inbox.yield(.fleet(.tick)) },
@@ -136,13 +139,14 @@ extension DownloadService {
     }
 
     private func recover(_ record: DownloadRecord) -> RecoveredPart {
-        // Once the directory is there, it is looked at.
+        // The directory is searched once it is back.
         if volume.isAway { return .part(size: .max) }
         return recover(record, isRolledBack: isVolumeRolledBack)
     }
 
     /// Finds the bytes of a download.
-    /// - Parameter isRolledBack: whether the directory was put back to an earlier state: then only a whole part file proves itself.
+    /// - Parameter isRolledBack: Whether the directory was put back to an earlier state. Then a part file is trusted
+    ///   only if it is complete.
     nonisolated func recover(_ record: DownloadRecord, isRolledBack: Bool) -> RecoveredPart {
         do throws(FileError) {
             let found = try depot.recover(record.id, record.partGeneration, likelyPath: record.download.path)
@@ -156,13 +160,13 @@ extension DownloadService {
 }
 
 extension DownloadRecord {
-    /// Whether a run that has ended may have left a part file of it.
+    /// Whether an earlier instance may have left a part file of the download.
     var mayHavePart: Bool { download.state != .cancelled }
 
-    /// Makes of the record what it is when the service starts anew: what was under way waits, and of the part file only what was
-    /// recorded as durable is trusted. What lies behind it is cut when the transfer goes on.
-    /// - Parameter found: what the last run has left.
-    /// - Returns: the bytes that are trusted, and the path that the file has already.
+    /// Prepares the record for a start of the service. Interrupted downloads are queued. Of the part file, only bytes
+    /// that are recorded as durable are trusted. Bytes behind them are cut when the transfer continues.
+    /// - Parameter found: The bytes that the previous instance has left.
+    /// - Returns: The trusted bytes, and the path that the file already has; `nil`: none.
     mutating func restore(finding found: RecoveredPart, now: Timestamp) -> (Coverage, DownloadMachine.PublishedName?) {
         switch download.state {
         case .retrying where (retryHold?.remaining(at: now) ?? .zero) > .zero: break
@@ -181,10 +185,11 @@ extension DownloadRecord {
             partGeneration = generation
             noteWhole(size, sha256)
         case .published(let path, let identity, let sha256, let generation):
-            // Published, but the crash came before the record said so: only whole, flushed, verified files are published.
+            // The file was published before a crash, and the record does not say so. Only complete, flushed and
+            // verified files are published.
             written = Coverage(prefix: identity.size)
             published = DownloadMachine.PublishedName(path: path, identity: identity, sha256: sha256)
-            // The record may be of a beginning before, and tell of another version.
+            // The record may be of an earlier generation and describe another version of the file.
             if partGeneration != generation { entity = nil }
             partGeneration = generation
             noteWhole(identity.size, sha256)
@@ -197,7 +202,7 @@ extension DownloadRecord {
         return (written, published)
     }
 
-    /// Notes that all bytes are there, and were verified: of a small file the record may not have told anything before.
+    /// Notes that all bytes are present and verified. The record of a small file may not contain any bytes yet.
     private mutating func noteWhole(_ size: Int64, _ sha256: [UInt8]) {
         var entity = entity ?? SavedEntity()
         entity.total = size

@@ -1,11 +1,11 @@
 internal import System
 
-/// The downloads directory comes and goes.
+/// The supervision of the downloads directory, which can be away for a while.
 extension DownloadService {
-    /// How often the downloads directory is looked at.
+    /// The interval between looks at the downloads directory.
     private static let volumeInterval: Duration = .seconds(1)
 
-    /// Looks after the downloads directory until the task is cancelled.
+    /// Watches the downloads directory until the task is cancelled.
     func watchVolume() -> Task<Void, Never> {
         Task { [weak self, volume] in
             while true {
@@ -21,20 +21,22 @@ extension DownloadService {
         }
     }
 
-    /// Notes that the directory goes on, once records have been saved: an earlier state of it lacks bytes that these may count on.
+    /// Advances the directory's marker once records have been saved. An earlier state of the directory then shows,
+    /// which may lack bytes that these records count on.
     private func advanceVolume() async {
         guard hasSavedRecords, !volume.isAway else { return }
         hasSavedRecords = false
         await noteVolume()
     }
 
-    /// Notes the state of the directory, in itself and then among the records.
+    /// Advances the marker in the directory, and then saves it with the known volumes.
     func noteVolume() async {
         guard volume.isApart, await BlockingExecutor.disk.run({ [volume] in volume.advance() }) else { return }
         keepVolumes()
     }
 
-    /// Has the records know the directory, and its state. A replica keeps that for itself: its directory is its own.
+    /// Saves the known volumes and their markers among the records. A replica saves them in its data directory, because
+    /// its downloads directory is its own.
     func keepVolumes() {
         guard volume.isApart else { return }
         if fleet == nil {
@@ -44,14 +46,14 @@ extension DownloadService {
         }
     }
 
-    /// What the records know of downloads directories.
+    /// Reads the volumes that the records have been used with.
     static func knownVolumes(_ contents: StoredContents, _ data: Directory) -> KnownVolumes {
         if contents.fleet == nil { return KnownVolumes(contents.settings[KnownVolumes.settingName] ?? "") }
         let text = try? data.contents(of: volumesFile)
         return KnownVolumes(String(decoding: text ?? [], as: UTF8.self))
     }
 
-    /// The name in a replica's data directory.
+    /// The name of the file in a replica's data directory.
     private static let volumesFile = "volumes"
 
     private func volumeLost(_ reason: String) {
@@ -63,7 +65,8 @@ extension DownloadService {
 
     private func volumeFound(isRolledBack: Bool) async {
         depot.forgetParts()
-        // Where files get their names, so that none gets one meanwhile. What has begun anew by now is among the downloads.
+        // Runs on the executor that publishes files, so that no file is published meanwhile. Downloads that have begun
+        // since are in the index.
         await BlockingExecutor.publishing.run { [index] in
             self.tidyParts { id, _ in
                 index.download(id).map { $0.state != .completed && $0.state != .cancelled } ?? false

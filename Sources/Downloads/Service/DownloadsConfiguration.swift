@@ -3,61 +3,66 @@ internal import HTTPCore
 public import ObjectStorage
 public import System
 
-/// How a ``DownloadService`` works.
+/// The configuration of a ``DownloadService``.
 public struct DownloadsConfiguration: Sendable {
-    /// Everything the service keeps; made if it is missing.
+    /// The directory of everything that the service keeps; created if it is missing.
     public var dataDirectory: String
-    /// The same, open, if it was claimed. It is used whatever its path leads to by now.
+    /// The open data directory, if it was claimed; `nil`: it is opened by its path. The service uses it even if the
+    /// path leads elsewhere by now.
     public var claimedDirectory: Directory?
-    /// Where part files and finished files are kept instead; made if it is missing.
+    /// The directory of part files and finished files, created if it is missing; `nil`: the data directory.
     public var downloadsDirectory: String?
-    /// The database of a fleet, as libpq takes it; `nil`: records are kept in the data directory.
+    /// The connection string of a fleet's database, for libpq; `nil`: records are kept in the data directory.
     public var database: String?
-    /// Where a fleet keeps finished files, and who signs the requests; `nil`: in the data directory. Only with a database: that is how what is
-    /// removed is known to go.
+    /// The object storage of a fleet's finished files, and the credentials that sign the requests; `nil`: the data
+    /// directory. It needs a database, which records the objects that have to be removed.
     public var objects: (location: ObjectLocation, credentials: ObjectCredentials)?
-    /// For how long a replica of a fleet that is not heard of keeps what it has; more than a restart takes.
+    /// The time for which a replica keeps its downloads without renewing its lease; longer than a restart takes.
     public var lease: Duration = .seconds(15)
-    /// Whether a replica that ends leaves all that it has to the others, since it will not come back: transfers start over there.
+    /// Whether a replica that ends releases all its downloads, because it will not come back. Other replicas start
+    /// their transfers over.
     public var leavesFleet = false
-    /// Who else may read finished files.
+    /// The permissions of other users for finished files.
     public var filePermissions = FilePermissions()
-    /// Downloads that transfer at once, 1 or more.
+    /// The maximum number of downloads that transfer at once, 1 or more.
     public var maxConcurrent = 8
-    /// Of those, downloads from one origin (scheme, host and port), 1 or more.
+    /// The maximum number of those from one origin (scheme, host and port), 1 or more.
     public var maxPerHost = 4
-    /// Most connections for one large file, 1 or more.
+    /// The maximum number of connections for one large file, 1 or more.
     public var segments = 4
-    /// Bytes per second over all downloads; 0 is no limit.
+    /// The limit over all downloads in bytes per second; 0: no limit.
     public var speedLimit: Int64 = 0
-    /// Limits for certain times of the week, which win over `speedLimit`; nil: what was kept from an earlier start.
+    /// Limits for certain times of the week, which take precedence over `speedLimit`; `nil`: the schedule saved by an
+    /// earlier instance.
     public var speedSchedule: SpeedSchedule?
-    /// Which of the four numbers above the operator has given for this start: they win over what was kept from an earlier one.
+    /// Those of the four numbers above that the operator has set for this start. They take precedence over saved
+    /// values.
     public var explicitSettings: Set<ServiceSettings.Name> = []
-    /// Which destinations may be connected to.
+    /// The destinations that connections are allowed to.
     public var destinationGuard: DestinationGuard
-    /// Bytes that have to stay free on the disk: with fewer nothing new starts. 0: that does not matter.
+    /// The bytes that must stay free on the disk. With fewer, no download starts. 0: no minimum.
     public var minFree: Int64 = 0
-    /// Bytes that finished files and part files may take together: with more nothing new starts. 0 is no limit.
+    /// The maximum bytes of finished files and part files together. With more, no download starts. 0: no limit.
     public var quota: Int64 = 0
-    /// For how long what has ended is kept.
+    /// The times for which records of ended downloads are kept.
     public var retention = Retention()
-    /// Longest wait for a connection.
+    /// The longest wait for a connection.
     public var connectTimeout: Duration = .seconds(15)
-    /// Longest wait for the head of a response once connected.
+    /// The longest wait for the head of a response, after the connection is established.
     public var headTimeout: Duration = .seconds(60)
-    /// A transfer under 1 byte/s for this long counts as stalled, and reconnects.
+    /// The stall limit: a transfer with less than 1 byte/s for this long is stalled, and reconnects.
     public var stallTimeout: Duration = .seconds(30)
-    /// First and longest delay between attempts.
+    /// The first and the longest delay between attempts.
     public var retryDelay: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
-    /// How often running transfers are looked at: speed, stalls, checkpoints.
+    /// The interval between looks at running transfers for speed, stalls and checkpoints.
     public var pulse: Duration = .milliseconds(500)
-    /// How much time a crash may cost: bytes are synced and their offset recorded this often, or as `CheckpointPolicy` says.
+    /// The minimum time between two checkpoints of a transfer, and so the transfer time that a crash costs.
+    /// `CheckpointPolicy` may extend it.
     public var checkpointInterval: Duration = .seconds(1)
-    /// For how long a fleet's database may be away before transfers rest until it is back.
+    /// The longest absence of a fleet's database before transfers are limited to 1 byte/s.
     public var restsAfter: Duration = .seconds(120)
 
-    /// What of it can be changed while the service runs.
+    /// The settings that can be changed while the service runs.
     var settings: ServiceSettings {
         get {
             ServiceSettings(
@@ -73,17 +78,17 @@ public struct DownloadsConfiguration: Sendable {
         }
     }
 
-    /// Reads the clock on the wall.
+    /// Reads the wall clock.
     var clock: @Sendable () -> Timestamp = { .now() }
-    /// How long a clock that has jumped forward has to hold before anything is deleted by it.
+    /// The time for which a clock that has jumped forward must hold before records are deleted by it.
     var clockProbation = ClockTrust.probation
-    /// How often and how long delivering is tried.
+    /// The number and delays of attempts to deliver a message to a webhook.
     var webhookPolicy = WebhookPolicy()
 
-    /// The defaults of the contract.
+    /// Makes the default configuration.
     /// - Parameters:
-    ///   - dataDirectory: everything the service keeps.
-    ///   - destinationGuard: which destinations may be connected to.
+    ///   - dataDirectory: The directory of everything that the service keeps.
+    ///   - destinationGuard: The destinations that connections are allowed to.
     public init(dataDirectory: String, destinationGuard: DestinationGuard) {
         self.dataDirectory = dataDirectory
         self.destinationGuard = destinationGuard

@@ -1,8 +1,8 @@
 internal import System
 
-/// Messages from any thread to one reader, who takes what has come together.
+/// A queue of messages from any thread to one reader, which takes all waiting messages together.
 ///
-/// Each way to the reader costs two changes of executor, which under load many messages share.
+/// Each wake-up of the reader costs two changes of executor. Under load, many messages share one.
 final class Inbox<Message: Sendable>: Sendable {
     private struct State {
         var messages: [Message] = []
@@ -12,7 +12,7 @@ final class Inbox<Message: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Adds a message; after ``finish()`` it is dropped.
+    /// Adds a message. After ``finish()`` it is discarded.
     func yield(_ message: Message) {
         let reader = state.withLock { state in
             guard !state.isFinished else { return nil as CheckedContinuation<Void, Never>? }
@@ -22,8 +22,8 @@ final class Inbox<Message: Sendable>: Sendable {
         reader?.resume()
     }
 
-    /// Waits for messages, and takes all that are there.
-    /// - Returns: at least one, oldest first; `nil` once it has been finished and emptied.
+    /// Waits for messages, and takes all of them.
+    /// - Returns: One or more messages, oldest first; `nil` once the inbox is finished and empty.
     func next() async -> [Message]? {
         while true {
             let (messages, isFinished) = state.withLock { state in
@@ -44,7 +44,7 @@ final class Inbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// No message comes any more.
+    /// Ends the inbox: it accepts no more messages.
     func finish() {
         let reader = state.withLock { state in
             state.isFinished = true

@@ -1,9 +1,9 @@
-/// The system's random numbers.
+/// The system's random number generator.
 ///
-/// `SystemRandomNumberGenerator` itself has no storage, and so no address of its own: passed on as `inout`, it leads the thread
-/// sanitizer to read wherever that happens to point.
+/// `SystemRandomNumberGenerator` has no storage and so no address of its own. Passed as `inout`, it makes the thread
+/// sanitizer read an arbitrary address.
 struct SystemRandom: RandomNumberGenerator, Sendable {
-    /// How many numbers have been drawn.
+    /// The count of numbers drawn.
     private(set) var drawn: UInt64 = 0
 
     mutating func next() -> UInt64 {

@@ -2,12 +2,12 @@ public import HTTPCore
 internal import System
 
 extension Timestamp {
-    /// The system's clock.
+    /// Reads the system's clock.
     public static func now() -> Timestamp {
         Timestamp(millisecondsSinceEpoch: SystemTime.sinceEpoch / 1_000_000)
     }
 
-    /// The time so much later.
+    /// Returns the time that is later by this duration.
     func advanced(by duration: Duration) -> Timestamp {
         Timestamp(
             millisecondsSinceEpoch: millisecondsSinceEpoch.addingReportingOverflow(Int64(duration / .milliseconds(1)))
