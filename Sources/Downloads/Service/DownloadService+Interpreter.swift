@@ -2,38 +2,39 @@ internal import HTTPClient
 internal import HTTPCore
 internal import System
 
-/// Carries out what the machines ask for, and brings them what comes of it.
+/// The interpreter: carries out the actions of the machines, and sends them the resulting events.
 extension DownloadService {
-    /// One download as the service holds it: its machine, and what the machine's actions have made.
+    /// One download of the service: its machine, and the results of the machine's actions.
     final class Entry {
         var machine: DownloadMachine
-        /// The stamp of what was shown last.
+        /// The event id of the last published version.
         var stamp = EventID(epoch: 0, sequence: 0)
-        /// That of what is shown once it is durable.
+        /// The event id of a version that will be published once it is durable; `nil`: none.
         var reservedStamp: EventID?
-        /// Since when it waits for a turn.
+        /// The beginning of the wait for a slot.
         var queuedAt: ContinuousClock.Instant?
-        /// What only a download with bytes needs.
+        /// The resources of a transfer; `nil`: there is none.
         var work: Work?
-        /// Whether it is counted among those that something is under way for, and that are being finished.
+        /// Whether the download is included in the service's numbers of busy and of finishing downloads.
         var isBusy = false
         var isFinishing = false
-        /// Actions that wait for the removal of a file, which may wait for a disk, and the events that came meanwhile.
+        /// Actions that wait for the removal of a file, which may take long, and the events that came meanwhile.
         var interrupted: Effects?
         var postponed: [DownloadMachine.Event] = []
-        /// How many are about to ask it for something.
+        /// The number of requests that are about to send a command.
         var pins = 0
-        /// In a fleet: whether it has a turn, whether it asks for one, and the revision that was told last.
+        /// In a fleet: whether it has a slot, whether it is in the queue, and the last published revision.
         var hasTurn = false
         var isInLine = false
         var toldRevision: UInt64?
-        /// Whether the last run's end has changed what is known of its crashes.
+        /// Whether the crash of the previous instance has changed the download's number of crashes.
         var wasInTransfer = false
-        /// Whether a transfer may have made a part file, which has to go before another replica goes on.
+        /// Whether a transfer may have made a part file, which is removed before another replica continues the
+        /// download.
         var mayHavePart = false
-        /// Whether it has claimed room under the quota.
+        /// Whether the download has claimed disk space under the quota.
         var hasClaim = false
-        /// The length of its file, in bytes, that the quota had no room for.
+        /// The length of the file in bytes for which the quota had no room; `nil`: unknown or none.
         var wantedBytes: Int64?
 
         init(_ machine: DownloadMachine) {
@@ -41,31 +42,31 @@ extension DownloadService {
         }
     }
 
-    /// The actions that an event has called for, as far as they have been carried out.
+    /// The actions of an event, and the number of those that have been carried out.
     struct Effects {
         var actions: [DownloadMachine.Action]
         var next = 0
         var removed = RemovedFiles()
-        /// Who gave up much is told once the room is there.
+        /// Results of commands that wait until the disk space of removed files is free.
         var late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)] = []
     }
 
-    /// What a transfer uses, and what finishing it does.
+    /// The resources of a transfer, and of verifying and publishing its file.
     final class Work {
         var attempt: TransferAttempt?
         var part: PartFile?
         var hasher: StreamingHasher?
         var verification: Verification?
         var verified: VerifiedFile?
-        /// When the attempt began, and the bytes that there were then.
+        /// The time when the attempt began, and the number of bytes then.
         var begun = ContinuousClock.now
         var bytesAtBeginning: Int64 = 0
-        /// How far it is, as the journal has it.
+        /// The stage of the transfer in the journal.
         var stage = CrashSuspicion.Stage.begun
         var publication: Publication?
         var meter = ProgressMeter()
         var lastCheckpoint = ContinuousClock.now
-        /// Holds the download's own speed limit, which all its connections share.
+        /// Enforces the download's own speed limit, which all its connections share.
         let speedLimiter: SpeedLimiter
 
         init(speedLimit: Int64) {
@@ -73,43 +74,44 @@ extension DownloadService {
         }
     }
 
-    /// What has come to its end elsewhere.
+    /// The result of work outside the actor.
     enum Message: Sendable {
         case event(DownloadID, DownloadMachine.Event)
         case report(TransferReport)
         case partOpened(DownloadID, DownloadMachine.Operation, Result<PartFile, FileError>)
         case verified(DownloadID, DownloadMachine.Operation, VerifiedFile)
-        /// Names of files are gone, or could not be removed for that purpose.
+        /// Names of files have been removed for a purpose, or could not be.
         case removed(DownloadID, purpose: String, Result<RemovedFiles, FileError>)
-        /// Changes have been made durable, or could not be.
+        /// Changes are durable, or their commit has failed.
         case committed(WriteBatch, StoreError?)
         case fleet(FleetEvent)
     }
 
-    /// What a timer is for.
+    /// The purpose of a timer.
     enum TimerKey: Hashable, Sendable {
         case machine(DownloadID, DownloadMachine.Timer)
-        /// Somebody has waited long enough for an answer.
+        /// The end of a command's wait for its result.
         case answer(DownloadMachine.Waiter)
-        /// A request has waited long enough for a result.
+        /// The earliest deadline of the requests that wait.
         case waitLimit
-        /// A minute has begun: another limit may hold.
+        /// The beginning of a minute, at which the speed limit may change.
         case speedSchedule
     }
 
-    /// Changes that several commands bring about, which are made durable as one.
+    /// Changes of several commands that become durable together.
     struct WriteBatch {
         var changes: [StoreChange] = []
         var commits: [(DownloadID, DownloadMachine.Operation)] = []
-        /// Lines for the log about these changes. They are dropped if the database refuses the changes to a replica without a lease.
+        /// Log events about these changes. They are discarded if the database refuses the changes of a replica without
+        /// a lease.
         var news: [DownloadLogEvent] = []
     }
 
-    /// Somebody who waits for the answer to a command.
+    /// The receiver of a command's result.
     enum Asker {
         case continuation(CheckedContinuation<Result<Download, DownloadError>, Never>)
         case collector(AnswerCollector)
-        /// Another replica, which has asked for it under this number.
+        /// Another replica, which has sent the remote command under this number.
         case letter(from: Int64, UInt64, any RecordStore)
 
         func receive(_ result: Result<Download, DownloadError>) {
@@ -123,7 +125,7 @@ extension DownloadService {
         }
     }
 
-    /// Gathers the answers to the commands of one piece.
+    /// Collects the results of all commands of one piece.
     final class AnswerCollector {
         private var results: [Result<Download, DownloadError>] = []
         private let count: Int
@@ -168,7 +170,7 @@ extension DownloadService {
         if let entry = entries[id] { send(event, to: entry) }
     }
 
-    /// Has a machine handle an event and carries out its actions; then those that came of them.
+    /// Sends an event to a machine and carries out its actions, and then the events that these cause.
     func send(_ event: DownloadMachine.Event, to entry: Entry) {
         if isHandling {
             backlog.append((entry.machine.id, event))
@@ -186,7 +188,7 @@ extension DownloadService {
         }
         context.now = clock.now
         if case .command(let command) = event {
-            // What it knows may have been another replica's to change since.
+            // Without a lease, another replica may have changed the download.
             if let fleet, isFenced || !fleet.holdsLease { return answer(command.waiter, .failure(.overloaded)) }
             noteProgress(entry)
         }
@@ -196,9 +198,9 @@ extension DownloadService {
         carryOut(effects, entry)
     }
 
-    /// Carries out actions one after another. At the removal of a file they are interrupted until it is gone.
+    /// Carries out actions in order. The removal of a file interrupts them until it has ended.
     private func carryOut(_ effects: consuming Effects, _ entry: Entry) {
-        // What replicas are told of is durable together with what is saved.
+        // In a fleet, published changes become durable together with saved records.
         let isAlone = fleet != nil && group == nil
         if isAlone { group = WriteBatch() }
         defer { if isAlone { submitGroup() } }
@@ -222,12 +224,12 @@ extension DownloadService {
         tidy(entry)
     }
 
-    /// Whether the actions behind one have to wait for it.
+    /// The course of the remaining actions after one of them: they go on or wait for its end.
     enum Course {
         case goesOn, interrupts
     }
 
-    /// Begins to remove names of files; that it fails changes nothing but deserves a line in the log.
+    /// Begins to remove names of files. A failure changes nothing and is only logged.
     private func remove(
         _ purpose: String, of id: DownloadID,
         _ body: @escaping @Sendable (any FileDepot) throws(FileError) -> RemovedFiles
@@ -240,7 +242,7 @@ extension DownloadService {
         return .interrupts
     }
 
-    /// A file is gone: what waited for that goes on.
+    /// Resumes the actions that waited for the removal of a file.
     private func removed(_ id: DownloadID, _ purpose: String, _ result: Result<RemovedFiles, FileError>) {
         guard let entry = entries[id], var effects = entry.interrupted else { return }
         entry.interrupted = nil
@@ -262,7 +264,7 @@ extension DownloadService {
         isHandling = false
     }
 
-    /// Gives back the room of removed files, and then answers those who wait for that.
+    /// Frees the disk space of removed files, and then sends the results that wait for it.
     private func finish(
         _ removed: RemovedFiles, answering late: [(DownloadMachine.Waiter, Result<Download, DownloadError>)]
     ) {
@@ -272,7 +274,7 @@ extension DownloadService {
         }
     }
 
-    /// A command is answered with what readers see.
+    /// Updates the machine's counters, so that the result of a command has what readers see.
     private func noteProgress(_ entry: Entry) {
         guard entry.machine.isPlacing, let attempt = entry.work?.attempt else { return }
         let counters = attempt.counters
@@ -296,9 +298,9 @@ extension DownloadService {
         asker.receive(result)
     }
 
-    /// Lets go of what the machine's phase has no use for.
+    /// Releases the resources that the machine's phase does not need, and the machine itself if it is idle.
     func tidy(_ entry: Entry) {
-        // While a file is being removed, actions are left that may need all of it.
+        // The remaining actions may need these resources.
         guard entry.interrupted == nil else { return }
         let isBusy = !entry.machine.isQuiet
         let isFinishing = entry.machine.isFinishing
@@ -327,7 +329,7 @@ extension DownloadService {
         if fleet != nil { letGo(entry) }
     }
 
-    /// Removes the part file, without bytes, of a download that is let go of then.
+    /// Removes the part file without bytes of a download that is released afterwards.
     private func discardPart(of entry: Entry) {
         entry.mayHavePart = false
         entry.work = nil
@@ -384,7 +386,7 @@ extension DownloadService {
             let stamp = publisher.reserve()
             entry.reservedStamp = stamp
             save(record, operation, stamp: stamp, announcing: deliveries)
-            // All replicas show it once it is durable.
+            // All replicas publish the completion once it is durable.
             if fleet != nil { tell(record.download, entry) }
         case .saveRemoval(let operation, let deliveries):
             let stamp = entry.reservedStamp ?? publisher.reserve()
@@ -399,7 +401,7 @@ extension DownloadService {
             store.note(progress)
         case .show(let download): show(download, entry)
         case .showRemoval:
-            // Until they are looked for again. What was removed with its record has been taken off before.
+            // A file that stays counts as unrecorded until the next count. A removed file was subtracted before.
             if fleet == nil {
                 strayBytes += Int128(entry.machine.record.download.finishedBytes)
                 publisher.remove(id, stamp: entry.reservedStamp ?? publisher.reserve())
@@ -439,7 +441,7 @@ extension DownloadService {
         return .goesOn
     }
 
-    /// Does something that may wait for a disk, away from the actor, and sends what comes of it.
+    /// Runs work that may wait for a disk outside the actor, and sends its result to the inbox.
     private func blocking<Value: Sendable>(
         _ executor: BlockingExecutor, _ work: @escaping @Sendable () throws(FileError) -> Value,
         then message: @escaping @Sendable (Result<Value, FileError>) -> Message
@@ -452,7 +454,7 @@ extension DownloadService {
         }
     }
 
-    // MARK: - Showing and saving
+    // MARK: - Publishing and saving
 
     private func show(_ download: Download, _ entry: Entry) {
         if fleet != nil { return tell(download, entry) }
@@ -472,8 +474,8 @@ extension DownloadService {
         submit([.save(record)] + deliveries.map(StoreChange.keepDelivery), for: (record.id, operation))
     }
 
-    /// Writes changes, as part of the group if there is one.
-    /// - Parameter commit: the machine's operation that the changes belong to.
+    /// Submits changes, as part of the group if there is one.
+    /// - Parameter commit: The download and the machine's operation that the changes belong to; `nil`: none.
     func submit(_ changes: [StoreChange], for commit: (DownloadID, DownloadMachine.Operation)? = nil) {
         let isAlone = group == nil
         if isAlone { group = WriteBatch() }
@@ -482,12 +484,12 @@ extension DownloadService {
         if isAlone { submitGroup() }
     }
 
-    /// Makes durable as one what commands have brought about since the group was begun.
+    /// Submits the changes of the group as one commit.
     func submitGroup() {
         guard let batch = group else { return }
         group = nil
         if batch.changes.isEmpty { return batch.news.forEach(log) }
-        // The store has the trusted time before a record with a later one.
+        // The trusted time is saved before a record with a later time.
         trustedTime()
         hasSavedRecords = true
         let inbox = inbox
@@ -497,7 +499,7 @@ extension DownloadService {
         }
     }
 
-    /// Another file has the name that an earlier one had: that is gone.
+    /// Checks a finished file whose path another file has got, and records its loss.
     private func noteLoss(of path: FilePath, _ id: DownloadID) {
         guard let download = index.download(id), download.state == .completed, download.path == path, !download.fileMissing
         else { return }
@@ -560,7 +562,8 @@ extension DownloadService {
         keepPulse()
     }
 
-    /// The requests to a download's URL and to its mirrors. Bytes that a mirror vouches for are continued there.
+    /// Returns the requests to a download's URL and its mirrors. The source that validates the present bytes comes
+    /// first.
     private func requests(for entry: Entry, _ work: Work) -> [ClientRequest] {
         let machine = entry.machine
         let mirrors = machine.record.distrustsMirrors ? [] : machine.record.mirrors.compactMap { HTTPURL($0) }
@@ -572,7 +575,7 @@ extension DownloadService {
         }
         return urls.map { url in
             var request = ClientRequest(url: url)
-            // Fields of the caller may be secrets, and are for the origin that they were given for.
+            // The caller's fields may be secrets, so they are sent only to the origin that they were given for.
             if url.origin == machine.url.origin { request.fields = machine.record.headers.map { ($0.name, $0.value) } }
             request.guarding = configuration.destinationGuard
             request.connectTimeout = configuration.connectTimeout
@@ -661,9 +664,9 @@ extension DownloadService {
         depot.begin(publication)
     }
 
-    // MARK: - Turns
+    // MARK: - Slots
 
-    /// How many files may wait to be verified and published without holding a turn. A disk that does not keep up with more holds up new
+    /// The maximum number of files that are verified and published without a slot. With more, a slow disk delays new
     /// transfers.
     static let mostFinishing = 256
 
@@ -671,14 +674,14 @@ extension DownloadService {
     func schedule() {
         guard isStarted, !isShuttingDown, !isHandling, group == nil else { return }
         updateGate()
-        // A download that has all its bytes passes its slot on at once.
+        // A download that has all its bytes releases its slot at once.
         while gate == nil, finishingCount < Self.mostFinishing, let id = queue.next() {
             guard let entry = entries[id] else {
                 queue.remove(id)
                 continue
             }
             guard claimRoom(for: entry) else {
-                // A transfer was faster.
+                // A running transfer has claimed the space first.
                 queue.remove(id)
                 queue.enqueue(id, host: entry.machine.host, rank: entry.machine.record.download.rank)
                 updateGate()
@@ -695,7 +698,7 @@ extension DownloadService {
         if fleet != nil { askForTurns() }
     }
 
-    /// Determines whether anything new may start.
+    /// Determines whether downloads may start.
     private func updateGate() {
         let before = gate
         if isVolumeAway || volume.isAway {
@@ -712,27 +715,29 @@ extension DownloadService {
 
     // MARK: - The quota
 
-    /// Claims the room of a download that is about to start: of all its bytes if their number is known, or else of those that it has. The
-    /// head of its response tells the number before any of them is taken.
+    /// Claims disk space for a download that is about to start: its length if that is known, otherwise the bytes that
+    /// it has. The transfer claims the length when it knows it from the response's head.
+    /// - Returns: Whether the quota has room.
     private func claimRoom(for entry: Entry) -> Bool {
         guard quota.isLimited else { return true }
         let download = entry.machine.record.download
         let own = entry.machine.written.byteCount
-        // What a catalogue says of it is not known before its origin has answered.
+        // The length from a catalogue is not used before the origin has responded.
         let total = entry.wantedBytes ?? (download.resumable == nil ? nil : download.bytesTotal)
         entry.hasClaim = quota.claim(max(total ?? 0, own), for: entry.machine.id, having: own)
         return entry.hasClaim
     }
 
-    /// Ends the claim of a download whose record tells all that it takes.
+    /// Ends the claim of a download whose record contains all its bytes.
     private func releaseRoom(of entry: Entry) {
         entry.hasClaim = false
         quota.release(entry.machine.id)
-        // Until the next count.
+        // The bytes count as unrecorded until the next count.
         if fleet != nil { strayBytes += Int128(entry.machine.written.byteCount) }
     }
 
-    /// Starts queued downloads that have bytes already, in their order, as far as the quota holds without them: they were let in before.
+    /// Starts queued downloads that already have bytes, in queue order, if the quota is not full without these bytes.
+    /// They were admitted before.
     private func startBegun() {
         guard fleet == nil, !begun.isEmpty, quota.exception == nil, finishingCount < Self.mostFinishing else { return }
         let waiting = begun.compactMap { entries[$0] }.filter { queue.canStart($0.machine.id) }
@@ -778,7 +783,7 @@ extension DownloadService {
         schedule()
     }
 
-    /// Looks at running transfers a few times a second for as long as there are any.
+    /// Observes running transfers at the interval of the configuration, as long as there are any.
     private func keepPulse() {
         guard pulse == nil, !running.isEmpty else { return }
         pulse = Task { [weak self, interval = configuration.pulse] in
@@ -789,7 +794,7 @@ extension DownloadService {
         }
     }
 
-    /// Notes how far a transfer is, in case the service crashes.
+    /// Notes the stage of a transfer in the journal, in case the service crashes.
     private func noteStage(of work: Work, _ entry: Entry, _ received: Int64, at now: ContinuousClock.Instant) {
         if work.stage == .proven { return }
         let stage = CrashSuspicion.stage(running: now - work.begun, hasBytes: received > work.bytesAtBeginning)
@@ -800,7 +805,7 @@ extension DownloadService {
         leaveSuspects(entry.machine.id)
     }
 
-    /// Lets the next suspect enter the queue if this download was the one that could transfer.
+    /// Removes a download from the suspects. If it was the one in transfer, the next suspect enters the queue.
     private func leaveSuspects(_ id: DownloadID) {
         var next = suspects.remove(id)
         while let found = next {
@@ -812,7 +817,7 @@ extension DownloadService {
     }
 
     /// Measures speeds and begins checkpoints that are due.
-    /// - Returns: whether transfers still run.
+    /// - Returns: Whether transfers are still running.
     private func beat() -> Bool {
         let now = ContinuousClock.now
         let checkpoints = CheckpointPolicy(interval: configuration.checkpointInterval)
@@ -824,7 +829,7 @@ extension DownloadService {
             attempt.sampleConnections(at: now)
             noteStage(of: work, entry, counters.received, at: now)
             counters.bytesPerSecond = work.meter.bytesPerSecond(at: now)
-            // One that waits for its speed limit does what it should.
+            // A transfer that waits for its speed limit is not stalled.
             counters.isStalled = work.meter.isStalled(at: now) && !attempt.isHeldBack
             let written = attempt.written
             let isDue = checkpoints.isDue(after: now - work.lastCheckpoint, running: running.count) {
@@ -841,7 +846,7 @@ extension DownloadService {
 }
 
 extension Result where Failure == FileError {
-    /// Why it failed; `nil` if it did not.
+    /// The error; `nil`: success.
     fileprivate var failure: FileError? {
         if case .failure(let error) = self { error } else { nil }
     }

@@ -4,22 +4,23 @@ internal import JSON
 internal import ObjectStorage
 public import System
 
-/// The downloads: takes commands, runs transfers, and owns the truth about each. It is the only writer of the store.
+/// The downloads: takes commands, runs transfers, and has the current state of each download. It is the only writer of
+/// the store.
 ///
-/// What happens to a download is decided by its ``DownloadMachine``. This actor brings the machines their events and carries out the
-/// actions that they ask for (`+Interpreter`); this file has what the service is asked for from outside.
+/// A ``DownloadMachine`` decides what happens to its download. This actor sends events to the machines and carries out
+/// their actions (`+Interpreter`). This file has the requests from outside.
 public actor DownloadService {
-    /// What readers see, from any thread, without asking the actor.
+    /// The published downloads. Any thread can read them without waiting for the actor.
     public nonisolated let index: SnapshotIndex
-    /// Transitions and progress for those who follow.
+    /// The published transitions and progress, for subscribers.
     public nonisolated let events: EventHub
-    /// Random bytes that nobody else knows, but for the other replicas of a fleet.
+    /// Secret random bytes. All replicas of a fleet have the same.
     public nonisolated let secret: [UInt8]
 
     var configuration: DownloadsConfiguration
     let client: HTTPClient
     let store: any RecordStore
-    /// What replicas ask of each other; `nil`: this service has its records to itself.
+    /// The records of the fleet and the messages between replicas; `nil`: the service is not a replica.
     let fleet: FleetStore?
     let depot: any FileDepot
     let publisher: DownloadPublisher
@@ -28,50 +29,50 @@ public actor DownloadService {
     let probe: StoreProbe
     /// The downloads directory, which may be away.
     let volume: DownloadsVolume
-    /// Whether the start has found it in an earlier state than records count on.
+    /// Whether the start has found the directory in an earlier state than the records count on.
     let isVolumeRolledBack: Bool
-    /// Whether it is away, or has come back and is being looked through.
+    /// Whether the directory is away, or is back and is being searched.
     var isVolumeAway: Bool
-    /// Downloads whose records cannot be read: all their part files are kept.
+    /// Downloads whose records cannot be read. All their part files are kept.
     let refused: Set<DownloadID>
     let trial: PublishingTrial
-    /// Holds the speed limit over all downloads; each has its own besides.
+    /// Enforces the speed limit over all downloads. Each download also has its own limit.
     let speedLimiter: SpeedLimiter
-    /// Calls webhooks; `nil`: nobody does.
+    /// Calls webhooks; `nil`: no webhooks are called.
     let webhooks: WebhookDispatcher?
     let log: @Sendable (DownloadLogEvent) -> Void
     let clock: ServiceClock
-    /// Names what is in transfer, for the run after a crash; `nil`: the file cannot be used.
+    /// Names the downloads in transfer, for the instance after a crash; `nil`: the file cannot be used.
     let journal: TransferJournal?
     /// Lets downloads that are suspected of crashes transfer one after another.
     var suspects = SuspectQueue()
-    /// Whether the store has the time by which is deleted, as the clock on the wall is ahead of it.
+    /// Whether the store keeps the trusted time, because the wall clock is ahead of it.
     var isKeepingTrustedTime = false
-    /// Whether records have been saved since the downloads directory was last noted to go on.
+    /// Whether records have been saved since the marker of the downloads directory was last advanced.
     var hasSavedRecords = false
-    /// The latest time that records may have been saved with while the clock was not trusted.
+    /// The latest time that records may contain from a clock that was not trusted.
     var timeAhead = Timestamp(millisecondsSinceEpoch: 0)
 
-    /// Downloads that are live, or that something is under way for.
+    /// Downloads that are live or have work under way.
     var entries: [DownloadID: Entry] = [:]
     var queue: DownloadQueue
-    /// What the machines are told with each event.
+    /// The data that the machines receive with each event.
     var context: DownloadMachine.Context
-    /// Events that came while another was being handled.
+    /// Events that came while another event was being handled.
     var backlog: [(DownloadID, DownloadMachine.Event)] = []
     var isHandling = false
-    /// What has come to its end elsewhere, on its way to the actor.
+    /// Results of work outside the actor.
     let inbox = Inbox<Message>()
-    /// Changes that are to be made durable as one, while several commands are carried out together.
+    /// Changes of several commands that become durable together; `nil`: each change is submitted at once.
     var group: WriteBatch?
-    /// Those who wait for the answers to commands.
+    /// The receivers of results of commands.
     var waiters: [DownloadMachine.Waiter: Asker] = [:]
     var lastWaiter: DownloadMachine.Waiter = 0
     /// Downloads with a transfer.
     var running: Set<DownloadID> = []
-    /// How many downloads' files are being verified and published.
+    /// The number of downloads whose files are being verified or published.
     var finishingCount = 0
-    /// How many downloads something is under way for: a service that stops waits for them.
+    /// The number of downloads with work under way. A stopping service waits for them.
     var busyCount = 0
     var timers = IndexedHeap<TimerKey, ContinuousClock.Instant>()
     var alarm: Task<Void, Never>?
@@ -79,42 +80,43 @@ public actor DownloadService {
     var pulse: Task<Void, Never>?
     var quietWaiter: CheckedContinuation<Void, Never>?
 
-    /// Whether there is less free room on the disk than has to stay free.
+    /// Whether less disk space is free than must stay free.
     var isDiskLow = false
-    /// Bytes of finished files that no record tells of, as far as they have been looked for: with a quota only. In a fleet, bytes of this
-    /// replica's part files that no transfer adds to.
+    /// Bytes of finished files without a record, as of the last count; with a quota only. In a fleet: bytes of this
+    /// replica's part files without a claim.
     var strayBytes: Int128 = 0 {
         didSet { quota.note(unrecorded: strayBytes) }
     }
-    /// Queued downloads that have bytes already: under a full quota they may still be the last one that goes beyond.
+    /// Queued downloads that already have bytes. Under a full quota, one of them may still exceed it.
     var begun: Set<DownloadID> = []
-    /// Why nothing new starts, if that is so.
+    /// The reason why no download starts; `nil`: downloads start.
     var gate: WaitingReason?
     private var housekeeping: [Task<Void, Never>] = []
 
-    /// URLs whose first download is being made durable, with those who wait to see whether theirs is a duplicate.
+    /// URLs whose first download is being made durable, with the requests that wait for it: theirs may be duplicates.
     private var pendingURLs: [String: [Follower]] = [:]
-    /// Names in aria2's RPC that clients have chosen for downloads that are being made durable.
+    /// Gids that clients have chosen for downloads that are being made durable.
     private var pendingGIDs: Set<DownloadGID> = []
-    /// Downloads that are being made durable, and will be in the queue then; not in a fleet.
+    /// Downloads that are being made durable and will be in the queue then; not in a fleet.
     private var arriving = RankedDownloads()
-    /// Arrivals that some of them get once they are durable, to make room for others.
+    /// Arrivals that some of these downloads get once they are durable, to make room for others.
     private var lateArrivals: [DownloadID: DownloadID] = [:]
-    /// Records that are being read, with those who wait for them.
+    /// Records that are being read, with the requests that wait for them.
     private var reading: [DownloadID: [Follower]] = [:]
-    /// What became of requests with a key, and those that are being carried out.
+    /// The outcomes of requests with a key, and the requests that are being carried out.
     private var idempotency = IdempotencyStore()
     private var claims: [ExactText: Claim] = [:]
-    /// Whether settings are being changed, and those who wait for their turn.
+    /// Whether settings are being changed, and the requests that wait for it.
     private var isChangingSettings = false
     private var settingsWaiters: [Follower] = []
-    /// Resumes a request that waits for another request of its kind. If that one waited for the store in vain, so did this one: one after
-    /// another, they would wait without an end.
+    /// Resumes a request that waits for another one of its kind. If the other one has waited for the store in vain,
+    /// both fail: one after another, they would wait without end.
     private typealias Follower = @Sendable (DownloadError?) -> Void
-    /// Ends waits whose time is over.
+    /// The limited waits of requests.
     private var waitLimits = WaitLimits()
 
-    /// What those are told who wait for somebody that fails so: nothing of theirs has been done.
+    /// Returns the error of requests that wait for another one which has failed; `nil`: they go on. Nothing has been
+    /// done for them, so `unconfirmed` becomes `overloaded`.
     private static func passedOn(_ error: DownloadError?) -> DownloadError? {
         error == .unconfirmed || error == .overloaded ? .overloaded : nil
     }
@@ -123,42 +125,42 @@ public actor DownloadService {
     var isShuttingDown = false
 
     // In a fleet only:
-    /// Whether there may be a turn to be had, and one is being asked for.
+    /// Whether a slot may be free, and whether slots are being requested.
     var mayHaveTurns = true
     var isSeekingTurns = false
-    /// What was let go of meanwhile.
+    /// Downloads that were released since slots were requested.
     var passedOn: Set<DownloadID> = []
     var isFenced = false
-    /// Whether transfers rest, as the database has been away for long.
+    /// Whether transfers are limited to 1 byte/s, because the database has been away for long.
     var isResting = false
-    /// The settings as the database has them, as far as is known; and how often they were read.
+    /// The last known settings of the database, and the number of times they were read.
     var keptSettings: [String: String] = [:]
     var settingsReads = 0
     var ticks = 0
-    /// The commands that other replicas are asked for, by the numbers of the asks.
+    /// The remote commands without a reply, by their numbers.
     var asked: [UInt64: Asked] = [:]
-    /// The commands that they have asked for.
+    /// The remote commands of other replicas.
     var served = ServedCommands()
-    /// What is to be sent to them.
+    /// The remote commands to send, by their owners' instances.
     var letters: [Int64: FleetLetter] = [:]
 
-    /// The longest that a command waits for its answer.
+    /// The longest wait of a command for its result.
     static let answerLimit: Duration = .milliseconds(4_500)
-    /// The longest that a stop waits for transfers and commits.
+    /// The longest wait of a stop for transfers and commits.
     public static let shutdownLimit: Duration = .seconds(8)
-    /// The longest that a stop waits until the database knows which objects have to be removed.
+    /// The longest wait of a stop until the database has recorded the objects to remove.
     private static let discardingLimit: Duration = .seconds(1)
-    /// How many downloads a bulk command takes at a time.
+    /// The number of downloads in one piece of a bulk command.
     static let bulkPiece = 500
 
-    /// Locks and opens the data directory, reconciles it with what the store knows, and loads everything. No transfer begins
-    /// before `start`.
+    /// Locks and opens the data directory, compares it with the records, and loads all downloads. No transfer begins
+    /// before ``start()``.
     /// - Parameters:
-    ///   - configuration: how to work.
-    ///   - client: runs the transfers.
-    ///   - webhooks: posts the messages to webhooks; `nil`: they are not called.
-    ///   - log: receives what happens; called on any thread, must not block.
-    /// - Throws: one clear line if the directory cannot be used, for instance because another instance holds it.
+    ///   - configuration: The configuration.
+    ///   - client: The client that runs the transfers.
+    ///   - webhooks: Posts the messages to webhooks; `nil`: no webhooks are called.
+    ///   - log: Receives events. It is called on any thread and must not block.
+    /// - Throws: One clear line if the directory cannot be used, for instance because another process holds it.
     public init(
         configuration: DownloadsConfiguration, client: HTTPClient, webhooks: (any WebhookSender)? = nil,
         log: @escaping @Sendable (DownloadLogEvent) -> Void
@@ -176,7 +178,7 @@ public actor DownloadService {
         }
     }
 
-    /// Where files are as the configuration has it.
+    /// Makes the depot that the configuration requires: files in object storage or in the data directory.
     static func makeDepot(
         _ directory: DataDirectory, _ configuration: DownloadsConfiguration, _ client: HTTPClient, _ fleet: FleetStore?,
         _ contents: FleetContents?, log: @escaping @Sendable (DownloadLogEvent) -> Void
@@ -192,7 +194,7 @@ public actor DownloadService {
             noteGarbage: { try? await fleet?.noteGarbage($0) }, log: log)
     }
 
-    /// The same with a store and a depot of the caller's choice.
+    /// Opens a service with a store and a depot of the caller's choice.
     init(
         configuration: DownloadsConfiguration, client: HTTPClient, webhooks webhookSender: (any WebhookSender)?,
         log: @escaping @Sendable (DownloadLogEvent) -> Void,
@@ -224,7 +226,8 @@ public actor DownloadService {
             throw DownloadsStartError(problem)
         }
         var configuration = configuration
-        // A fleet's are those of its first replica, until they are changed for all: another one does not undo that by starting.
+        // A fleet's settings are those of its first replica until a client changes them. The start of another replica
+        // changes none.
         let isKept = { (name: String) in contents.fleet != nil && contents.settings[name] != nil }
         var (settings, changes) = configuration.settings.merged(
             withKept: contents.settings, explicit: configuration.explicitSettings.filter { !isKept($0.rawValue) },
@@ -278,7 +281,8 @@ public actor DownloadService {
             }
         index = publisher.index
         events = publisher.hub
-        // A fleet's finished files are elsewhere, and part files of other replicas too.
+        // A fleet's finished files are in object storage, and its part files are on several replicas. The records do
+        // not count here.
         quota =
             if fleet == nil {
                 QuotaReservations(quota: configuration.quota) { [index] in index.keptBytes(except: $0) }
@@ -310,7 +314,7 @@ public actor DownloadService {
         webhooks = webhookSender.map { [store, journal] in
             WebhookDispatcher(sender: $0, store: store, policy: configuration.webhookPolicy, journal: journal, log: log)
         }
-        // In a fleet, whoever has a turn may start.
+        // In a fleet, the database applies the limit per host when it gives a slot.
         queue = DownloadQueue(
             limits: DownloadQueue.Limits(
                 maxConcurrent: settings.maxConcurrent, maxPerHost: fleet == nil ? settings.maxPerHost : .max))
@@ -327,20 +331,21 @@ public actor DownloadService {
         } else {
             restore(contents.records)
         }
-        // Before anything is transferred again.
+        // The numbers of crashes are durable before anything is transferred again.
         if let error = await store.submit(entries.values.filter(\.wasInTransfer).map { .save($0.machine.record) }).failure() {
             log(.warning("cannot record what was in transfer at the crash: \(error)"))
         }
         journal?.clear()
         if fleet != nil { keepVolumes() }
         if configuration.quota > 0 { noteFinished((try? depot.finishedBytes()) ?? 0) }
-        // Ends with `shutdown`, and with the last reference to the service.
+        // The task ends with `shutdown`, and with the last reference to the service.
         Task { [weak self, inbox] in
             while let messages = await inbox.next() { await self?.receive(messages) }
         }
     }
 
-    /// Lets transfers begin: those that were queued or running when the service last ended go on from their bytes.
+    /// Lets transfers begin. Downloads that were queued or in transfer at the service's last end continue from their
+    /// bytes.
     public func start() {
         guard !isStarted, !isShuttingDown else { return }
         isStarted = true
@@ -351,8 +356,8 @@ public actor DownloadService {
         housekeeping = startHousekeeping()
     }
 
-    /// Checkpoints and ends all transfers, then closes the store. Live downloads go on at the next start.
-    /// - Parameter limit: the longest that it waits for transfers and commits.
+    /// Saves and ends all transfers, then closes the store. Live downloads continue at the next start.
+    /// - Parameter limit: The longest wait for transfers and commits.
     public func shutdown(within limit: Duration = DownloadService.shutdownLimit) async {
         guard !isShuttingDown else { return }
         isShuttingDown = true
@@ -368,7 +373,7 @@ public actor DownloadService {
                 }
             }
         }
-        // What has been recorded by now is in the directory as it is now.
+        // The marker is advanced after the last records, so that an earlier state of the directory shows.
         await noteVolume()
         alarm?.cancel()
         await webhooks?.stop()
@@ -394,8 +399,7 @@ public actor DownloadService {
         quietWaiter = nil
     }
 
-    /// What the store can do, tried out on the disk. Takes about two seconds at most, and writes once a second at most, however often it
-    /// is asked.
+    /// Tests the store on the disk. This takes at most about two seconds, and writes at most once a second.
     public nonisolated func storeCondition() async -> StoreCondition {
         var condition = await probe.condition()
         if depot.objects?.isStorageAway == true { condition.degraded.append(.objectsAway) }
@@ -410,59 +414,61 @@ public actor DownloadService {
         return condition
     }
 
-    /// Tells the log of a change of the store's condition that nobody has asked for; to be called every few seconds.
+    /// Logs changes of the store's condition without a request for it. To be called every few seconds.
     public nonisolated func watchStore() async {
         await probe.watch()
     }
 
-    /// Has a crash of this process leave its mark, so that the next run suspects what was in transfer. Signals belong to the process: this is
-    /// for the one service of a program.
+    /// Makes a crash of this process leave a mark, so that the next instance suspects the downloads in transfer.
+    /// Signals belong to the process, so only one service of a program may do this.
     public nonisolated func markCrashes() { journal?.markCrashes() }
 
-    /// How a fleet looks from here; nil: there is none.
+    /// The condition of the fleet as seen by this replica; `nil`: the service is not a replica.
     public nonisolated var fleetCondition: FleetCondition? { fleet?.condition }
 
-    /// Whether other replicas have their part in the downloads, so that one may be missing here for a moment.
+    /// Whether the service is a replica of a fleet. A download that another replica has added may be missing here for a
+    /// moment.
     public nonisolated var isShared: Bool { fleet != nil }
 
-    /// Has everything be shown that other replicas have done before.
-    /// - Parameter limit: the longest wait; without one, as long as a client would wait.
-    /// - Throws: `overloaded`.
+    /// Waits until all changes that other replicas have committed so far are published here.
+    /// - Parameter limit: The longest wait; `nil`: as long as a client would wait.
+    /// - Throws: `overloaded`, `storeFailed`.
     public nonisolated func catchUp(within limit: Duration? = nil) async throws(DownloadError) {
         do throws(StoreError) {
             try await fleet?.catchUp(within: limit ?? FleetStore.patience)
         } catch {
-            // Nothing was asked for yet.
+            // Nothing has been changed yet.
             throw error.isInterruption ? .overloaded : DownloadError(error)
         }
     }
 
-    /// What limits all downloads at the moment, by the schedule or without one, in bytes per second; 0 is no limit.
+    /// The limit over all downloads at present, by the schedule or without one, in bytes per second; 0: no limit.
     public nonisolated var speedLimitInForce: Int64 { speedLimiter.bytesPerSecond }
 
-    /// The settings as they are now.
+    /// The present settings.
     public var settings: ServiceSettings { configuration.settings }
 
-    /// Downloads that have a machine: those that are live, or that something is under way for.
+    /// The number of downloads with a machine: those that are live or have work under way.
     var machineCount: Int { entries.count }
 
     /// The reserved and the published paths.
     var fileNames: FileNames { context.names }
 
-    /// Whether the present state of a download is known to this run alone, as the store has not taken it.
+    /// Whether the present state of a download could not be saved yet.
     func isUnsaved(_ id: DownloadID) -> Bool { entries[id]?.machine.isUnsaved ?? false }
 }
 
 // MARK: - Adding
 
 extension DownloadService {
-    /// Accepts a download. When it returns, the record is on disk, and with it what the request's key stands for.
+    /// Accepts a download. When it returns, the record and the outcome of the request's key are durable.
     /// - Parameters:
-    ///   - new: what to download, and how.
-    ///   - key: the request's key, which has been claimed.
-    /// - Returns: the new download, or the URL's existing one.
-    /// - Throws: `destinationForbidden`, `duplicate` (only if asked to reject them), `gidInUse`, `invalid`, `insufficientStorage`,
-    ///   `overloaded`, `unconfirmed` (it took too long, and may still happen), `storeFailed`.
+    ///   - new: The download to add.
+    ///   - key: The request's key, which has been claimed; `nil`: none.
+    /// - Returns: The new download, or the URL's existing one.
+    /// - Throws: `destinationForbidden`, `duplicate` (only if the request rejects duplicates), `gidInUse`, `invalid`,
+    ///   `keyMismatch`, `insufficientStorage`, `overloaded`, `unconfirmed` (it took too long, and may still happen),
+    ///   `shuttingDown`, `storeFailed`.
     public func add(_ new: NewDownload, key: RequestKey? = nil) async throws(DownloadError) -> Addition {
         let deadline = ContinuousClock.now + Self.answerLimit
         while true {
@@ -470,7 +476,7 @@ extension DownloadService {
             var drafts = Drafts()
             let addition = try plan(new, &drafts)
             if try await keep(drafts, [.success(addition)], key, by: deadline) { return addition }
-            // Another replica was faster with the URL, or with the key.
+            // Another replica has added the URL or used the key first.
             guard let kept = try await keptElsewhere(key)?.first else { continue }
             switch kept {
             case .success(let addition): return addition
@@ -479,15 +485,17 @@ extension DownloadService {
         }
     }
 
-    /// Accepts many downloads. When it returns, their records are on disk, all of them or, if it throws, none.
+    /// Accepts many downloads. When it returns, their records are durable. If it throws, no new download has been
+    /// added, unless `unconfirmed` is thrown.
     /// - Parameters:
-    ///   - items: what to download, and how; or why that is refused already.
-    ///   - label: what all of them are called together, if they are a work's: those that are there already get it as a label too, and
-    ///     of those that have it the failed and the cancelled ones go on. Those whose file is gone lose it to the new ones. That may have
-    ///     been done even if it throws.
-    ///   - key: the request's key, which has been claimed.
-    /// - Returns: what became of each, in their order.
-    /// - Throws: `insufficientStorage`, `overloaded`, `unconfirmed` (it took too long, and may still happen), `storeFailed`.
+    ///   - items: The downloads to add, or refusals of earlier checks.
+    ///   - label: The label of the work that they belong to; `nil`: none. Existing downloads of the work get it as
+    ///     well, and failed or cancelled ones are retried. Downloads whose files are gone lose it to the new ones. This
+    ///     may have been done even if the method throws.
+    ///   - key: The request's key, which has been claimed; `nil`: none.
+    /// - Returns: The outcome of each item, in their order.
+    /// - Throws: `keyMismatch`, `insufficientStorage`, `overloaded`, `unconfirmed` (it took too long, and may still
+    ///   happen), `shuttingDown`, `storeFailed`.
     public func add(
         _ items: [Result<NewDownload, Addition.Refusal>], label: String? = nil, key: RequestKey? = nil
     ) async throws(DownloadError) -> [Addition.Outcome] {
@@ -503,7 +511,8 @@ extension DownloadService {
         }
     }
 
-    /// What another replica has done for the request with this key, and shows here then; `nil`: nothing.
+    /// Returns the outcomes of the request with this key, if another replica has carried it out; `nil`: none has. The
+    /// downloads are published here then.
     private func keptElsewhere(_ key: RequestKey?) async throws(DownloadError) -> [Addition.Outcome]? {
         do throws(StoreError) {
             guard let fleet, let key, let record = try await fleet.idempotencyRecord(key.name) else { return nil }
@@ -515,9 +524,9 @@ extension DownloadService {
         }
     }
 
-    /// Waits until nothing is under way that decides whether one of these is a duplicate: a finished file is being looked at, or the first
-    /// download of its URL is being made durable. What is there of the work that is called `label` is made ready to be returned.
-    /// - Returns: what has been made ready so, and is to be returned whatever became of it since.
+    /// Waits for everything that decides whether a request is a duplicate: finished files that are examined, and the
+    /// commits of first downloads of the same URLs. Prepares the existing downloads of the work with this label.
+    /// - Returns: The prepared downloads. They are returned for their URLs, whatever state they have by then.
     private func prepare(
         _ requests: [NewDownload], label: String?, by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Set<DownloadID> {
@@ -525,11 +534,11 @@ extension DownloadService {
         guard !store.isCongested else { throw .overloaded }
         let known = requests.filter { $0.onDuplicate != .new && index.hasDownload(ofURL: $0.url.string) }
         if !known.isEmpty {
-            // Another replica may have removed what would be returned.
+            // Another replica may have removed the existing download.
             try await catchUp()
             await recogniseFiles(of: Set(known.lazy.map(\.url.string)), by: deadline)
         }
-        // Last: whatever else is waited for, another request for the same may come meanwhile.
+        // Done last, because another request for the same URL may arrive during any other wait.
         var takenIn: Set<DownloadID> = []
         while true {
             while let request = requests.first(where: { $0.onDuplicate != .new && pendingURLs[$0.url.string] != nil }) {
@@ -541,9 +550,10 @@ extension DownloadService {
         return takenIn
     }
 
-    /// Looks for a finished file of each URL that can stand for it, the newest first, and notes which are missing or there again.
+    /// Finds a finished file for each URL, newest first, and records which files are missing or have returned.
     ///
-    /// At most ``candidateLimit`` files are looked at for a URL. What is found missing is no candidate any more.
+    /// At most ``candidateLimit`` files are examined for each URL. A download with a missing file is no candidate any
+    /// more.
     private func recogniseFiles(of urls: Set<String>, by deadline: ContinuousClock.Instant) async {
         var changes: [(DownloadMachine.Command.Request, Download)] = []
         for url in urls {
@@ -566,13 +576,13 @@ extension DownloadService {
         }
     }
 
-    /// The most downloads of one URL, or of one part of a work, that are candidates for a request; of each kind.
+    /// The maximum number of candidates for a request: of one URL, and of one part of a work.
     private static let candidateLimit = 8
 
-    /// Has the downloads that are there already go by a work's label, and no others, and those of the work that have failed or were
-    /// cancelled go on, with the checksum that they are to have now.
-    /// - Parameter known: those that it was done to.
-    /// - Returns: whether there were any besides, and it took a while.
+    /// Adds the work's label to existing downloads and removes it from superseded ones. Failed and cancelled downloads
+    /// of the work continue, with the checksum and URL of the request.
+    /// - Parameter known: The prepared downloads. Further ones are added.
+    /// - Returns: Whether downloads were changed, so that time has passed.
     private func takeIn(
         _ requests: [NewDownload], label: String, _ known: inout Set<DownloadID>, by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Bool {
@@ -601,14 +611,15 @@ extension DownloadService {
                 steps.append((ended.state == .failed ? .resume : .retry, ended))
             }
         }
-        // Each machine takes its commands in order.
+        // Each machine carries out its commands in order.
         for start in stride(from: 0, to: steps.count, by: Self.bulkPiece) {
             _ = try await ask(steps[start...].prefix(Self.bulkPiece), by: deadline)
         }
         return !steps.isEmpty
     }
 
-    /// The downloads of a work by their items' ids, newest first: a podcast's links change now and then, and its episodes do not.
+    /// Returns the downloads of a work by their items' ids, newest first. The URLs of a podcast's episodes change now
+    /// and then, but their ids do not.
     private func parts(ofWork label: String?) -> [[UInt8]: [Download]] {
         guard let label else { return [:] }
         var parts: [[UInt8]: [Download]] = [:]
@@ -627,7 +638,7 @@ extension DownloadService {
         }
     }
 
-    /// What may be there already of what is asked for: downloads of its URL, and then those of the same part of a work.
+    /// Returns the existing downloads for a request: those of its URL, then those of the same part of a work.
     private func candidates(for request: NewDownload, _ parts: [[UInt8]: [Download]]) -> [Download] {
         let same = index.downloads(ofURL: request.url.string, atMost: Self.candidateLimit)
         guard !parts.isEmpty, let id = Self.itemID(request.track), let others = parts[id] else { return same }
@@ -638,28 +649,29 @@ extension DownloadService {
         track.flatMap { (try? JSONValue(parsing: $0))?["id"]?.string }.map { Array($0.utf8) }
     }
 
-    /// Whether a client that asks for its URL can be given a download instead: not one whose file was taken away.
+    /// Whether a client that requests the URL can be given this download. A completed download needs its file.
     private func isCurrent(_ download: Download) -> Bool {
         download.state.isLive || (download.state == .completed && hasFile(download))
     }
 
-    /// Downloads that are about to be made, by the URL of each first one.
+    /// The new downloads of one request before they are durable. `first` has the first one of each URL.
     private struct Drafts: Sendable {
         var records: [(record: DownloadRecord, url: HTTPURL)] = []
         var first: [String: Download] = [:]
-        /// The last draft of those that asked for the same position.
+        /// The last draft of each requested position.
         var lastPlaced: [Int: DownloadID] = [:]
-        /// Downloads that get another arrival, to make room.
+        /// Downloads that get another arrival, to make room in the queue.
         var reseated: [DownloadID: QueueSeat.Other] = [:]
         var gids: Set<DownloadGID> = []
-        /// Those that are wanted beside others of their URLs.
+        /// Drafts that are wanted in addition to other downloads of their URLs.
         var others: Set<DownloadID> = []
-        /// Downloads that are returned for their URLs whatever state they are in.
+        /// Existing downloads that are returned for their URLs, whatever state they have.
         var takenIn: Set<DownloadID> = []
-        /// What there is of the work that the requests are for, by the item's id.
+        /// The existing downloads of the request's work, by their items' ids.
         var parts: [[UInt8]: [Download]] = [:]
 
-        /// The offset of a draft in `records`, which are in the order of their ids; `nil`: the download is no draft.
+        /// Returns the offset of a draft in `records`, which are in the order of their ids; `nil`: the download is no
+        /// draft.
         func offset(of id: DownloadID) -> Int? {
             var (low, high) = (0, records.count)
             while low < high {
@@ -669,7 +681,7 @@ extension DownloadService {
             return low < records.count && records[low].record.id == id ? low : nil
         }
 
-        /// Gives a member of the queue another arrival.
+        /// Gives another arrival to a download in the queue.
         mutating func reseat(_ other: QueueSeat.Other) {
             if let offset = offset(of: other.id) {
                 records[offset].record.download.arrival = other.arrival
@@ -679,26 +691,27 @@ extension DownloadService {
             }
         }
 
-        /// The rank that a download has once the drafts are in the queue.
+        /// Returns the rank of a download once the drafts are in the queue.
         func rank(of download: Download) -> QueueRank {
             offset(of: download.id).map { records[$0].record.download.rank } ?? reseated[download.id]?.rank ?? download.rank
         }
     }
 
-    /// The queue with the downloads that are being made durable, extended by the drafts of one request.
+    /// The queue, extended by the downloads that are being made durable and by the drafts of one request.
     private typealias DraftQueue = ExtendedQueue<ExtendedQueue<SnapshotIndex.Waiting>>
 
-    /// The queue that drafts enter. It must be gone before `arriving` changes, which would copy what both share.
+    /// The queue that drafts enter. It must be released before `arriving` changes, or that change copies the shared
+    /// storage.
     private var draftQueue: DraftQueue { ExtendedQueue(ExtendedQueue(index.waiting, adding: arriving)) }
 
-    /// Decides what becomes of a request, and drafts the download if it is a new one.
+    /// Decides the outcome of a request, and drafts a new download if there is none to return.
     /// - Returns: The download with its position in the queue.
     private func plan(_ new: NewDownload, _ drafts: inout Drafts) throws(DownloadError) -> Addition {
         var queue = draftQueue
         return positioned(try plan(new, &drafts, &queue), drafts, queue)
     }
 
-    /// Decides what becomes of requests, and drafts the new downloads.
+    /// Decides the outcomes of several items, and drafts the new downloads.
     /// - Returns: The downloads with their positions in the queue once all drafts are in it.
     private func plan(
         _ items: [Result<NewDownload, Addition.Refusal>], label: String?, _ drafts: inout Drafts
@@ -751,7 +764,7 @@ extension DownloadService {
         }
         record.download.stamp = publisher.reserve()
         if let position = new.position {
-            // Items of one request that ask for the same position keep their own order.
+            // Items of one request with the same position keep their order.
             let previous = drafts.lastPlaced[position].flatMap(drafts.offset(of:)).map { drafts.records[$0].record.download.rank }
             let place = previous.map { queue.count(below: $0) + 1 } ?? position
             let seat = QueueSeat(of: id, record.download.rank, .start(place), in: queue, newest: newIdentity())
@@ -788,10 +801,11 @@ extension DownloadService {
         }
     }
 
-    /// Makes the drafts durable in one step, together with what the request's key stands for from then on, and lets them begin.
+    /// Makes the drafts durable together with the outcomes of the request's key, and lets them begin.
     ///
-    /// If that takes longer, it goes on: the downloads appear once they are durable, and the key stays claimed until then.
-    /// - Returns: false if another replica was faster with one of the URLs, or with the key.
+    /// A commit that takes too long goes on. The downloads appear once they are durable, and the key stays claimed
+    /// until then.
+    /// - Returns: False if another replica has added one of the URLs or used the key first.
     private func keep(
         _ drafts: Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?, by deadline: ContinuousClock.Instant
     ) async throws(DownloadError) -> Bool {
@@ -821,13 +835,13 @@ extension DownloadService {
             }
             submitGroup()
         }
-        // In a fleet, the index shows a download before this request goes on.
+        // In a fleet, the index has the downloads before this request continues.
         if fleet == nil { for (record, _) in drafts.records { arriving.insert(record.id, record.download.rank) } }
         trustedTime()
         let commit = store.submit(changes)
-        // They may have turns as soon as they are there: in a fleet, by the same transaction.
+        // The downloads may acquire slots as soon as they are durable: in a fleet, in the same transaction.
         if fleet != nil, drafts.records.contains(where: { $0.record.download.state == .queued }) { seekTurns() }
-        // In a fleet, the store shows what it commits, however late.
+        // In a fleet, the store publishes its commits, however late.
         let limit = fleet == nil ? deadline : min(deadline, .now + FleetStore.patience)
         let outcome: StoreError?? = await self.result(by: limit) { finish in commit.whenDone(finish) }
         guard outcome == nil, fleet == nil else {
@@ -849,11 +863,11 @@ extension DownloadService {
         throw .unconfirmed
     }
 
-    /// Shows the drafts, which are durable, or discards them.
+    /// Publishes the drafts, or discards them if their commit has failed.
     /// - Parameters:
     ///   - urls: The URLs for which other requests wait.
-    ///   - error: Why the drafts could not be made durable; `nil`: they are.
-    /// - Returns: That error.
+    ///   - error: The reason why the commit has failed; `nil`: the drafts are durable.
+    /// - Returns: The same error.
     private func conclude(_ drafts: Drafts, _ urls: [String], _ key: RequestKey?, _ error: StoreError?) -> StoreError? {
         defer {
             pendingGIDs.subtract(drafts.gids)
@@ -887,8 +901,8 @@ extension DownloadService {
         return nil
     }
 
-    /// Waits for a result, but not beyond a deadline.
-    /// - Parameter begin: Begins what has the result, and is given what takes it.
+    /// Waits for a result until a deadline.
+    /// - Parameter begin: Begins the work. Its argument receives the result.
     /// - Returns: The result; `nil` if there is none in time.
     private func result<Value: Sendable>(
         by deadline: ContinuousClock.Instant, _ begin: (@escaping @Sendable (Value) -> Void) -> Void
@@ -905,22 +919,22 @@ extension DownloadService {
         return value
     }
 
-    /// Ends the waits whose time is over.
+    /// Ends the waits whose deadlines have passed.
     func endWaits(now: ContinuousClock.Instant) {
         for end in waitLimits.takeExpired(now: now) { end() }
         if let next = waitLimits.next { setTimer(.waitLimit, at: next) }
     }
 
     /// Waits for another request.
-    /// - Parameter join: Adds this request to those that wait for it.
-    /// - Throws: `overloaded` if that takes too long, or if the other one waited for the store in vain.
+    /// - Parameter join: Adds this request to those that wait for the other one.
+    /// - Throws: `overloaded` if that takes too long, or if the other request has waited for the store in vain.
     private func follow(by deadline: ContinuousClock.Instant, _ join: (@escaping Follower) -> Void) async throws(DownloadError) {
         guard let failure: DownloadError? = await self.result(by: deadline, join) else { throw .overloaded }
         if let failure { throw failure }
     }
 
-    /// Removes a draft from the queue of those that are being made durable.
-    /// - Returns: the arrival that it was given meanwhile, to make room for another; `nil`: none.
+    /// Removes a draft from the downloads that are being made durable.
+    /// - Returns: The arrival that it has got meanwhile, to make room for another download; `nil`: none.
     private func leaveArriving(_ download: Download) -> DownloadID? {
         let lateArrival = lateArrivals.isEmpty ? nil : lateArrivals.removeValue(forKey: download.id)
         var rank = download.rank
@@ -929,8 +943,8 @@ extension DownloadService {
         return lateArrival
     }
 
-    /// Refuses a name and a folder that a file cannot have.
-    /// - Parameter id: the download whose file it is; `nil`: a new one.
+    /// Refuses names and folders that a file cannot have.
+    /// - Parameter id: The download of the file; `nil`: a new one.
     private func check(filename: String?, folder: String?, of id: DownloadID?) throws(DownloadError) {
         if let filename, let objection = FileNaming.objection(to: filename) { throw .invalid(objection) }
         guard let folder, !folder.isEmpty else { return }
@@ -938,8 +952,8 @@ extension DownloadService {
         if let objection = context.names.objection(toFolder: FileNaming.normalised(folder), for: id) { throw .invalid(objection) }
     }
 
-    /// Refuses a destination that is known to be forbidden without asking a name server.
-    /// - Parameter role: what it would be, if it isn't the URL of the download itself.
+    /// Refuses a destination that is forbidden, as far as that is known without a name server.
+    /// - Parameter role: The role of the URL for messages; `nil`: it is the download's own URL.
     private func check(_ url: HTTPURL, role: String? = nil) throws(DownloadError) {
         if case .forbidden(let reason) = configuration.destinationGuard.evaluate(host: url.host, port: url.port) {
             throw .destinationForbidden(role.map { "\($0) \(reason)" } ?? reason)
@@ -950,25 +964,27 @@ extension DownloadService {
 // MARK: - Commands
 
 extension DownloadService {
-    /// Carries out a command. When it returns, the new state is on disk and the transfer has come to rest accordingly.
+    /// Carries out a command. When it returns, the new state is durable and in effect.
     /// - Parameters:
-    ///   - command: what to do.
-    ///   - id: which download.
-    /// - Returns: the download as the command made it.
-    /// - Throws: `notFound`, `illegalTransition`, `storeFailed`, `overloaded` (it took too long, and may still happen).
+    ///   - command: The command.
+    ///   - id: The download.
+    /// - Returns: The download as the command made it.
+    /// - Throws: `notFound`, `illegalTransition`, `insufficientStorage`, `storeFailed`, `overloaded`, `unconfirmed` (it
+    ///   took too long, and may still happen), `shuttingDown`.
     public func perform(_ command: DownloadCommand, on id: DownloadID) async throws(DownloadError) -> Download {
         try await ask(DownloadMachine.Command.Request(command), of: id)
     }
 
-    /// Carries out a command on all downloads that match, in pieces of bounded size, each durable as one. One that does not take the
-    /// command is left as it is.
+    /// Carries out a command on all matching downloads, in pieces of limited size that each become durable together.
+    /// Downloads for which the command is illegal stay as they are.
     /// - Parameters:
-    ///   - command: what to do.
-    ///   - states: only downloads in one of these; empty for all.
-    ///   - label: only downloads that carry it.
-    ///   - folder: only downloads whose file is in it; empty: in none.
-    /// - Returns: how many have changed.
-    /// - Throws: `storeFailed`, `insufficientStorage`, `overloaded`, `shuttingDown`; some may have changed then.
+    ///   - command: The command.
+    ///   - states: The states of matching downloads; empty: all states.
+    ///   - label: The label of matching downloads; `nil`: any.
+    ///   - folder: The folder of matching downloads; empty: no folder; `nil`: any.
+    /// - Returns: The number of changed downloads.
+    /// - Throws: `storeFailed`, `insufficientStorage`, `overloaded`, `unconfirmed`, `shuttingDown`. Some downloads may
+    ///   have changed then.
     public func performOnAll(
         _ command: DownloadCommand, states: Set<DownloadState> = [], label: String? = nil, folder: String? = nil
     ) async throws(DownloadError) -> Int {
@@ -981,12 +997,14 @@ extension DownloadService {
         }
     }
 
-    /// Removes all downloads that match, in pieces of bounded size, each durable as one; live ones are cancelled first.
+    /// Removes all matching downloads, in pieces of limited size that each become durable together. Live downloads are
+    /// cancelled first.
     /// - Parameters:
-    ///   - selection: which; one that is another by the time it is reached is left as it is.
-    ///   - deletesFiles: whether finished files go too.
-    /// - Returns: how many have been removed.
-    /// - Throws: `directoryAway`, `storeFailed`, `insufficientStorage`, `overloaded`, `shuttingDown`; some may have been removed then.
+    ///   - selection: The downloads to remove. A download that no longer matches when it is reached stays as it is.
+    ///   - deletesFiles: Whether finished files are removed too.
+    /// - Returns: The number of removed downloads.
+    /// - Throws: `directoryAway`, `storeFailed`, `insufficientStorage`, `overloaded`, `unconfirmed`, `shuttingDown`.
+    ///   Some downloads may have been removed then.
     public func removeAll(_ selection: ListQuery, deletingFiles deletesFiles: Bool) async throws(DownloadError) -> Int {
         try await inPieces(selection) { piece throws(DownloadError) in
             if deletesFiles {
@@ -998,7 +1016,8 @@ extension DownloadService {
                 let removed = try await self.ask(.remove(deletingFile: deletesFiles), ofPiece: left, if: selection.includes).count
                 count += removed
                 if removed == left.count || !self.isShared { return count }
-                // A replica may have meant a version that was none any more: what still matches is asked for again.
+                // An owner may have refused the command because the version here was outdated. Downloads that still
+                // match are removed in another pass.
                 try await self.catchUp()
                 left = left.compactMap { self.index.download($0.id) }.filter(selection.includes)
                 if left.isEmpty { return count }
@@ -1007,10 +1026,10 @@ extension DownloadService {
         }
     }
 
-    /// How often is looked at what changes all the time.
+    /// The maximum number of attempts when downloads or settings change concurrently.
     static let mostLooks = 8
 
-    /// Does something with all downloads that match, some at a time, and adds up the results.
+    /// Passes all matching downloads to a function, in pieces, and adds up the results.
     private func inPieces(
         _ selection: ListQuery, _ body: ([Download]) async throws(DownloadError) -> Int
     ) async throws(DownloadError) -> Int {
@@ -1028,8 +1047,8 @@ extension DownloadService {
         }
     }
 
-    /// Asks the machines of some downloads for the same, and waits for all their answers.
-    /// - Returns: the downloads of those that have done it.
+    /// Sends the same command to several downloads, and waits for all results.
+    /// - Returns: The downloads that have carried it out.
     private func ask(
         _ request: DownloadMachine.Command.Request, ofPiece piece: [Download],
         if isExpected: (@Sendable (Download) -> Bool)? = nil
@@ -1037,8 +1056,8 @@ extension DownloadService {
         try await ask(piece.map { (request, $0) }[...], if: isExpected)
     }
 
-    /// Asks the machines of some downloads for something each, and waits for all their answers.
-    /// - Returns: the downloads of those that have done it.
+    /// Sends a command to each of several downloads, and waits for all results.
+    /// - Returns: The downloads that have carried out theirs.
     private func ask(
         _ steps: ArraySlice<(DownloadMachine.Command.Request, Download)>,
         if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
@@ -1068,7 +1087,7 @@ extension DownloadService {
         for result in results {
             switch result {
             case .success(let download): done.append(download)
-            // It moved on, or went, before its turn came.
+            // The download has changed or was removed before the command was carried out.
             case .failure(.illegalTransition), .failure(.notFound), .failure(.preconditionFailed): break
             case .failure(let error): throw error
             }
@@ -1080,7 +1099,8 @@ extension DownloadService {
         _ request: DownloadMachine.Command.Request, of id: DownloadID, _ waiter: DownloadMachine.Waiter,
         if isExpected: (@Sendable (Download) -> Bool)?
     ) -> DownloadMachine.Command {
-        // In a fleet, readers see what is durable: if there is more, the version that they mean is a former one.
+        // In a fleet, readers see only durable versions. If the machine has a newer one, the client means an outdated
+        // version.
         let isCurrent: @Sendable (Download, Download) -> Bool = { [isShared = fleet != nil] in
             !isShared || $0.revision == $1.revision
         }
@@ -1095,16 +1115,19 @@ extension DownloadService {
             })
     }
 
-    /// Changes a download. When it returns, the change is on disk and in effect: the queue has the new priority or place, a transfer the
-    /// new speed limit; one that was given another URL has been stopped, and goes on from its bytes at that URL if they are
-    /// still valid there. Mirrors and the number of connections are the next attempt's. A paused, failed or cancelled download stays so.
+    /// Changes a download. When it returns, the change is durable and in effect: the queue has the new priority or
+    /// position, and a transfer has the new speed limit. If the URL changes, the transfer is stopped, and continues at
+    /// the new URL from the bytes that are still valid there. Mirrors and the number of connections take effect in the
+    /// next attempt. A paused, failed or cancelled download stays so.
     /// - Parameters:
-    ///   - id: which download.
-    ///   - change: what to change.
-    ///   - isExpected: whether the download, as it stands, is the one that is meant to be changed.
-    /// - Returns: the download as the change made it.
-    /// - Throws: `notFound`, `preconditionFailed`, `illegalTransition` (`url`, `mirrors`, `segments`, `filename` or `folder` of a completed
-    ///   one, `position` of one that is neither queued nor paused), `invalid`, `destinationForbidden`, `storeFailed`, `overloaded`.
+    ///   - id: The download.
+    ///   - change: The changes.
+    ///   - isExpected: Whether the download is still the version that the client means; `nil`: any version.
+    /// - Returns: The download as the change made it.
+    /// - Throws: `notFound`, `preconditionFailed`, `illegalTransition` (`url`, `mirrors`, `segments`, `filename` or
+    ///   `folder` of a completed download, or `position` of one that is neither queued nor paused), `invalid`,
+    ///   `destinationForbidden`, `insufficientStorage`, `storeFailed`, `overloaded`, `unconfirmed` (it took too long,
+    ///   and may still happen), `shuttingDown`.
     public func change(
         _ id: DownloadID, _ change: DownloadChange, if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> Download {
@@ -1114,18 +1137,19 @@ extension DownloadService {
         return try await ask(.change(change), of: id, if: isExpected)
     }
 
-    /// Moves a queued or paused download to another place in the queue. When it returns, that is on disk. Between downloads of other
-    /// priorities it takes the nearest priority to its own that they allow.
-    /// - Returns: how many precede it then.
-    /// - Throws: `notFound`, `illegalTransition` (it is neither queued nor paused), `storeFailed`, `overloaded`.
+    /// Moves a queued or paused download to another position in the queue. When it returns, the move is durable.
+    /// Between downloads of other priorities, it gets the possible priority that is nearest to its own.
+    /// - Returns: The number of downloads that precede it then.
+    /// - Throws: `notFound`, `illegalTransition` (it is neither queued nor paused), `insufficientStorage`,
+    ///   `storeFailed`, `overloaded`, `unconfirmed` (it took too long, and may still happen), `shuttingDown`.
     public func move(_ id: DownloadID, to move: QueueMove) async throws(DownloadError) -> Int {
         var change = DownloadChange()
         change.move = move
         return try await ask(.change(change), of: id).position ?? 0
     }
 
-    /// What is known of a download beyond what it shows, as of this moment.
-    /// - Throws: `notFound`, `storeFailed`.
+    /// Returns details of a download beyond its published state, as of this moment.
+    /// - Throws: `notFound`, `overloaded`, `storeFailed`.
     public func details(of id: DownloadID) async throws(DownloadError) -> DownloadDetails {
         if let entry = entries[id], let download = index.download(id) {
             let attempt = entry.machine.isPlacing ? entry.work?.attempt : nil
@@ -1143,12 +1167,13 @@ extension DownloadService {
         return DownloadDetails(download, record, coverage: Coverage(record.segments), connections: [])
     }
 
-    /// Removes a record; a live download is cancelled first.
+    /// Removes a record. A live download is cancelled first.
     /// - Parameters:
-    ///   - id: which download.
-    ///   - deletesFile: whether the finished file goes too.
-    ///   - isExpected: whether the download, as it stands, is the one that is meant to go.
-    /// - Throws: `notFound`, `preconditionFailed`, `directoryAway`, `storeFailed`, `overloaded`.
+    ///   - id: The download.
+    ///   - deletesFile: Whether the finished file is removed too.
+    ///   - isExpected: Whether the download is still the version that the client means; `nil`: any version.
+    /// - Throws: `notFound`, `preconditionFailed`, `directoryAway`, `insufficientStorage`, `storeFailed`, `overloaded`,
+    ///   `unconfirmed` (it took too long, and may still happen), `shuttingDown`.
     public func remove(
         _ id: DownloadID, deletingFile deletesFile: Bool,
         if isExpected: (@Sendable (Download) -> Bool)? = nil
@@ -1161,7 +1186,7 @@ extension DownloadService {
         _ = try await ask(.remove(deletingFile: deletesFile), of: id, if: isExpected, by: deadline)
     }
 
-    /// Asks a download's machine, and waits for its answer.
+    /// Sends a command to a download's machine or owner, and waits for its result.
     private func ask(
         _ request: DownloadMachine.Command.Request, of id: DownloadID,
         if isExpected: (@Sendable (Download) -> Bool)? = nil, by deadline: ContinuousClock.Instant? = nil
@@ -1180,7 +1205,7 @@ extension DownloadService {
                 return
             }
             let waiter = wait(with: .continuation(continuation), by: deadline)
-            // Others may have to make room for one that is moved: that is durable with it.
+            // A move may give other downloads new arrivals. All changes become durable together.
             if case .change(let change) = request, change.move != nil { group = WriteBatch() }
             send(.command(command(request, of: id, waiter, if: isExpected)), to: entry)
             submitGroup()
@@ -1196,17 +1221,18 @@ extension DownloadService {
         return lastWaiter
     }
 
-    /// Downloads that somebody is about to ask for something.
+    /// Downloads that a command is about to be sent to.
     struct Pins {
-        /// Those that have machines here, which stay until they are unpinned.
+        /// Downloads with machines here, which stay until they are unpinned.
         var entries: [Entry] = []
-        /// The runs that own others.
+        /// The instances that own other downloads.
         var owners: [DownloadID: Int64] = [:]
     }
 
-    /// Sees to it that these downloads have machines, and keep them until they are unpinned: one that has ended is read from the store
-    /// for it.
-    /// - Throws: `overloaded` if the store does not answer by the deadline.
+    /// Finds or makes the machines of downloads, and keeps them until they are unpinned. The records of ended downloads
+    /// are read from the store.
+    /// - Returns: The machines, and the owners of downloads without a machine here.
+    /// - Throws: `overloaded` if the store does not respond by the deadline.
     func pin(_ ids: [DownloadID], by deadline: ContinuousClock.Instant? = nil) async throws(DownloadError) -> Pins {
         let deadline = deadline ?? .now + Self.answerLimit
         var pins = Pins()
@@ -1232,10 +1258,11 @@ extension DownloadService {
         return pins
     }
 
-    /// How often downloads are read that have no machine: whoever read them at the same time may have let go of them again.
+    /// The maximum number of attempts to read downloads without a machine. Concurrent requests may have released them
+    /// again.
     private static let mostReads = 4
 
-    /// Whoever has pinned these has asked for what was to be asked.
+    /// Unpins machines once their commands have been sent, and removes those that are no longer needed.
     func unpin(_ pins: Pins) {
         for entry in pins.entries {
             entry.pins -= 1
@@ -1243,8 +1270,9 @@ extension DownloadService {
         }
     }
 
-    /// Reads downloads that have no machine, and pins them.
-    /// - Returns: `nil` if none was missing. Otherwise more may have machines by now, if others have read them at the same time.
+    /// Reads downloads without a machine, and pins them.
+    /// - Returns: The pinned downloads; `nil` if there was none to read. Further downloads may have machines by now if
+    ///   other requests have read them at the same time.
     private func read(_ ids: [DownloadID], by deadline: ContinuousClock.Instant) async throws(DownloadError) -> Pins? {
         var hasWaited = false
         var isBehind = fleet != nil && ids.contains { index.version(of: $0) == nil }
@@ -1253,7 +1281,7 @@ extension DownloadService {
                 try await follow(by: deadline) { reading[id]?.append($0) }
                 hasWaited = true
             } else if isBehind {
-                // Another replica may have just added it.
+                // Another replica may have just added the download.
                 try await catchUp(within: deadline - .now)
                 isBehind = false
             } else {
@@ -1272,13 +1300,13 @@ extension DownloadService {
             let taking = try await fleet.take(missing, within: deadline - .now)
             return Pins(entries: taking.records.compactMap(hold), owners: taking.owners)
         } catch {
-            // Nothing was asked for yet.
+            // Nothing has been changed yet.
             failure = error.isInterruption ? .overloaded : DownloadError(error)
             throw failure ?? .overloaded
         }
     }
 
-    /// Reads records, but not beyond a deadline.
+    /// Reads records until a deadline.
     private func records(
         _ ids: [DownloadID], by deadline: ContinuousClock.Instant
     ) async throws(StoreError) -> [DownloadRecord] {
@@ -1291,10 +1319,10 @@ extension DownloadService {
         return try result.get()
     }
 
-    /// Whether somebody waits for a download's record.
+    /// Whether a request waits for a download's record.
     func isBeingRead(_ id: DownloadID) -> Bool { reading[id] != nil }
 
-    /// Has a machine for a record that was read, and pins it, if there is none.
+    /// Makes and pins a machine for a record that was read; `nil` if the download already has one or was removed.
     private func hold(_ record: DownloadRecord) -> Entry? {
         guard entries[record.id] == nil, index.version(of: record.id) != nil, let url = HTTPURL(record.download.url) else {
             return nil
@@ -1312,7 +1340,8 @@ extension DownloadService {
 // MARK: - Finished files
 
 extension DownloadService {
-    /// Opens a finished file if that needs no disk, so that an event loop may do it; `nil` if it does, or fails in any way.
+    /// Opens a finished file without access to the disk, so that an event loop may call this; `nil` if that fails or
+    /// the disk is needed.
     public nonisolated func openCachedFile(_ name: String, in folder: String, as identity: FileIdentity) -> FileDescriptor? {
         depot.openCached(FilePath(name, in: folder), as: identity)
     }
@@ -1320,19 +1349,21 @@ extension DownloadService {
     /// Whether finished files are in object storage.
     public nonisolated var keepsObjects: Bool { depot.objects != nil }
 
-    /// A URL at which a finished file that is in object storage can be had for a minute, with ranges; `nil` if it is on this machine.
-    /// Asks nobody.
+    /// Returns a URL at which a finished file in object storage is available for a minute, with ranges; `nil` if files
+    /// are on this machine. Sends no request.
     /// - Parameters:
-    ///   - isHead: whether the URL is for HEAD, rather than GET: it is signed for one of them.
-    ///   - disposition: the Content-Disposition of the response there.
+    ///   - isHead: Whether the URL is signed for HEAD instead of GET.
+    ///   - disposition: The Content-Disposition of the response; `nil`: none.
     public nonisolated func address(
         of id: DownloadID, as identity: FileIdentity, isHead: Bool, disposition: String?, mediaType: String
     ) -> String? {
         depot.objects?.address(of: id, as: identity, isHead: isHead, disposition: disposition, mediaType: mediaType)
     }
 
-    /// Opens the finished file of a download, if it is still the one that was published. The record says afterwards whether it is.
-    /// - Returns: the file, unless it is in object storage, and which it is.
+    /// Opens the finished file of a download, if it is still the one that was published. Its present identity is
+    /// recorded.
+    /// - Returns: The file and its identity; without a file if it is in object storage.
+    /// - Throws: `gone`, `unavailable`.
     public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor?, FileIdentity) {
         if depot.objects == nil, volume.isAway { throw .unavailable("the downloads directory is away") }
         guard let identity = try await currentFile(of: id), let path = index.download(id)?.path else { throw .gone }
@@ -1347,22 +1378,23 @@ extension DownloadService {
         }
     }
 
-    /// Whether the finished file of a download is there, as far as its name tells.
+    /// Whether the finished file of a download is present, judging by its name.
     private func hasFile(_ download: Download) -> Bool {
         guard let file = download.published, !download.fileMissing, !context.names.isClaimed(file.path, byOtherThan: download.id)
         else { return false }
-        // One that cannot be looked at is not missing.
+        // A file that cannot be examined does not count as missing.
         return volume.isAway || depot.has(file)
     }
 
-    /// Refuses to delete finished files that are away: their names would be forgotten, and the files stay.
+    /// Refuses to delete finished files while their directory is away: the records would be removed, but not the files.
     private func checkFilesAreThere(_ downloads: [Download]) throws(DownloadError) {
         guard depot.objects == nil, volume.isAway else { return }
         if downloads.contains(where: { $0.published != nil }) { throw .directoryAway }
     }
 
-    /// Has the record say which file the finished one is by now, before it is removed with it: a backup that was copied back is the same.
-    /// - Throws: `overloaded` if that takes too long; asked again, it goes on from there.
+    /// Records the present identity of a finished file before it is removed with its record. A copy that was restored
+    /// from a backup is the same file with another identity.
+    /// - Throws: `unconfirmed` if that takes too long. A repeated request continues from there.
     private func recogniseFile(of id: DownloadID, by deadline: ContinuousClock.Instant? = nil) async throws(DownloadError) {
         guard let download = index.download(id), download.published != nil, !hasFile(download) else { return }
         let result: Result<Download, DownloadError> = await withCheckedContinuation { continuation in
@@ -1375,7 +1407,8 @@ extension DownloadService {
         _ = try result.get()
     }
 
-    /// Which file the finished one of a download is by now; `nil` if it is gone. The record says so afterwards.
+    /// Finds the finished file of a download and records its identity.
+    /// - Returns: The identity of the file; `nil` if it is gone.
     @discardableResult
     func currentFile(of id: DownloadID) async throws(FinishedFileError) -> FileIdentity? {
         guard let download = index.download(id), let file = download.published else { return nil }
@@ -1385,7 +1418,7 @@ extension DownloadService {
         return found
     }
 
-    /// Looks on the disk which file the finished one of a download is.
+    /// Finds on the disk the present identity of a download's finished file; `nil` if it is gone.
     private func recognise(
         _ file: PublishedFile, of id: DownloadID
     ) async throws(FinishedFileError) -> FileIdentity? {
@@ -1400,11 +1433,11 @@ extension DownloadService {
         } catch {
             throw .unavailable(error.message)
         }
-        // It may have lost its name to another download meanwhile.
+        // Another download may have got the name meanwhile.
         return context.names.isClaimed(file.path, byOtherThan: id) ? nil : found
     }
 
-    /// What the record has to note if this is its finished file now; `nil`: it says so already.
+    /// Returns the command that records the found file; `nil`: the record has it already.
     private func noted(_ found: FileIdentity?, of download: Download) -> DownloadMachine.Command.Request? {
         download.fileMissing != (found == nil) || (found != nil && found != download.file) ? .noteFile(found) : nil
     }
@@ -1413,20 +1446,22 @@ extension DownloadService {
 // MARK: - Settings
 
 extension DownloadService {
-    /// Changes settings. When it returns, they are on disk and in effect: more downloads start where there is room, running ones
-    /// share the new speed limit. Lowering the numbers of downloads and connections stops none; it takes effect as they end.
+    /// Changes settings. When it returns, they are durable and in effect: more downloads start if there are free slots,
+    /// and running ones share the new speed limit. Lower numbers of downloads and connections stop none. They take
+    /// effect as these end.
     /// - Parameters:
-    ///   - values: the new values by name, each in its range.
-    ///   - speedSchedule: the new schedule; nil leaves it as it is.
-    ///   - isExpected: whether the settings, as they stand, are those that are meant to be changed.
-    /// - Returns: all settings afterwards.
-    /// - Throws: `preconditionFailed`, `overloaded` or `storeFailed`, and nothing is changed then; `unconfirmed`: it took too long, and may still happen.
+    ///   - values: The new values by name, each in its range.
+    ///   - speedSchedule: The new schedule; `nil`: it does not change.
+    ///   - isExpected: Whether the present settings are those that the client means.
+    /// - Returns: All settings afterwards.
+    /// - Throws: `preconditionFailed`, `overloaded`, `shuttingDown`, `insufficientStorage` or `storeFailed` if nothing
+    ///   has changed; `unconfirmed` if it took too long, and may still happen.
     public func change(
         _ values: [ServiceSettings.Name: Int64], speedSchedule: SpeedSchedule? = nil,
         if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
     ) async throws(DownloadError) -> ServiceSettings {
         let deadline = ContinuousClock.now + Self.answerLimit
-        // One after another, so that what was expected still holds when the change is made.
+        // Changes are made one after another, so that the expected settings still hold when one is made.
         while isChangingSettings { try await follow(by: deadline) { settingsWaiters.append($0) } }
         guard !isShuttingDown else { throw .shuttingDown }
         guard isExpected(configuration.settings) else { throw .preconditionFailed }
@@ -1446,7 +1481,7 @@ extension DownloadService {
         let commit = store.submit(changes.map { .set(name: $0.key, value: $0.value) })
         let outcome: StoreError?? = await self.result(by: deadline) { finish in commit.whenDone(finish) }
         guard let outcome else {
-            // It may still happen, and has effect then.
+            // The change may still become durable, and takes effect then.
             Task { self.conclude(values, speedSchedule, await commit.failure()) }
             throw .unconfirmed
         }
@@ -1455,7 +1490,7 @@ extension DownloadService {
         return configuration.settings
     }
 
-    /// Has changed settings take effect, unless they could not be made durable, and lets other changes go on.
+    /// Applies changed settings unless their commit has failed, and lets other changes go on.
     private func conclude(_ values: [ServiceSettings.Name: Int64], _ speedSchedule: SpeedSchedule?, _ error: StoreError?) {
         if error == nil {
             for (name, value) in values { configuration.settings[name] = value }
@@ -1471,7 +1506,7 @@ extension DownloadService {
         settingsWaiters = []
     }
 
-    /// Has the settings take effect.
+    /// Applies the present settings.
     func applySettings() {
         let settings = configuration.settings
         queue.limits = DownloadQueue.Limits(
@@ -1480,11 +1515,11 @@ extension DownloadService {
         seekTurns()
     }
 
-    /// Has the limit of this moment hold, and looks again when the next minute begins if there is a schedule: its entries begin and end with
-    /// minutes, and a clock that is set is noticed within one.
+    /// Applies the present speed limit. With a schedule, it is applied again at the beginning of the next minute:
+    /// entries begin and end with minutes, and a changed clock is noticed within one.
     func limitSpeed() {
         let settings = configuration.settings
-        // As slow as can be: connections stay, and no attempt fails for it.
+        // With the lowest limit, connections stay and no attempt fails.
         speedLimiter.setLimit(bytesPerSecond: isResting ? 1 : settings.speedLimit(now: clock.now))
         guard !settings.speedSchedule.entries.isEmpty, !isShuttingDown else { return }
         let millisecond = (clock.now.millisecondsSinceEpoch % 60_000 + 60_000) % 60_000
@@ -1495,11 +1530,12 @@ extension DownloadService {
 // MARK: - Repeated requests
 
 extension DownloadService {
-    /// Asks whether a request with this key has been carried out. If it has not, it is the caller's to carry out, and nobody else's
-    /// until it is released: whoever comes with the same key meanwhile waits.
-    /// - Parameter key: the request's key.
-    /// - Returns: what became of each of its items, with the downloads as they were then; `nil`: nothing yet.
-    /// - Throws: `keyMismatch`, `shuttingDown`, `overloaded` (the earlier request takes too long).
+    /// Claims a key for a request of the caller, unless a request with it has been carried out. Until the key is
+    /// released, other requests with it wait.
+    /// - Parameter key: The request's key.
+    /// - Returns: The outcome of each item, with the downloads as they were then; `nil`: the caller has to carry out
+    ///   the request.
+    /// - Throws: `keyMismatch`, `shuttingDown`, `overloaded` (the earlier request takes too long), `storeFailed`.
     public func claim(_ key: RequestKey) async throws(DownloadError) -> [Addition.Outcome]? {
         let deadline = ContinuousClock.now + Self.answerLimit
         while true {
@@ -1525,8 +1561,8 @@ extension DownloadService {
         }
     }
 
-    /// Lets those go on who wait for the request with this key. If it has failed, the next of them carries it out, unless it has waited in
-    /// vain.
+    /// Releases a key and resumes the requests that wait for it. If the request has failed, the next one is carried
+    /// out, unless it has waited for the store in vain.
     public func release(_ key: RequestKey, after failure: DownloadError? = nil) {
         if claims[ExactText(key.name)]?.isUnsettled ?? false { return }
         for waiter in claims.removeValue(forKey: ExactText(key.name))?.waiters ?? [] { waiter(Self.passedOn(failure)) }
@@ -1536,18 +1572,18 @@ extension DownloadService {
     private struct Claim {
         let digest: [UInt8]
         var waiters: [Follower] = []
-        /// Whether the request was answered before it was known whether it is durable: then that releases the claim.
+        /// Whether the request was answered before its commit has ended. The end of the commit releases the claim then.
         var isUnsettled = false
     }
 
-    /// What has to be written for a key to stand for these from then on.
+    /// Returns the changes that make the outcomes of a request durable under its key.
     private func remember(_ outcomes: [Addition.Outcome], as key: RequestKey?) -> [StoreChange] {
         guard let key else { return [] }
         let record = IdempotencyRecord(key: key.name, digest: key.digest, outcomes: outcomes, createdAt: clock.now)
         return [.remember(record)] + idempotency.remember(record, now: trustedTime()).map(StoreChange.forget)
     }
 
-    /// What could not be written has not happened.
+    /// Forgets the outcomes of a key whose commit has failed.
     private func forget(_ key: RequestKey?) {
         if let key { idempotency.forget(key.name) }
     }
@@ -1566,7 +1602,7 @@ extension DownloadMachine.Command.Request {
 }
 
 extension DownloadCommand {
-    /// Whether it changes a download in this state.
+    /// Whether the command changes a download in this state.
     func changes(_ state: DownloadState) -> Bool {
         switch (self, state) {
         case (.pause, .queued), (.pause, .downloading), (.pause, .retrying): true
@@ -1579,7 +1615,7 @@ extension DownloadCommand {
 }
 
 extension ServiceSettings {
-    /// What limits all downloads now, by the local time of the process.
+    /// Returns the present limit over all downloads in bytes per second, by the local time of the process.
     fileprivate func speedLimit(now: Timestamp) -> Int64 {
         speedLimit(at: now, offset: SystemTime.localOffset(secondsSinceEpoch: now.millisecondsSinceEpoch / 1000))
     }

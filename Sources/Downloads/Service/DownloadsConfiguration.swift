@@ -35,8 +35,7 @@ public struct DownloadsConfiguration: Sendable {
     /// Limits for certain times of the week, which take precedence over `speedLimit`; `nil`: the schedule saved by an
     /// earlier instance.
     public var speedSchedule: SpeedSchedule?
-    /// Those of the four numbers above that the operator has set for this start. They take precedence over saved
-    /// values.
+    /// The numbers above that the operator has set for this start. They take precedence over saved values.
     public var explicitSettings: Set<ServiceSettings.Name> = []
     /// The destinations that connections are allowed to.
     public var destinationGuard: DestinationGuard
