@@ -3,24 +3,25 @@ public import System
 
 /// Compares the records of a data directory with its files, and repairs what can be repaired without the network.
 ///
-/// It holds the directory while it lives, so that no service works on it meanwhile. A record file of an older release is brought to
-/// this release's shape, as a service would.
+/// It holds the directory's lock while it exists, so that no service uses the directory meanwhile. A record file of an
+/// older release is migrated to the present schema, as by a service.
 public final class DirectoryCheck {
     private let directory: DataDirectory
     private let depot: LocalFileDepot
     private let connection: SQLiteConnection
     private let writer: StoreWriter
 
-    /// Takes the directory.
+    /// Locks and opens the directory.
     /// - Parameters:
-    ///   - path: the data directory.
-    ///   - claimed: the same, open, if it was claimed.
-    ///   - downloadsPath: where its files are, if they are not in it.
-    /// - Throws: one clear line if there is none, if it is in use, or if its records cannot be read at all.
+    ///   - path: The data directory.
+    ///   - claimed: The open data directory, if it was claimed; `nil`: it is opened by its path.
+    ///   - downloadsPath: The directory of the files; `nil`: the data directory.
+    /// - Throws: One clear line if there is no data directory, if it is in use, or if its records cannot be read at
+    ///   all.
     public init(
         path: String, claimed: Directory? = nil, downloads downloadsPath: String? = nil
     ) throws(DownloadsStartError) {
-        // A misspelt path must not become a new directory, nor one without files a reason to take all of them for lost.
+        // A misspelt path must not create a directory. A directory without files must not make all files count as lost.
         guard let place = try? claimed ?? Directory(opening: path),
             (try? place.status(of: DataDirectory.databaseName))?.kind == .regular
         else {
@@ -44,18 +45,19 @@ public final class DirectoryCheck {
         }
     }
 
-    /// Looks at everything.
+    /// Checks all records and files.
     /// - Parameters:
-    ///   - repairing: whether what is wrong is repaired, as far as that is possible.
-    ///   - told: called with each fault as it is found.
-    /// - Throws: one clear line if something cannot be read or written.
+    ///   - repairing: Whether faults are repaired, as far as possible.
+    ///   - told: Receives each fault as it is found.
+    /// - Returns: The report of the check.
+    /// - Throws: One clear line if something cannot be read or written.
     public func run(
         repairing: Bool, told: (DirectoryFault) -> Void = { _ in }
     ) throws(DownloadsStartError) -> DirectoryReport {
         var report = DirectoryReport()
         do {
             try checkRecordFile(&report, told)
-            // What a damaged file tells is no ground to change anything on.
+            // The contents of a damaged record file justify no changes.
             let repairs = repairing && report.faults.isEmpty
             var contents = try writer.load()
             try checkVolume(contents)
@@ -83,8 +85,8 @@ public final class DirectoryCheck {
         return report
     }
 
-    /// Copies the records before rows of them are changed, never over an earlier copy.
-    /// - Returns: the copy's name.
+    /// Copies the record file before rows are changed, never over an earlier copy.
+    /// - Returns: The name of the copy.
     private func backUp() throws -> String {
         let top = directory.top
         let first = "pawl.sqlite.before-repair"
@@ -99,7 +101,7 @@ public final class DirectoryCheck {
         return name
     }
 
-    /// Refuses to check files whose volume is away: they are not lost.
+    /// Refuses to check files whose volume is away, because they are not lost.
     private func checkVolume(_ contents: StoredContents) throws {
         guard directory.downloadsPath != directory.path else { return }
         let known = KnownVolumes(contents.settings[KnownVolumes.settingName] ?? "")
@@ -144,13 +146,13 @@ public final class DirectoryCheck {
         guard repairs else { return }
         let repaired = inspection.repaired(at: .now())
         guard fault != nil || repaired.download.file != download.file else { return }
-        // First the record: a crash in between leaves a file too many rather than a record that lies.
+        // The record is saved first: a crash in between leaves a file too many rather than a wrong record.
         try writer.commit([.save(repaired)])
         if fault?.kind == .wrongFile, let path = download.path { try setAside(path) }
         if fault != nil { report.repaired += 1 }
     }
 
-    /// Moves a finished file out of the way, never over another.
+    /// Moves a finished file to `damaged`, never over another file.
     private func setAside(_ path: FilePath) throws(FileError) {
         try describing("move", "files/\(path)") { () throws(SystemError) in
             let top = directory.downloadsTop
@@ -168,7 +170,7 @@ public final class DirectoryCheck {
                 try folder.renameExclusively(path.name, to: damaged, as: target)
             } catch {
                 guard error.isUnsupported else { throw error }
-                // The name was free a moment ago, and this process holds the directory.
+                // The name was free a moment ago, and this process holds the lock of the directory.
                 try folder.rename(path.name, to: damaged, as: target)
             }
             try damaged.synchronize()

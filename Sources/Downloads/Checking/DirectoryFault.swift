@@ -1,32 +1,32 @@
-/// Something in a data directory that is not as it should be.
+/// A fault in a data directory.
 public struct DirectoryFault: Sendable, Equatable {
-    /// What is wrong.
+    /// The kind of a fault.
     public enum Kind: Sendable, Equatable {
-        /// A finished file is not there, and its record does not say so.
+        /// A finished file is missing, and its record does not say so.
         case missingFile
-        /// A finished file is there again, and its record says that it is gone.
+        /// A finished file is present again, and its record says that it is missing.
         case returnedFile
-        /// A finished file is not what its record says: another length, or another SHA-256.
+        /// A finished file has another length or SHA-256 than its record.
         case wrongFile
-        /// Another file bears the name of a finished one.
+        /// Another file has the name of a finished one.
         case otherFile
-        /// A record counts on bytes that its part file does not have.
+        /// A part file lacks bytes that its record counts on.
         case missingBytes
         /// A file in `incomplete` that no record counts on.
         case orphan
-        /// The record file itself is damaged.
+        /// The record file is damaged.
         case damagedRecords
-        /// A row of the records holds what was never written there.
+        /// A row of the records has values that the service never writes.
         case refusedRecord
     }
 
-    /// What is wrong.
+    /// The kind of the fault.
     public let kind: Kind
-    /// Whose; `nil` if it is no download's.
+    /// The download; `nil` if the fault concerns none.
     public let id: DownloadID?
-    /// One line for people that names the file.
+    /// One line for users, with the name of the file.
     public let detail: String
-    /// What repairing it does, as the end of a sentence; `nil` if it cannot be repaired here.
+    /// The effect of the repair, as the end of a sentence; `nil` if the fault cannot be repaired here.
     public let remedy: String?
 
     init(_ kind: Kind, _ id: DownloadID?, _ detail: String, ofObject isObject: Bool = false, isRepairable: Bool = true) {
@@ -50,20 +50,20 @@ public struct DirectoryFault: Sendable, Equatable {
     }
 }
 
-/// What a check of a data directory has come to.
+/// The result of checking a data directory.
 public struct DirectoryReport: Sendable {
-    /// Records that were looked at.
+    /// The number of checked records.
     public var records = 0
-    /// Finished files that were looked at.
+    /// The number of checked finished files.
     public var files = 0
-    /// Bytes of them that were hashed.
+    /// The number of hashed bytes of finished files.
     public var bytes: Int64 = 0
-    /// Finished files that are gone, as their records say already.
+    /// The number of finished files that are missing, as their records say.
     public var missing = 0
-    /// What is wrong, records' faults by age of the record.
+    /// The faults; those of records by age of the record.
     public var faults: [DirectoryFault] = []
-    /// How many of the faults have been repaired.
+    /// The number of repaired faults.
     public var repaired = 0
-    /// The name of the copy of the records as they were, if rows of them have been changed.
+    /// The name of the copy of the record file from before the repair; `nil`: no rows were changed.
     public var backup: String?
 }

@@ -3,25 +3,30 @@ internal import HTTPCore
 public import ObjectStorage
 internal import System
 
-/// Compares the records of a fleet with the objects in its storage, and repairs what can be repaired. The replicas may run meanwhile.
+/// Compares the records of a fleet with the objects in its storage, and repairs what can be repaired. The replicas may
+/// run meanwhile.
 ///
-/// Objects are listed, not read: what was stored was checked against its SHA-256 then. Those that no record names are left alone for a day,
-/// as an upload may be under way.
+/// Objects are listed, not read: their SHA-256 was checked when they were stored. Objects without a record are ignored
+/// for a day, because their upload may be under way.
 public final class FleetCheck {
-    /// How old an object has to be that no record names.
+    /// The minimum age of an object without a record to count as an orphan.
     var orphanAge = ObjectCollector.sweepAge
     private let store: FleetStore
     private let storage: ObjectStorage
 
-    /// Joins the fleet, so that what is repaired is written as a replica would.
-    /// - Throws: one clear line if there is none in the database, or it cannot be reached.
+    /// Joins the fleet, so that repairs are written like changes of a replica.
+    /// - Parameters:
+    ///   - database: The connection string of the fleet's database.
+    ///   - objects: The object storage and its credentials.
+    ///   - client: The client for requests to the storage.
+    /// - Throws: One clear line if the database has no fleet or is unreachable.
     public init(
         database: String, objects: (location: ObjectLocation, credentials: ObjectCredentials), client: HTTPClient
     ) throws(DownloadsStartError) {
         var random = SystemRandom()
         var options = PostgresRecordWriter.Options(
             database: database, node: "check \(UInt64.random(in: 0 ... .max, using: &random))")
-        // A misspelt name must not become a new fleet.
+        // A misspelt name must not create a new fleet.
         options.isFounding = false
         do throws(StoreError) {
             store = try FleetStore(options)
@@ -31,20 +36,22 @@ public final class FleetCheck {
         storage = ObjectStorage(objects.location, credentials: objects.credentials, client: client)
     }
 
-    /// Looks at everything, and leaves the fleet. To be called once.
+    /// Checks all records and objects, and leaves the fleet. To be called once.
     /// - Parameters:
-    ///   - repairing: whether what is wrong is repaired, as far as that is possible.
-    ///   - told: called with each fault as it is found.
-    /// - Throws: one clear line if something cannot be read or written.
+    ///   - repairing: Whether faults are repaired, as far as possible.
+    ///   - told: Receives each fault as it is found.
+    /// - Returns: The report of the check.
+    /// - Throws: One clear line if something cannot be read or written.
     public func run(
         repairing: Bool, told: (DirectoryFault) -> Void = { _ in }
     ) async throws(DownloadsStartError) -> DirectoryReport {
         var report = DirectoryReport()
         let failure: DownloadsStartError?
         do {
-            // The records first: what is completed meanwhile has an object too many, which is asked about again.
+            // The records are read before the objects. A download that completes meanwhile has an object without a
+            // record here, which is checked again later.
             let contents = try store.load()
-            // A misspelt place is no ground to take all files for lost.
+            // A misspelt location must not make all files count as lost.
             guard let owner = contents.fleet?.owner else { throw DownloadsStartError("the database has no fleet") }
             let ownership = try await storage.ownership(for: owner.name, noting: owner.database)
             if ownership == .nobody { throw DownloadsStartError("--files: no fleet has its files there") }
@@ -64,7 +71,7 @@ public final class FleetCheck {
             for record in records where record.download.state == .completed {
                 try await check(record, objects, repairing, &report, told)
             }
-            // What a repair has taken from a record just now is no fault of its own.
+            // An object whose record has just been repaired is no second fault.
             let named = Set(records.compactMap { record in record.download.file.flatMap { ObjectKey(record.id, $0) } })
             try await checkOrphans(objects.filter { !named.contains($0.key) }, repairing, &report, told)
             failure = nil
@@ -96,7 +103,7 @@ public final class FleetCheck {
         let inspection = Self.inspection(of: record, length: listed)
         if record.download.fileMissing, listed == nil { report.missing += 1 }
         guard inspection.fault != nil else { return }
-        // It may have been removed or changed since.
+        // The record may have been removed or changed since.
         guard let now = try await store.records([record.id]).first, let fault = try await inspect(now).fault else { return }
         report.faults.append(fault)
         told(fault)
@@ -119,7 +126,8 @@ public final class FleetCheck {
         return Self.inspection(of: record, length: length)
     }
 
-    /// - Returns: whether the record is right by now; not if a replica is at work on it.
+    /// Repairs a record, unless a replica owns the download.
+    /// - Returns: Whether the record is correct now.
     private func repair(_ id: DownloadID) async throws -> Bool {
         guard let record = try await store.take([id]).records.first else { return false }
         let inspection = try await inspect(record)

@@ -1,26 +1,26 @@
 internal import HTTPCore
 internal import System
 
-/// Compares one record with what the file system has of it. Pure.
+/// Compares one record with the evidence of its files. Pure.
 struct RecordInspection {
-    /// What the file system has.
+    /// The state of a record's files.
     struct Evidence {
-        /// The finished file of the record's name; `nil` without one.
+        /// The finished file with the record's name; `nil`: there is none.
         var file: FileIdentity?
-        /// Whether it is in object storage.
+        /// Whether the finished file is in object storage.
         var isObject = false
-        /// Its SHA-256, once that was computed.
+        /// The SHA-256 of the finished file; `nil`: it has not been computed.
         var sha256: [UInt8]?
-        /// Whether a file that was finished later has got the record's name.
+        /// Whether a file that was finished later has the record's name.
         var isSuperseded = false
-        /// The bytes of a download that has not finished.
+        /// The bytes of an unfinished download.
         var part = RecoveredPart.missing
     }
 
     let record: DownloadRecord
     let evidence: Evidence
 
-    /// Whether the finished file has to be hashed for a decision.
+    /// Whether the finished file must be hashed for a decision.
     var needsHash: Bool {
         let download = record.download
         return download.state == .completed && !evidence.isSuperseded && download.sha256Bytes != nil
@@ -29,7 +29,7 @@ struct RecordInspection {
 
     private var length: Int64 { record.download.bytesTotal ?? record.download.bytesReceived }
 
-    /// What is wrong; `nil` if nothing is.
+    /// The fault; `nil` if there is none.
     var fault: DirectoryFault? {
         record.download.state == .completed ? faultOfFile : faultOfPart
     }
@@ -52,7 +52,7 @@ struct RecordInspection {
                 nil
             }
         guard let mismatch else { return download.fileMissing ? fault(.returnedFile, "is there again") : nil }
-        // Writing to a file does not make it another.
+        // A file that was written to is still the same file.
         if let known = download.file, (known.device, known.inode) != (file.device, file.inode) {
             return download.fileMissing ? nil : fault(.otherFile, "is another file: it \(mismatch)")
         }
@@ -61,7 +61,7 @@ struct RecordInspection {
 
     private var faultOfPart: DirectoryFault? {
         let counted = Coverage(record.segments)
-        // A whole one is completed by the next start.
+        // A complete part file is finished by the next start of the service.
         guard counted.byteCount > 0, let there = coverage, there != counted else { return nil }
         return DirectoryFault(
             .missingBytes, record.id,
@@ -69,7 +69,7 @@ struct RecordInspection {
         )
     }
 
-    /// The bytes that are there of those that the record counts on; `nil` if all bytes are there.
+    /// The bytes that are present of those that the record counts on; `nil` if all bytes are present.
     private var coverage: Coverage? {
         let counted = Coverage(record.segments)
         return switch evidence.part {
@@ -79,12 +79,13 @@ struct RecordInspection {
         }
     }
 
-    /// The record once its fault has been repaired; without a fault, with the identity that its file has by now.
+    /// Returns the record after the repair of its fault. Without a fault, it gets the present identity of its file.
     func repaired(at now: Timestamp) -> DownloadRecord {
         var record = record
         switch fault?.kind {
         case nil:
-            // Restored from a backup, moved with its file system, or of a release that did not keep it.
+            // The file was restored from a backup or moved with its file system, or an earlier release did not record
+            // its identity.
             if evidence.sha256 != nil { record.download.file = evidence.file }
             return record
         case .missingFile, .otherFile:

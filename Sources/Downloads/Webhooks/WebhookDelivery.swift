@@ -1,24 +1,24 @@
 public import HTTPClient
 internal import HTTPCore
 
-/// One message to a user's webhook: what it tells, where to, and how often that has been tried.
+/// One message to a client's webhook, with the number of failed attempts.
 public struct WebhookDelivery: Sendable {
-    /// Names this message: the receiver recognises one that comes twice.
+    /// The id of the message. The receiver recognises a repeated message by it.
     public let id: DownloadID
-    /// Where to.
+    /// The URL of the webhook.
     public let url: String
-    /// The download as it ended.
+    /// The download at its end.
     public let download: Download
-    /// Attempts that failed.
+    /// The number of failed attempts.
     var attempts = 0
-    /// When the next attempt is due, by the wall clock: it has to mean something after a restart.
+    /// The time of the next attempt, by the wall clock: it must hold after a restart.
     var due: Timestamp
 }
 
-/// Posts messages to webhooks. What a message looks like is its own affair, but the same message looks the same each time.
+/// Posts messages to webhooks, in a format of its own. A repeated message has the same content.
 public protocol WebhookSender: Sendable {
-    /// Makes one attempt.
-    /// - Returns: the status of the response.
-    /// - Throws: why there is none.
+    /// Makes one attempt to deliver a message.
+    /// - Returns: The status of the response.
+    /// - Throws: The reason why there is no response.
     func send(_ delivery: WebhookDelivery) async throws(ClientError) -> Int
 }

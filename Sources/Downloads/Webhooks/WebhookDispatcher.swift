@@ -1,46 +1,49 @@
 internal import HTTPClient
 internal import HTTPCore
 
-/// Delivers messages to webhooks, apart from everything that transfers: each at least once, after a restart too, unless it is discarded.
+/// Delivers messages to webhooks, independently of transfers. Each message is delivered at least once, also after a
+/// restart, unless it is abandoned.
 ///
-/// The store has all messages that are not delivered; ``WebhookQueue`` decides which of them are in memory, and which are sent next.
+/// The store has all messages that are not delivered. ``WebhookQueue`` decides which of them are in memory and which
+/// are sent next.
 actor WebhookDispatcher {
     private let sender: any WebhookSender
     private let store: any RecordStore
     private let policy: WebhookPolicy
-    /// Names the messages that are under way, for the run after a crash.
+    /// Names the messages under way, for the instance after a crash; `nil`: there is no journal.
     private let journal: TransferJournal?
     private let log: @Sendable (DownloadLogEvent) -> Void
     private var queue: WebhookQueue
     private var attempts: [DownloadID: Task<Void, Never>] = [:]
     private var alarm: Task<Void, Never>?
-    /// Reads messages from the store.
+    /// The task that reads messages from the store; `nil`: none is being read.
     private var loading: Task<Void, Never>?
-    /// The identity from which on messages of any receiver have to be read; `nil`: there are none.
+    /// The first id from which messages of all receivers must be read; `nil`: all have been read.
     private var unread: DownloadID?
-    /// The identity to read from after the present reading: messages of another replica came to the store meanwhile.
+    /// The first id of messages that came to the store during the present reading, such as those of another replica;
+    /// `nil`: none.
     private var reread: DownloadID?
     private var isReadingAll = false
-    /// The last messages that were delivered or given up, in order. A page that was read earlier may contain them, and ``post(_:)`` may still
-    /// bring them.
+    /// The last messages that were delivered or abandoned, in order. An earlier page or ``post(_:)`` may still contain
+    /// them.
     private var departures: [DownloadID] = []
     private var departed: Set<DownloadID> = []
     /// Messages that were under way at a crash and have not been read since.
     private var suspects: Set<DownloadID>
-    /// Suspects that wait for their turn.
+    /// The number of suspects whose attempts were delayed.
     private var heldSuspects = 0
-    /// Rows that cannot be read and were logged, or are in `untold`.
+    /// Unreadable rows that were logged or are in `untold`.
     private var refused: Set<RefusedRow.Key> = []
-    /// Rows that cannot be read, to be logged when the store has been read to its end.
+    /// Unreadable rows to log once the store has been read to its end.
     private var untold: [RefusedRow] = []
     private var isStarted = false
     private var isStopping = false
 
-    /// The least number of departures that are kept.
+    /// The minimum number of departures to keep.
     private static let keptDepartures = 10_000
-    /// The most rows that cannot be read which are logged.
+    /// The maximum number of unreadable rows to log.
     private static let keptRefusals = 10_000
-    /// The pause before the store is read again after it has failed.
+    /// The pause after a failed reading of the store.
     private static let loadingPause: Duration = .seconds(1)
 
     init(
@@ -53,33 +56,33 @@ actor WebhookDispatcher {
         self.policy = policy
         self.journal = journal
         self.log = log
-        // A run that was killed counts against no message.
+        // An instance that was killed without the mark of a crash counts against no message.
         suspects = journal.map { $0.isMarked ? Set($0.found.keys) : [] } ?? []
         queue = WebhookQueue(limits: limits)
     }
 
-    /// Begins to deliver, first the messages that an earlier run has left.
+    /// Begins to deliver, first the messages that an earlier instance has left.
     func start() {
         isStarted = true
         read(from: DownloadID(value: 0))
     }
 
-    /// Delivers messages that are in the store, such as those of another replica.
-    /// - Parameter first: the least of their identities.
+    /// Delivers messages of the store, such as those of another replica.
+    /// - Parameter first: The lowest of their ids.
     func read(from first: DownloadID) {
         guard isStarted, !isStopping else { return }
         if isReadingAll { reread = min(reread ?? first, first) } else { unread = min(unread ?? first, first) }
         pump()
     }
 
-    /// Delivers a message that is durable. If there is no room for it, it is read from the store later.
+    /// Delivers a durable message. If memory has no room for it, it is read from the store later.
     func post(_ delivery: WebhookDelivery) {
         guard !isStopping, !queue.contains(delivery.id), !departed.contains(delivery.id) else { return }
         queue.add(delivery, due: .now)
         pump()
     }
 
-    /// Breaks off what is on its way. It is kept, and delivered after the next start.
+    /// Cancels all attempts. The messages stay in the store, and are delivered after the next start.
     func stop() async {
         isStopping = true
         alarm?.cancel()
@@ -92,7 +95,7 @@ actor WebhookDispatcher {
         guard !queue.contains(delivery.id), !departed.contains(delivery.id) else { return }
         if suspects.remove(delivery.id) != nil { return take(suspect: delivery) }
         let wait = delivery.due.millisecondsSinceEpoch - Timestamp.now().millisecondsSinceEpoch
-        // A clock that was set must not make a message wait for longer than its attempts ask for.
+        // After a change of the clock, a message waits no longer than its attempts require.
         queue.add(delivery, due: .now + min(.milliseconds(max(0, wait)), policy.longestPause(after: delivery.attempts)))
     }
 
@@ -111,7 +114,7 @@ actor WebhookDispatcher {
         queue.add(delivery, due: .now + wait)
     }
 
-    /// Sends what is due, and wakes up again when more will be.
+    /// Sends the messages that are due, and sets an alarm for the next ones.
     private func pump() {
         guard isStarted, !isStopping else { return }
         for delivery in queue.startable(at: .now) {
@@ -176,8 +179,8 @@ actor WebhookDispatcher {
         departures.removeFirst(Self.keptDepartures)
     }
 
-    /// Reads messages that are in the store only, one page at a time: first those that nothing is known of, then those of receivers that
-    /// have room again.
+    /// Reads one page of messages that are only in the store: first those of all receivers, then those of a receiver
+    /// that has room again.
     private func load() {
         guard loading == nil, !isStopping else { return }
         if let from = unread {
@@ -210,7 +213,7 @@ actor WebhookDispatcher {
         pump()
     }
 
-    /// Tells the log of rows that cannot be read, of each once.
+    /// Logs each unreadable row once.
     private func tell(of rows: [RefusedRow]) {
         for row in rows where refused.count < Self.keptRefusals && refused.insert(row.key).inserted { untold.append(row) }
         guard unread == nil else { return }

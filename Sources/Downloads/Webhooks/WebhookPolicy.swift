@@ -1,57 +1,58 @@
 internal import HTTPClient
 
-/// What follows an attempt to deliver a message to a webhook.
+/// Decides what follows an attempt to deliver a message to a webhook.
 struct WebhookPolicy: Sendable {
-    /// The most the first delay can be.
+    /// The upper limit of the first delay.
     var firstDelay: Duration = .seconds(5)
-    /// The most any delay can be.
+    /// The upper limit of all delays.
     var longestDelay: Duration = .seconds(900)
-    /// Attempts in all. With the delays above they are spread over an hour and a half at most: long enough for a deployment
-    /// at the other end, short enough that the news still is some.
+    /// The maximum number of attempts. The delays above add up to 66 minutes at most. That is long enough for a
+    /// deployment of the receiver, and short enough that the message is still of interest.
     var maximumAttempts = 12
 
-    /// The pause between messages that were under way at a crash: they are sent one after another.
+    /// The pause between messages that were under way at a crash. They are sent one after another.
     static let suspectPause: Duration = .seconds(10)
 
-    /// The attempts that count for a message which was under way when the service crashed: as many crashes in a row as pause a download
-    /// use up all attempts.
+    /// Returns the number of attempts of a message that was under way at a crash. The number of crashes in a row that
+    /// pauses a download uses up all attempts.
     func attempts(afterCrash attempts: Int) -> Int {
         attempts + (maximumAttempts + CrashSuspicion.limit - 1) / CrashSuspicion.limit
     }
 
-    /// The most that a message waits after so many attempts; nothing before the first.
+    /// Returns the longest wait of a message after a number of attempts; zero before the first.
     func longestPause(after attempts: Int) -> Duration {
         attempts == 0 ? .zero : retries.longestDelay(afterAttemptsWithoutProgress: attempts)
     }
 
     private var retries: RetryPolicy { RetryPolicy(firstDelay: firstDelay, longestDelay: longestDelay) }
 
-    /// What to do.
+    /// The decision after an attempt.
     enum Verdict: Sendable, Equatable {
-        /// Nothing: it has arrived.
+        /// The receiver has accepted the message.
         case delivered
-        /// Try again after the delay.
+        /// Another attempt follows after the delay.
         case retry(after: Duration, because: String)
-        /// Give up: it will not arrive, and why.
+        /// The message is abandoned, for this reason.
         case giveUp(String)
-        /// Nothing for now: the attempt was broken off by ourselves, and does not count.
+        /// The service has cancelled the attempt, so it does not count.
         case interrupted
     }
 
     /// Decides what follows an attempt.
     /// - Parameters:
-    ///   - result: the status of the response, or why there is none.
-    ///   - attempts: how many have been made, this one included.
-    ///   - random: where the jitter comes from.
+    ///   - result: The status of the response, or the reason why there is none.
+    ///   - attempts: The number of attempts so far, including this one.
+    ///   - random: The generator of the jitter.
+    /// - Returns: The decision.
     func verdict(
         on result: Result<Int, ClientError>, attempts: Int, using random: inout some RandomNumberGenerator
     ) -> Verdict {
         let reason: String
         switch result {
         case .success(200..<300): return .delivered
-        // The receiver is overloaded, restarting or behind a proxy that is.
+        // The receiver, or a proxy before it, is overloaded or restarting.
         case .success(let status) where status >= 500 || [408, 425, 429].contains(status): reason = "it answered \(status)"
-        // It has understood and does not want it; or it is elsewhere, which its owner has to say.
+        // The receiver refuses the message, or has another URL, which its owner has to configure.
         case .success(let status): return .giveUp("it answered \(status)")
         case .failure(.cancelled), .failure(.stopped): return .interrupted
         case .failure(let error):

@@ -1,36 +1,39 @@
 internal import HTTPCore
 
-/// Decides which messages to webhooks are held in memory, and which are sent next.
+/// Decides which messages to webhooks are in memory, and which are sent next.
 ///
-/// A receiver is a scheme, host and port. Receivers take turns, and those that respond come first: one that hangs delays neither their
-/// messages nor, by the messages it lets pile up, makes any of them lost. A message that is not held stays in the store; the receiver
-/// remembers from which identity on there are such, and they are loaded once it has room.
+/// A receiver is a scheme, host and port. Receivers are served in turn, and those that respond come first. A receiver
+/// that does not respond delays no messages of others, and its backlog displaces none of them. A message without room
+/// in memory stays in the store. The queue notes the first such message of each receiver, and the messages are loaded
+/// once the receiver has room.
 struct WebhookQueue: Sendable {
-    /// The numbers.
+    /// The limits of attempts and messages.
     struct Limits: Sendable {
-        /// Attempts at once, over all receivers: less than the descriptors that are set aside for everything but downloads and clients.
+        /// The maximum number of attempts at once. It is less than the number of descriptors that are reserved for
+        /// everything but downloads and clients.
         var concurrent = 96
-        /// Of those, attempts at receivers that have not responded the last time, or have not been tried yet. The rest is for receivers that
-        /// respond.
+        /// The maximum number of those at receivers that did not respond last time or have not been tried. The others
+        /// are for receivers that respond.
         var unproven = 80
-        /// Of those, attempts at receivers that have not responded the last time.
+        /// The maximum number of those at receivers that did not respond last time.
         var failing = 24
-        /// Attempts at one receiver at once.
+        /// The maximum number of attempts at one receiver at once.
         var perHost = 2
-        /// Messages of one receiver in memory. Each holds a download.
+        /// The maximum number of messages of one receiver in memory. Each contains a download.
         var keptPerHost = 200
-        /// Messages in memory. A receiver without any has room for one all the same.
+        /// The maximum number of messages in memory. A receiver without any may add one all the same.
         var kept = 10_000
-        /// Receivers without messages that are remembered.
+        /// The maximum number of known receivers without messages.
         var idleHosts = 10_000
     }
 
-    /// What is known of a receiver, best first.
+    /// The last outcome of attempts at a receiver, best first.
     private enum Standing: Int, Sendable {
         case responding, untried, failing
     }
 
-    /// The order among receivers of one standing: first those with the fewest attempts under way, then those that had a turn the longest ago.
+    /// The order of receivers with the same standing: those with the fewest attempts under way, then those whose last
+    /// attempt began the longest ago.
     private struct Turn: Comparable, Sendable {
         var running: Int
         var number: UInt64
@@ -42,14 +45,14 @@ struct WebhookQueue: Sendable {
 
     private struct Host: Sendable {
         var standing = Standing.untried
-        /// Messages that are due, by when they became so.
+        /// Messages that are due, in the order in which they became due.
         var due = IndexedHeap<DownloadID, UInt64>()
         var running = 0
         var kept = 0
         var turn: UInt64 = 0
-        /// The first message that may be in the store only.
+        /// The first message that may be only in the store; `nil`: there is none.
         var stored: DownloadID?
-        /// While the store is read for it: the first message that was not held since the reading began.
+        /// The first message without room in memory since the present reading of the store began; `nil`: there is none.
         var refused: DownloadID?
         var isLoading = false
     }
@@ -61,39 +64,39 @@ struct WebhookQueue: Sendable {
 
     private let limits: Limits
     private var held: [DownloadID: Held] = [:]
-    /// Messages that are not due, by when they will be.
+    /// Messages that are not due, by the times at which they will be.
     private var waiting = IndexedHeap<DownloadID, ContinuousClock.Instant>()
-    /// Attempts under way, by when they began.
+    /// Attempts under way, by their beginning.
     private var running: [DownloadID: ContinuousClock.Instant] = [:]
     /// Attempts under way that were chosen to be ended.
     private var ending: Set<DownloadID> = []
     private var hosts: [String: Host] = [:]
-    /// Receivers with messages that are due and a free attempt, by standing.
+    /// Receivers with due messages and a free attempt, by standing.
     private var ready = [IndexedHeap<String, Turn>](repeating: IndexedHeap(), count: 3)
-    /// Attempts under way, by their receiver's standing.
+    /// The number of attempts under way, by the standing of the receiver.
     private var attempts = [0, 0, 0]
-    /// Receivers with messages in the store only.
+    /// Receivers with messages that are only in the store.
     private var overflowing: Set<String> = []
-    /// Counts messages that become due, and turns.
+    /// A counter for the order of due messages and of receivers.
     private var counter: UInt64 = 0
 
     init(limits: Limits = Limits()) {
         self.limits = limits
     }
 
-    /// Messages in memory.
+    /// The number of messages in memory.
     var count: Int { held.count }
 
     /// Whether a message is in memory.
     func contains(_ id: DownloadID) -> Bool { held[id] != nil }
 
-    /// When the next message is due; `nil` if none waits.
+    /// The time at which the next message is due; `nil` if none waits.
     var nextDue: ContinuousClock.Instant? { waiting.first?.rank }
 
-    /// A receiver that takes longer than this counts as one that does not respond.
+    /// The longest time for a response. A slower receiver counts as one that does not respond.
     static let slowness: Duration = .seconds(5)
 
-    /// The receiver of a URL.
+    /// Returns the receiver of a URL.
     static func host(of url: String) -> String {
         guard let url = HTTPURL(url) else { return "" }
         return "\(url.origin)"
@@ -103,8 +106,8 @@ struct WebhookQueue: Sendable {
 // MARK: - Messages
 
 extension WebhookQueue {
-    /// Adds a message, or has one wait again after an attempt.
-    /// - Returns: false if there is no room: it stays in the store, and is loaded later.
+    /// Adds a message, or makes one wait again after an attempt.
+    /// - Returns: False if there is no room: the message stays in the store and is loaded later.
     @discardableResult
     mutating func add(_ delivery: WebhookDelivery, due: ContinuousClock.Instant) -> Bool {
         let name = Self.host(of: delivery.url)
@@ -131,7 +134,7 @@ extension WebhookQueue {
         return true
     }
 
-    /// Takes the messages that are to be sent now.
+    /// Removes and returns the messages to send now.
     mutating func startable(at now: ContinuousClock.Instant) -> [WebhookDelivery] {
         while let (id, due) = waiting.first, due <= now, let name = held[id]?.host {
             waiting.remove(id)
@@ -154,8 +157,8 @@ extension WebhookQueue {
         return started
     }
 
-    /// The attempt that ends first in favour of another receiver, and when it may: the longest one at a receiver that does not respond, while a
-    /// receiver that has not been tried waits.
+    /// The attempt that may be ended first in favour of another receiver, and the time from which it may. It is the
+    /// longest attempt at a receiver that does not respond, while an untried receiver waits; `nil`: there is none.
     private var hanging: (id: DownloadID, limit: ContinuousClock.Instant)? {
         guard !ready[Standing.untried.rawValue].isEmpty else { return nil }
         let candidates = running.filter { id, _ in
@@ -164,10 +167,11 @@ extension WebhookQueue {
         return candidates.min { $0.value < $1.value }.map { ($0.key, $0.value + Self.slowness) }
     }
 
-    /// When the next attempt may be ended in favour of another receiver; `nil`: none may.
+    /// The time from which an attempt may be ended in favour of another receiver; `nil`: no attempt may.
     var nextEnding: ContinuousClock.Instant? { hanging?.limit }
 
     /// Chooses an attempt to be ended in favour of another receiver.
+    /// - Returns: The message of the attempt; `nil`: there is none.
     mutating func endHanging(at now: ContinuousClock.Instant) -> DownloadID? {
         guard let (id, limit) = hanging, limit <= now else { return nil }
         ending.insert(id)
@@ -177,8 +181,8 @@ extension WebhookQueue {
     /// Whether an attempt was chosen to be ended.
     func isEnding(_ id: DownloadID) -> Bool { ending.contains(id) }
 
-    /// Notes how the attempt at a message's receiver has ended.
-    /// - Parameter responded: whether the receiver has responded in time, whatever it said.
+    /// Notes the outcome of an attempt for the message's receiver.
+    /// - Parameter responded: Whether the receiver has responded in time, with any status.
     mutating func note(_ id: DownloadID, responded: Bool) {
         guard let name = held[id]?.host, var host = hosts[name] else { return }
         let standing = responded ? Standing.responding : .failing
@@ -191,7 +195,7 @@ extension WebhookQueue {
         refresh(name)
     }
 
-    /// Forgets a message that has arrived or been given up.
+    /// Removes a message that was delivered or abandoned.
     mutating func remove(_ id: DownloadID) {
         guard let name = held[id]?.host else { return }
         leave(id)
@@ -204,7 +208,7 @@ extension WebhookQueue {
         }
     }
 
-    /// Takes a message out of those that are due or on their way.
+    /// Removes a message from those that are due or under way.
     private mutating func leave(_ id: DownloadID) {
         guard let name = held[id]?.host else { return }
         if running.removeValue(forKey: id) != nil {
@@ -226,12 +230,12 @@ extension WebhookQueue {
         host.kept == 0 || (host.kept < limits.keptPerHost && held.count < limits.kept)
     }
 
-    /// The receiver whose turn it is.
+    /// Returns the next receiver to serve; `nil`: there is none.
     private func nextHost() -> String? {
         if let host = ready[Standing.responding.rawValue].first { return host.key }
         let unproven = attempts[Standing.untried.rawValue] + attempts[Standing.failing.rawValue]
         guard unproven < limits.unproven else { return nil }
-        // Second attempts leave room for the first ones at others.
+        // Second attempts at a receiver leave room for first attempts at others.
         func isFree(_ turn: Turn) -> Bool { turn.running == 0 || unproven < limits.unproven / 2 }
         if let host = ready[Standing.untried.rawValue].first, isFree(host.rank) { return host.key }
         guard attempts[Standing.failing.rawValue] < limits.failing else { return nil }
@@ -251,8 +255,8 @@ extension WebhookQueue {
 // MARK: - The store
 
 extension WebhookQueue {
-    /// Chooses a receiver whose messages are to be read from the store, as it has room for many.
-    /// - Returns: the receiver, and the identity to read from on; `nil`: there is none.
+    /// Chooses a receiver with much room, whose messages are to be read from the store.
+    /// - Returns: The receiver and the first id to read; `nil`: there is none.
     mutating func beginLoading() -> (host: String, from: DownloadID)? {
         for name in overflowing {
             guard var host = hosts[name], let from = host.stored else { continue }
@@ -265,8 +269,8 @@ extension WebhookQueue {
         return nil
     }
 
-    /// Ends the reading that `beginLoading` has begun; the messages found have been added.
-    /// - Parameter next: the identity behind the last row that was read; `nil`: it was the last one.
+    /// Ends the reading that `beginLoading` has begun. The found messages have been added.
+    /// - Parameter next: The id behind the last row that was read; `nil`: it was the last row.
     mutating func endLoading(_ name: String, next: DownloadID?) {
         guard var host = hosts[name] else { return }
         host.isLoading = false
