@@ -16,8 +16,7 @@ public final class DirectoryCheck {
     ///   - path: The data directory.
     ///   - claimed: The open data directory, if it was claimed; `nil`: it is opened by its path.
     ///   - downloadsPath: The directory of the files; `nil`: the data directory.
-    /// - Throws: One clear line if there is no data directory, if it is in use, or if its records cannot be read at
-    ///   all.
+    /// - Throws: One clear line if there is no data directory, if it is in use, or if its records cannot be read at all.
     public init(
         path: String, claimed: Directory? = nil, downloads downloadsPath: String? = nil
     ) throws(DownloadsStartError) {
@@ -49,7 +48,6 @@ public final class DirectoryCheck {
     /// - Parameters:
     ///   - repairing: Whether faults are repaired, as far as possible.
     ///   - told: Receives each fault as it is found.
-    /// - Returns: The report of the check.
     /// - Throws: One clear line if something cannot be read or written.
     public func run(
         repairing: Bool, told: (DirectoryFault) -> Void = { _ in }

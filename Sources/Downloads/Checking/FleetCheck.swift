@@ -3,8 +3,7 @@ internal import HTTPCore
 public import ObjectStorage
 internal import System
 
-/// Compares the records of a fleet with the objects in its storage, and repairs what can be repaired. The replicas may
-/// run meanwhile.
+/// Compares the records of a fleet with the objects in its storage, and repairs what it can. Replicas may run meanwhile.
 ///
 /// Objects are listed, not read: their SHA-256 was checked when they were stored. Objects without a record are ignored
 /// for a day, because their upload may be under way.
@@ -15,10 +14,6 @@ public final class FleetCheck {
     private let storage: ObjectStorage
 
     /// Joins the fleet, so that repairs are written like changes of a replica.
-    /// - Parameters:
-    ///   - database: The connection string of the fleet's database.
-    ///   - objects: The object storage and its credentials.
-    ///   - client: The client for requests to the storage.
     /// - Throws: One clear line if the database has no fleet or is unreachable.
     public init(
         database: String, objects: (location: ObjectLocation, credentials: ObjectCredentials), client: HTTPClient
@@ -40,7 +35,6 @@ public final class FleetCheck {
     /// - Parameters:
     ///   - repairing: Whether faults are repaired, as far as possible.
     ///   - told: Receives each fault as it is found.
-    /// - Returns: The report of the check.
     /// - Throws: One clear line if something cannot be read or written.
     public func run(
         repairing: Bool, told: (DirectoryFault) -> Void = { _ in }
@@ -48,8 +42,7 @@ public final class FleetCheck {
         var report = DirectoryReport()
         let failure: DownloadsStartError?
         do {
-            // The records are read before the objects. A download that completes meanwhile has an object without a
-            // record here, which is checked again later.
+            // The records are read first: an object of a download that completes meanwhile is checked again later.
             let contents = try store.load()
             // A misspelt location must not make all files count as lost.
             guard let owner = contents.fleet?.owner else { throw DownloadsStartError("the database has no fleet") }

@@ -84,8 +84,7 @@ struct RecordInspection {
         var record = record
         switch fault?.kind {
         case nil:
-            // The file was restored from a backup or moved with its file system, or an earlier release did not record
-            // its identity.
+            // The file was restored or moved with its file system, or an earlier release did not record its identity.
             if evidence.sha256 != nil { record.download.file = evidence.file }
             return record
         case .missingFile, .otherFile:

@@ -22,9 +22,8 @@ extension DownloadMachine {
         case stopping(Transfer, because: StopReason)
         /// The bytes of a stopped transfer are being flushed.
         case flushing(Operation)
-        /// All bytes are present; they are hashed, compared and flushed.
-        /// `matches`: this has succeeded, and an earlier flush is still under way. A failed write may be reported to
-        /// that flush alone.
+        /// All bytes are present; they are hashed, compared and flushed. `matches`: this has succeeded, and an earlier
+        /// flush is still under way. A failed write may be reported to that flush alone.
         case verifying(Operation, matches: Bool)
         /// The file is being published.
         case publishing(Operation, isWithdrawn: Bool)
@@ -32,7 +31,6 @@ extension DownloadMachine {
         case completing(Operation, PublishedFile, at: Timestamp)
         /// The commit that removes the record is under way.
         case removing(Operation, Removal)
-        /// The record has been removed.
         case removed
     }
 
@@ -59,7 +57,6 @@ extension DownloadMachine {
     enum StopReason: Sendable, Equatable {
         /// Commands wait for the end of the transfer.
         case commands
-        /// The service is stopping.
         case shutdown
         /// The transfer's bytes cannot be kept, for this reason.
         case failure(DownloadFailure)
@@ -73,12 +70,10 @@ extension DownloadMachine {
         let sha256: [UInt8]
     }
 
-    /// The removal of a record.
     struct Removal: Sendable, Equatable {
         let waiter: Waiter
         let deletesFile: Bool
-        /// The id of the webhook message about the cancellation; `nil`: the download had ended, or no webhook is
-        /// called.
+        /// The id of the webhook message about the cancellation; `nil`: the download had ended, or no webhook is called.
         let cancellation: DownloadID?
         /// Whether the bytes were removed before the commit, because a full disk refuses the removal otherwise.
         var hasMadeRoom = false
@@ -92,7 +87,6 @@ extension DownloadMachine {
         /// The kind of a command, with its arguments.
         enum Request: Sendable {
             case pause, resume, cancel, retry
-            /// Changes these values.
             case change(DownloadChange)
             /// Removes the record, and the finished file if `deletingFile` is true.
             case remove(deletingFile: Bool)
@@ -104,8 +98,8 @@ extension DownloadMachine {
         let request: Request
         /// Whether the download is still the version that the client means. Evaluated when the command is carried out.
         var isExpected: @Sendable (Download) -> Bool = { _ in true }
-        /// Finds the position and rank of a download that moves within the present queue. The last argument is an unused
-        /// id that is later than all arrivals.
+        /// Finds the position and rank of a download that moves within the present queue. The last argument is an
+        /// unused id that is later than all arrivals.
         var seat: @Sendable (Download, QueueMove, DownloadID) -> QueueSeat = { download, _, _ in
             QueueSeat(position: 0, rank: download.rank)
         }
@@ -118,7 +112,6 @@ extension DownloadMachine {
         case command(Command)
         /// The queue has given the download a slot.
         case turnGiven
-        /// The part file is open.
         case partOpened(Operation)
         /// The part file cannot be opened, for this reason; `nil`: it is missing or too short.
         case partUnusable(Operation, DownloadFailure?)
@@ -140,7 +133,6 @@ extension DownloadMachine {
         case directoryAway
         /// The directory of part files is back, with these bytes of the download.
         case directoryBack(RecoveredPart)
-        /// The service is stopping.
         case shutdown
     }
 
@@ -151,7 +143,6 @@ extension DownloadMachine {
         case failed(FileError)
     }
 
-    /// A timer of the machine.
     enum Timer: Sendable, Hashable {
         /// The time of the next attempt.
         case retry(Operation)
@@ -163,7 +154,6 @@ extension DownloadMachine {
 
     /// An output of the machine. The interpreter carries out actions in their order.
     enum Action: Sendable {
-        /// Puts the download into the queue.
         case enqueue
         /// Removes the download from the queue, or releases its slot.
         case leaveQueue
@@ -173,9 +163,7 @@ extension DownloadMachine {
         case reseat([QueueSeat.Other])
         /// Opens the part file, which must hold at least `holding` bytes.
         case openPart(Operation, holding: Int64, publishedAs: PublishedName?)
-        /// Begins a transfer.
         case start(Operation, ResumeDecision.Ask)
-        /// Stops the transfer.
         case stop
         /// Ignores the transfer from now on.
         case forgetTransfer

@@ -3,18 +3,16 @@ internal import System
 
 /// The life of one download, as a value: it takes events and returns actions.
 ///
-/// It makes all decisions about the download and has no side effects. Time, paths and random numbers are passed in.
-/// Illegal states cannot be represented: each phase has exactly the data that it needs. Everything that happens outside
-/// (a transfer, a flush, a commit) has a number. A late result of something that was abandoned is recognised by its
-/// number and ignored.
+/// It makes all decisions about the download and has no side effects. Time, paths and random numbers are passed in. Illegal
+/// states cannot be represented: each phase has exactly the data that it needs. Everything that happens outside (a transfer, a
+/// flush, a commit) has a number. A late result of something that was abandoned is recognised by its number and ignored.
 ///
 ///     waiting ─→ opening ─→ transferring ─→ verifying ─→ publishing ─→ completing ─→ resting
 ///        ↑  ↖        └────────→ ↓   ↘             ↘ (abandoned)
 ///     delayed └─── resting ←─ stopping ─→ flushing ─→ the commands that wait
 ///
-/// Commands are carried out in order of arrival. A command that needs the transfer to end waits in `commands` until it
-/// has ended, or for ``patience`` at most. The result of a command is the download as the command made it, once that is
-/// durable.
+/// Commands are carried out in order of arrival. A command that needs the transfer to end waits in `commands` until it has
+/// ended, or for ``patience`` at most. The result of a command is the download as the command made it, once that is durable.
 struct DownloadMachine: Sendable {
     /// The number of something that was begun outside and has a result.
     typealias Operation = UInt64
@@ -27,14 +25,12 @@ struct DownloadMachine: Sendable {
     static let longestSaveDelay: Duration = .seconds(30)
 
     private(set) var record: DownloadRecord
-    /// The record's URL.
     private(set) var url: HTTPURL
     private(set) var phase = Phase.resting
     /// The bytes of the part file that belong to the record's entity, whether durable or not.
     private(set) var written = Coverage()
     /// The first operation after bytes were last discarded. Flushes before it do not concern the present bytes.
     private var bytesSince: Operation = 0
-    /// The flushes under way.
     private var flushes: [Operation] = []
     /// The part of mirrors in the bytes: whether they have sent any, and their digests of the whole file.
     private var hasMixedSources = false
@@ -222,8 +218,7 @@ extension DownloadMachine {
     /// Whether the download fails if the next transfer fails and brings no bytes.
     func isLastAttempt(_ policy: RetryPolicy) -> Bool { budget.isLastAttempt(policy) }
 
-    /// The starting point of the next transfer: the bytes, the resume decision, and whether the store counts on any
-    /// bytes.
+    /// The starting point of the next transfer: the bytes, the resume decision, and whether the store counts on any bytes.
     var start: (written: Coverage, resume: ResumeDecision, hasRecordedBytes: Bool) {
         (written, resume, record.syncedBytes > 0 || isCountedOn)
     }
@@ -341,9 +336,8 @@ extension DownloadMachine {
         return id
     }
 
-    /// Saves the present record and the messages that are not durable yet.
-    /// - Parameter waiter: The wait that gets the saved download as its result once it is durable; `nil`: none.
-    /// - Returns: The operation of the commit.
+    /// Saves the present record and the messages that are not durable yet. Once durable, the saved download is the
+    /// waiter's result.
     @discardableResult
     private mutating func save(answering waiter: Waiter? = nil, _ context: inout Context) -> Operation {
         let operation = nextOperation()
@@ -718,8 +712,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Notes the end of a lingering transfer. When none is left, a waiting download enters the queue.
-    /// - Returns: Whether this was a lingering transfer.
+    /// Ends a lingering transfer, and returns whether it was one. When none is left, a waiting download enters the queue.
     private mutating func stopsLingering(_ operation: Operation, _ context: inout Context) -> Bool {
         guard let index = lingering.firstIndex(of: operation) else { return false }
         lingering.remove(at: index)
@@ -743,8 +736,7 @@ extension DownloadMachine {
             // No command has cancelled it, so it counts as a broken connection.
             fail(DownloadFailure(.transferBroken, "the transfer was interrupted"), retryAfter: nil, &context)
         case .failed(let failure, let retryAfter):
-            // The request for the whole file brought a page, which has replaced no bytes. The durable bytes remain
-            // valid.
+            // The request for the whole file brought a page, which has replaced no bytes. The durable bytes remain valid.
             if failure.code == .mediaTypeMismatch, written.byteCount == 0, record.syncedBytes > 0 { trustOnlyDurable(&context) }
             fail(failure, retryAfter: retryAfter, &context)
         }
@@ -764,8 +756,7 @@ extension DownloadMachine {
         flushRest(&context)
     }
 
-    /// Flushes the bytes of a stopped transfer, unless the next command discards them. Then the commands are carried
-    /// out.
+    /// Flushes the bytes of a stopped transfer, unless the next command discards them. Then the commands are carried out.
     private mutating func stopped(keepsBytes: Bool, _ context: inout Context) {
         let wantsBytes =
             switch commands.first?.request {
@@ -901,7 +892,6 @@ extension DownloadMachine {
         stopped(keepsBytes: true, &context)
     }
 
-    /// Returns the record of the completed download.
     private func completed(_ file: PublishedFile, _ now: Timestamp, _ retention: Retention) -> DownloadRecord {
         var record = record
         let length = written.prefix
@@ -924,8 +914,8 @@ extension DownloadMachine {
         return record
     }
 
-    /// Completes the download once its commit has ended. The complete file has its name even if the commit failed, so
-    /// the download is published as completed. After a failed commit, the next start finds the file under both its names.
+    /// Completes the download once its commit has ended. The complete file has its name even if the commit failed, so the
+    /// download is published as completed. After a failed commit, the next start finds the file under both its names.
     private mutating func completionCommitted(
         _ file: PublishedFile, at time: Timestamp, _ commit: Commit, _ error: StoreError?, _ context: inout Context
     ) {
@@ -941,8 +931,7 @@ extension DownloadMachine {
         drain(&context)
     }
 
-    /// Ends a publication that the database has refused: another replica owns the download, and no record will name the
-    /// file.
+    /// Ends a publication that the database has refused: another replica owns the download, and no record will name the file.
     private mutating func completionRefused(_ file: PublishedFile, _ context: inout Context) {
         phase = .resting
         context.actions.append(.discardFile(file))
@@ -981,8 +970,7 @@ extension DownloadMachine {
             interrupted(&context)
         case .flushing: interrupted(&context)
         case .publishing, .completing, .clearing, .removing:
-            // The publication or commit cannot be undone and may take any time. The results of the commands stay
-            // unconfirmed.
+            // The publication or commit cannot be undone and may take any time. The results of the commands stay unconfirmed.
             let waiting = commands
             commands = []
             for command in waiting { context.actions.append(.answer(command.waiter, .failure(.unconfirmed))) }
@@ -1230,8 +1218,8 @@ extension DownloadMachine {
         }
     }
 
-    /// Discards all bytes, to end or to begin again. The part files are removed after the commit: removed before it, a
-    /// crash in between would lose bytes that the store counts on.
+    /// Discards all bytes, to end or to begin again. The part files stay until the commit, so that a crash before it
+    /// loses no bytes.
     private mutating func startAfresh(_ command: Command, as next: DownloadState, _ context: inout Context) {
         // An attempt may have created the part file and written nothing.
         let mayHavePart = record.download.attempts > 0 || record.entity != nil || isCountedOn
@@ -1239,7 +1227,7 @@ extension DownloadMachine {
         resetName(as: next, &context)
         record.distrustsMirrors = false
         forgetFailures()
-        // Only here is the media type forgotten. It stays when bytes are lost, so that no page replaces the file.
+        // Reset only here. When bytes are lost, the media type stays, so that no page replaces the file.
         record.download.mediaType = nil
         record.retryHold = nil
         let arrival = next == .queued ? newArrival(&context) : nil
@@ -1317,9 +1305,8 @@ extension DownloadMachine {
         }
     }
 
-    /// Changes the file's name or folder, and reserves the new path in place of the old one. A cancelled download
-    /// reserves nothing until it is retried. Before the origin's first response there may be no name, and only the
-    /// folder is reserved.
+    /// Changes the file's name or folder, and reserves the new path in place of the old one. A cancelled download reserves
+    /// nothing until it is retried. Before the origin's first response there may be no name, and only the folder is reserved.
     private mutating func move(_ wanted: DownloadChange, _ context: inout Context) {
         if let folder = wanted.folder { record.download.folder = FileNaming.normalised(folder) }
         if let filename = wanted.filename {
@@ -1370,8 +1357,7 @@ extension DownloadMachine {
             Removal(waiter: command.waiter, deletesFile: deletesFile, cancellation: announceCancellation(&context)), &context)
     }
 
-    /// Prepares the webhook message for a live download, which the removal cancels.
-    /// - Returns: The id of the message; `nil`: the download had ended, or no webhook is called.
+    /// Prepares the webhook message for a live download, which the removal cancels; `nil`: none is needed.
     private mutating func announceCancellation(_ context: inout Context) -> DownloadID? {
         guard state.isLive else { return nil }
         var download = record.download

@@ -11,7 +11,6 @@ struct EndAnnouncements: Sendable {
     private(set) var deliveries: [WebhookDelivery] = []
 
     var isEmpty: Bool { deliveries.isEmpty }
-    /// The ids of the messages.
     var ids: [DownloadID] { deliveries.map(\.id) }
 
     /// Adds the message about an end.

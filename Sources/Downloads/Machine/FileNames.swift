@@ -1,8 +1,7 @@
 /// The paths under `files`: those reserved for downloads that have not ended, and the owners of finished files.
 ///
-/// A download holds at most one reservation, of its file's path and of the folders that lead to it. A new reservation
-/// replaces the former one. ``release(_:)`` removes the reservation whatever its path is, so no reservation outlives
-/// its download.
+/// A download holds at most one reservation, of its file's path and of the folders that lead to it. A new reservation replaces
+/// the former one. ``release(_:)`` removes the reservation whatever its path is, so no reservation outlives its download.
 ///
 /// Paths that differ only in case count as one path, because some file systems do not distinguish them.
 struct FileNames: Sendable {
@@ -58,8 +57,7 @@ struct FileNames: Sendable {
         if !folder.isEmpty { add(Reservation(folder: folder), for: id) }
     }
 
-    /// Reserves the path that an earlier instance had reserved. A path that another download has reserved stays with
-    /// that download.
+    /// Reserves what an earlier instance had reserved, except a path that another download has reserved.
     mutating func restore(_ name: String?, in folder: String, for id: DownloadID) {
         guard isTaken != nil else { return }
         release(id)
@@ -87,11 +85,10 @@ struct FileNames: Sendable {
     /// The path reserved for a download.
     func path(of id: DownloadID) -> FilePath? { reservations[id]?.path }
 
-    /// The number of downloads that have reserved a path or a folder.
     var reservationCount: Int { reservations.count }
 
-    /// The reason why a download's file cannot be put into a folder, as one sentence; `nil` if it can. A file is where
-    /// a directory is needed, or another download has reserved that path for its file.
+    /// The reason why a file cannot be put into a folder, as one sentence; `nil` if it can. A part of the folder's path
+    /// is a file, or is reserved for one.
     func objection(toFolder folder: String, for id: DownloadID?) -> String? {
         guard isTaken != nil, !folder.isEmpty else { return nil }
         for key in Self.folders(leadingTo: folder) {
@@ -103,7 +100,6 @@ struct FileNames: Sendable {
 
     // MARK: - Finished files
 
-    /// Sets the paths of finished files.
     mutating func restore(_ finished: FinishedNames) { self.finished = finished }
 
     /// Notes the path of a download's published file.

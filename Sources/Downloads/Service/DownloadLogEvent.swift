@@ -54,8 +54,7 @@ public enum DownloadLogEvent: Sendable {
 public enum WebhookOutcome: Sendable {
     /// The receiver has accepted the message.
     case delivered
-    /// The attempt has failed for this reason, and another one follows. `isFirst`: no attempt for this message has
-    /// failed before.
+    /// The attempt has failed for this reason, and another one follows. `isFirst`: it was the message's first attempt.
     case retried(String, isFirst: Bool)
     /// The message is abandoned, for this reason.
     case givenUp(String)

@@ -26,8 +26,7 @@ extension DownloadService {
     func receive(_ event: FleetEvent) {
         switch event {
         case .changed: if hasQueued { mayHaveTurns = true }
-        // The release of a download without a slot is not announced, and a request for slots may have failed. So slots
-        // are requested again every second.
+        // The release of a queued download is not announced, and a request for slots may have failed.
         case .tick:
             if hasQueued { mayHaveTurns = true }
             rest()
@@ -56,8 +55,7 @@ extension DownloadService {
         submit([.show(download)])
     }
 
-    /// Publishes downloads again whose changes could not be committed. It waits until their machines have saved the
-    /// records.
+    /// Publishes downloads again whose changes could not be committed. It waits until their machines have saved the records.
     func tellLater(_ changes: [StoreChange], after error: StoreError) {
         guard fleet != nil, error != .closed, error != .fenced else { return }
         var ids: Set<DownloadID> = []
@@ -112,8 +110,7 @@ extension DownloadService {
         }
     }
 
-    /// Limits transfers to 1 byte/s while the database is away for long, because another replica may fetch the same
-    /// bytes by now.
+    /// Limits transfers to 1 byte/s while the database is away for long: another replica may fetch the same bytes.
     private func rest() {
         guard let fleet, isResting != (fleet.silence > configuration.restsAfter) else { return }
         isResting.toggle()
@@ -206,8 +203,7 @@ extension DownloadService {
         return record.segments.isEmpty && entry.machine.written.ranges.isEmpty
     }
 
-    /// Whether the part file of an attempt without bytes has to be removed before another replica continues the
-    /// download.
+    /// Whether the part file of an attempt without bytes has to be removed before another replica continues the download.
     func leavesEmptyPart(_ entry: Entry) -> Bool {
         let machine = entry.machine
         guard fleet != nil, machine.phase != .removed, machine.record.segments.isEmpty, machine.written.ranges.isEmpty else {
@@ -224,8 +220,7 @@ extension DownloadService {
         letGoOfRest([record.id])
     }
 
-    /// Releases this replica's downloads at the end of the service: those without bytes here, or all if the
-    /// configuration says so.
+    /// Releases this replica's downloads at the end of the service: those without bytes here, or all if configured.
     func leaveFleet() async {
         guard let fleet else { return }
         do throws(StoreError) {
@@ -235,8 +230,7 @@ extension DownloadService {
         }
     }
 
-    /// Stops all transfers after the loss of the lease. Other replicas may own the downloads, and the database refuses
-    /// changes of this replica.
+    /// Stops all transfers after the loss of the lease: other replicas may own the downloads.
     private func wasFenced() {
         guard !isFenced else { return }
         isFenced = true
@@ -255,8 +249,7 @@ extension DownloadService {
         return .interrupts
     }
 
-    /// Removes the object of a file unless a record names it. A commit with a lost result may have come before the loss
-    /// of the lease.
+    /// Removes the object of a file unless a record names it: a commit may have succeeded before the lease was lost.
     func removeUnrecorded(_ file: PublishedFile, of id: DownloadID) async {
         guard let fleet, let objects = depot.objects, let key = file.identity.flatMap({ ObjectKey(id, $0) }) else { return }
         do throws(StoreError) {
@@ -276,7 +269,6 @@ extension DownloadService {
         let id: DownloadID
         let request: DownloadMachine.Command.Request
         let isExpected: (@Sendable (Download) -> Bool)?
-        /// The end of the request's wait.
         let deadline: ContinuousClock.Instant
         /// The instance that the remote command was sent to.
         var owner: Int64 = 0
@@ -291,10 +283,7 @@ extension DownloadService {
     private static let quickMisses = 5
     private static let missPause: Duration = .milliseconds(200)
 
-    /// Sends a command to the owner of a download.
-    /// - Parameters:
-    ///   - owner: The instance that owns the download; `nil`: there is no such download.
-    ///   - asker: The receiver of the result.
+    /// Sends a command to the owner of a download; without an owner, there is no such download.
     func pass(
         _ request: DownloadMachine.Command.Request, of id: DownloadID, by owner: Int64?, to asker: Asker,
         if isExpected: (@Sendable (Download) -> Bool)?, until deadline: ContinuousClock.Instant
@@ -325,8 +314,7 @@ extension DownloadService {
         letters = [:]
     }
 
-    /// Sends remote commands again, under their numbers, if there is no reply after a second. The database may have
-    /// lost the command or the reply.
+    /// Sends remote commands again, under their numbers, after a second without a reply: either may have been lost.
     private func askOnceMore() {
         var letters: [Int64: FleetLetter] = [:]
         for (number, question) in asked {

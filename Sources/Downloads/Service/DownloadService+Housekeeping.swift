@@ -3,7 +3,7 @@ internal import System
 
 /// The periodic work of the service.
 extension DownloadService {
-    /// The interval between looks at the free disk space.
+    /// The interval between checks of the free disk space.
     private static let roomInterval: Duration = .seconds(1)
 
     /// Starts the tasks that watch the disk space and remove expired records, as far as they are configured.
@@ -87,8 +87,7 @@ extension DownloadService {
         if isOnProbation != isKeepingTrustedTime {
             isKeepingTrustedTime = isOnProbation
             if isOnProbation { log(.warning("the clock is ahead of the time known so far: nothing expires by it for now")) }
-            // The kept time is removed only if the clock has reached the times of all records. A clock that was set
-            // back has not.
+            // Removed only if the clock has reached the times of all records. A clock that was set back has not.
             let isReached = !isOnProbation && time >= timeAhead
             _ = store.submit([isReached ? .set(name: StoredContents.trustedTimeName, value: nil) : Self.keep(trustedTime: time)])
         }

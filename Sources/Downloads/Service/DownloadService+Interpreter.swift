@@ -29,10 +29,8 @@ extension DownloadService {
         var toldRevision: UInt64?
         /// Whether the crash of the previous instance has changed the download's number of crashes.
         var wasInTransfer = false
-        /// Whether a transfer may have made a part file, which is removed before another replica continues the
-        /// download.
+        /// Whether a transfer may have made a part file, which is removed before another replica continues the download.
         var mayHavePart = false
-        /// Whether the download has claimed disk space under the quota.
         var hasClaim = false
         /// The length of the file in bytes for which the quota had no room; `nil`: unknown or none.
         var wantedBytes: Int64?
@@ -82,12 +80,10 @@ extension DownloadService {
         case verified(DownloadID, DownloadMachine.Operation, VerifiedFile)
         /// Names of files have been removed for a purpose, or could not be.
         case removed(DownloadID, purpose: String, Result<RemovedFiles, FileError>)
-        /// Changes are durable, or their commit has failed.
         case committed(WriteBatch, StoreError?)
         case fleet(FleetEvent)
     }
 
-    /// The purpose of a timer.
     enum TimerKey: Hashable, Sendable {
         case machine(DownloadID, DownloadMachine.Timer)
         /// The end of a command's wait for its result.
@@ -102,8 +98,7 @@ extension DownloadService {
     struct WriteBatch {
         var changes: [StoreChange] = []
         var commits: [(DownloadID, DownloadMachine.Operation)] = []
-        /// Log events about these changes. They are discarded if the database refuses the changes of a replica without
-        /// a lease.
+        /// Log events about these changes. They are discarded if the database refuses the changes of a replica without a lease.
         var news: [DownloadLogEvent] = []
     }
 
@@ -562,8 +557,7 @@ extension DownloadService {
         keepPulse()
     }
 
-    /// Returns the requests to a download's URL and its mirrors. The source that validates the present bytes comes
-    /// first.
+    /// Returns the requests to a download's URL and its mirrors. The source that validates the present bytes comes first.
     private func requests(for entry: Entry, _ work: Work) -> [ClientRequest] {
         let machine = entry.machine
         let mirrors = machine.record.distrustsMirrors ? [] : machine.record.mirrors.compactMap { HTTPURL($0) }
@@ -666,8 +660,7 @@ extension DownloadService {
 
     // MARK: - Slots
 
-    /// The maximum number of files that are verified and published without a slot. With more, a slow disk delays new
-    /// transfers.
+    /// The maximum number of files that are verified and published without a slot. With more, a slow disk delays new transfers.
     static let mostFinishing = 256
 
     /// Gives slots to all downloads that may start.

@@ -45,8 +45,7 @@ extension DownloadService {
         if !volume.isAway { tidyParts { kept[$0] == .some($1) } }
     }
 
-    /// Returns a warning about downloads whose bytes are missing.
-    /// - Parameter count: The number of these downloads.
+    /// Returns a warning about this number of downloads whose bytes are missing.
     private func bytesLost(of count: Int) -> String {
         let path = configuration.downloadsDirectory ?? configuration.dataDirectory
         let text = "\(path)/incomplete lacks the bytes of unfinished downloads (\(count)): they start over"
@@ -54,8 +53,7 @@ extension DownloadService {
         return "\(text); an earlier run kept files in \(known.path) (--downloads-dir)"
     }
 
-    /// Counts the crash of the previous instance against a download that was in transfer then. After too many crashes,
-    /// the download is paused.
+    /// Counts the previous instance's crash against a download that was in transfer, and pauses it after too many.
     /// - Returns: Whether the number of crashes in the record has changed.
     private func suspect(_ record: inout DownloadRecord) -> Bool {
         guard let journal, let stage = journal.found[record.id], record.download.state.isLive else { return false }
@@ -80,8 +78,7 @@ extension DownloadService {
         }
     }
 
-    /// Restores the records of a fleet. This replica continues the downloads that an earlier instance on its data
-    /// directory owned, and publishes all downloads.
+    /// Restores a fleet's records, continues the downloads of an earlier instance on this data directory, and publishes all.
     func restore(_ records: [DownloadRecord], _ found: FleetContents) throws(DownloadsStartError) {
         guard let fleet else { return }
         var kept: [DownloadID: UInt64?] = [:]
@@ -145,8 +142,7 @@ extension DownloadService {
     }
 
     /// Finds the bytes of a download.
-    /// - Parameter isRolledBack: Whether the directory was put back to an earlier state. Then a part file is trusted
-    ///   only if it is complete.
+    /// - Parameter isRolledBack: Whether the directory was put back to an earlier state. Then only complete files are trusted.
     nonisolated func recover(_ record: DownloadRecord, isRolledBack: Bool) -> RecoveredPart {
         do throws(FileError) {
             let found = try depot.recover(record.id, record.partGeneration, likelyPath: record.download.path)
@@ -163,8 +159,8 @@ extension DownloadRecord {
     /// Whether an earlier instance may have left a part file of the download.
     var mayHavePart: Bool { download.state != .cancelled }
 
-    /// Prepares the record for a start of the service. Interrupted downloads are queued. Of the part file, only bytes
-    /// that are recorded as durable are trusted. Bytes behind them are cut when the transfer continues.
+    /// Prepares the record for a start of the service: interrupted downloads are queued, and only durable bytes are
+    /// trusted. Bytes behind those are cut when the transfer continues.
     /// - Parameter found: The bytes that the previous instance has left.
     /// - Returns: The trusted bytes, and the path that the file already has; `nil`: none.
     mutating func restore(finding found: RecoveredPart, now: Timestamp) -> (Coverage, DownloadMachine.PublishedName?) {
@@ -185,8 +181,7 @@ extension DownloadRecord {
             partGeneration = generation
             noteWhole(size, sha256)
         case .published(let path, let identity, let sha256, let generation):
-            // The file was published before a crash, and the record does not say so. Only complete, flushed and
-            // verified files are published.
+            // The file was published before a crash, so it is complete, flushed and verified.
             written = Coverage(prefix: identity.size)
             published = DownloadMachine.PublishedName(path: path, identity: identity, sha256: sha256)
             // The record may be of an earlier generation and describe another version of the file.

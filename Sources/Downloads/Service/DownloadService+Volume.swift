@@ -2,7 +2,7 @@ internal import System
 
 /// The supervision of the downloads directory, which can be away for a while.
 extension DownloadService {
-    /// The interval between looks at the downloads directory.
+    /// The interval between checks of the downloads directory.
     private static let volumeInterval: Duration = .seconds(1)
 
     /// Watches the downloads directory until the task is cancelled.
@@ -21,8 +21,7 @@ extension DownloadService {
         }
     }
 
-    /// Advances the directory's marker once records have been saved. An earlier state of the directory then shows,
-    /// which may lack bytes that these records count on.
+    /// Advances the directory's marker once records have been saved: an earlier state may lack bytes that they count on.
     private func advanceVolume() async {
         guard hasSavedRecords, !volume.isAway else { return }
         hasSavedRecords = false
@@ -35,8 +34,7 @@ extension DownloadService {
         keepVolumes()
     }
 
-    /// Saves the known volumes and their markers among the records. A replica saves them in its data directory, because
-    /// its downloads directory is its own.
+    /// Saves the known volumes among the records, or in the data directory of a replica, whose volume is its own.
     func keepVolumes() {
         guard volume.isApart else { return }
         if fleet == nil {

@@ -4,8 +4,7 @@ internal import JSON
 internal import ObjectStorage
 public import System
 
-/// The downloads: takes commands, runs transfers, and has the current state of each download. It is the only writer of
-/// the store.
+/// The downloads: takes commands, runs transfers, and has the state of each download. It is the only writer of the store.
 ///
 /// A ``DownloadMachine`` decides what happens to its download. This actor sends events to the machines and carries out
 /// their actions (`+Interpreter`). This file has the requests from outside.
@@ -44,7 +43,6 @@ public actor DownloadService {
     let clock: ServiceClock
     /// Names the downloads in transfer, for the instance after a crash; `nil`: the file cannot be used.
     let journal: TransferJournal?
-    /// Lets downloads that are suspected of crashes transfer one after another.
     var suspects = SuspectQueue()
     /// Whether the store keeps the trusted time, because the wall clock is ahead of it.
     var isKeepingTrustedTime = false
@@ -112,11 +110,9 @@ public actor DownloadService {
     /// Resumes a request that waits for another one of its kind. If the other one has waited for the store in vain,
     /// both fail: one after another, they would wait without end.
     private typealias Follower = @Sendable (DownloadError?) -> Void
-    /// The limited waits of requests.
     private var waitLimits = WaitLimits()
 
-    /// Returns the error of requests that wait for another one which has failed; `nil`: they go on. Nothing has been
-    /// done for them, so `unconfirmed` becomes `overloaded`.
+    /// Returns the error for requests that wait for a failed one; `nil`: they go on. Nothing has been done for them.
     private static func passedOn(_ error: DownloadError?) -> DownloadError? {
         error == .unconfirmed || error == .overloaded ? .overloaded : nil
     }
@@ -153,8 +149,7 @@ public actor DownloadService {
     /// The number of downloads in one piece of a bulk command.
     static let bulkPiece = 500
 
-    /// Locks and opens the data directory, compares it with the records, and loads all downloads. No transfer begins
-    /// before ``start()``.
+    /// Locks and opens the data directory, compares it with the records, and loads them. No transfer begins before ``start()``.
     /// - Parameters:
     ///   - configuration: The configuration.
     ///   - client: The client that runs the transfers.
@@ -226,8 +221,7 @@ public actor DownloadService {
             throw DownloadsStartError(problem)
         }
         var configuration = configuration
-        // A fleet's settings are those of its first replica until a client changes them. The start of another replica
-        // changes none.
+        // A fleet's settings are those of its first replica until a client changes them. Later replicas change none.
         let isKept = { (name: String) in contents.fleet != nil && contents.settings[name] != nil }
         var (settings, changes) = configuration.settings.merged(
             withKept: contents.settings, explicit: configuration.explicitSettings.filter { !isKept($0.rawValue) },
@@ -281,8 +275,7 @@ public actor DownloadService {
             }
         index = publisher.index
         events = publisher.hub
-        // A fleet's finished files are in object storage, and its part files are on several replicas. The records do
-        // not count here.
+        // In a fleet, finished files are in object storage and part files on several replicas. No records count here.
         quota =
             if fleet == nil {
                 QuotaReservations(quota: configuration.quota) { [index] in index.keptBytes(except: $0) }
@@ -344,8 +337,7 @@ public actor DownloadService {
         }
     }
 
-    /// Lets transfers begin. Downloads that were queued or in transfer at the service's last end continue from their
-    /// bytes.
+    /// Lets transfers begin. Downloads that were queued or in transfer at the service's last end continue from their bytes.
     public func start() {
         guard !isStarted, !isShuttingDown else { return }
         isStarted = true
@@ -426,8 +418,7 @@ public actor DownloadService {
     /// The condition of the fleet as seen by this replica; `nil`: the service is not a replica.
     public nonisolated var fleetCondition: FleetCondition? { fleet?.condition }
 
-    /// Whether the service is a replica of a fleet. A download that another replica has added may be missing here for a
-    /// moment.
+    /// Whether the service is a replica of a fleet. A download that another replica has added may be missing here for a moment.
     public nonisolated var isShared: Bool { fleet != nil }
 
     /// Waits until all changes that other replicas have committed so far are published here.
@@ -467,8 +458,8 @@ extension DownloadService {
     ///   - key: The request's key, which has been claimed; `nil`: none.
     /// - Returns: The new download, or the URL's existing one.
     /// - Throws: `destinationForbidden`, `duplicate` (only if the request rejects duplicates), `gidInUse`, `invalid`,
-    ///   `keyMismatch`, `insufficientStorage`, `overloaded`, `unconfirmed` (it took too long, and may still happen),
-    ///   `shuttingDown`, `storeFailed`.
+    ///   `keyMismatch`, `insufficientStorage`, `overloaded`, `unconfirmed` (it may still happen), `shuttingDown`,
+    ///   `storeFailed`.
     public func add(_ new: NewDownload, key: RequestKey? = nil) async throws(DownloadError) -> Addition {
         let deadline = ContinuousClock.now + Self.answerLimit
         while true {
@@ -485,17 +476,16 @@ extension DownloadService {
         }
     }
 
-    /// Accepts many downloads. When it returns, their records are durable. If it throws, no new download has been
-    /// added, unless `unconfirmed` is thrown.
+    /// Accepts many downloads. When it returns, their records are durable: all of them or, if it throws, none.
     /// - Parameters:
     ///   - items: The downloads to add, or refusals of earlier checks.
     ///   - label: The label of the work that they belong to; `nil`: none. Existing downloads of the work get it as
-    ///     well, and failed or cancelled ones are retried. Downloads whose files are gone lose it to the new ones. This
+    ///     well, and failed or cancelled ones continue. Downloads whose files are gone lose it to the new ones. This
     ///     may have been done even if the method throws.
     ///   - key: The request's key, which has been claimed; `nil`: none.
     /// - Returns: The outcome of each item, in their order.
-    /// - Throws: `keyMismatch`, `insufficientStorage`, `overloaded`, `unconfirmed` (it took too long, and may still
-    ///   happen), `shuttingDown`, `storeFailed`.
+    /// - Throws: `keyMismatch`, `insufficientStorage`, `overloaded`, `unconfirmed` (it may still happen),
+    ///   `shuttingDown`, `storeFailed`.
     public func add(
         _ items: [Result<NewDownload, Addition.Refusal>], label: String? = nil, key: RequestKey? = nil
     ) async throws(DownloadError) -> [Addition.Outcome] {
@@ -511,8 +501,7 @@ extension DownloadService {
         }
     }
 
-    /// Returns the outcomes of the request with this key, if another replica has carried it out; `nil`: none has. The
-    /// downloads are published here then.
+    /// Returns the outcomes that another replica has for the key, once they are published here; `nil`: there are none.
     private func keptElsewhere(_ key: RequestKey?) async throws(DownloadError) -> [Addition.Outcome]? {
         do throws(StoreError) {
             guard let fleet, let key, let record = try await fleet.idempotencyRecord(key.name) else { return nil }
@@ -552,8 +541,7 @@ extension DownloadService {
 
     /// Finds a finished file for each URL, newest first, and records which files are missing or have returned.
     ///
-    /// At most ``candidateLimit`` files are examined for each URL. A download with a missing file is no candidate any
-    /// more.
+    /// At most ``candidateLimit`` files are examined for each URL. A download with a missing file is no candidate any more.
     private func recogniseFiles(of urls: Set<String>, by deadline: ContinuousClock.Instant) async {
         var changes: [(DownloadMachine.Command.Request, Download)] = []
         for url in urls {
@@ -618,8 +606,7 @@ extension DownloadService {
         return !steps.isEmpty
     }
 
-    /// Returns the downloads of a work by their items' ids, newest first. The URLs of a podcast's episodes change now
-    /// and then, but their ids do not.
+    /// Returns a work's downloads by their items' ids, newest first. A podcast's URLs change now and then, its ids do not.
     private func parts(ofWork label: String?) -> [[UInt8]: [Download]] {
         guard let label else { return [:] }
         var parts: [[UInt8]: [Download]] = [:]
@@ -670,8 +657,7 @@ extension DownloadService {
         /// The existing downloads of the request's work, by their items' ids.
         var parts: [[UInt8]: [Download]] = [:]
 
-        /// Returns the offset of a draft in `records`, which are in the order of their ids; `nil`: the download is no
-        /// draft.
+        /// Returns the offset of a draft in `records`, which are in the order of their ids; `nil`: the download is no draft.
         func offset(of id: DownloadID) -> Int? {
             var (low, high) = (0, records.count)
             while low < high {
@@ -700,8 +686,7 @@ extension DownloadService {
     /// The queue, extended by the downloads that are being made durable and by the drafts of one request.
     private typealias DraftQueue = ExtendedQueue<ExtendedQueue<SnapshotIndex.Waiting>>
 
-    /// The queue that drafts enter. It must be released before `arriving` changes, or that change copies the shared
-    /// storage.
+    /// The queue that drafts enter. It must be released before `arriving` changes, or that change copies the shared storage.
     private var draftQueue: DraftQueue { ExtendedQueue(ExtendedQueue(index.waiting, adding: arriving)) }
 
     /// Decides the outcome of a request, and drafts a new download if there is none to return.
@@ -803,8 +788,7 @@ extension DownloadService {
 
     /// Makes the drafts durable together with the outcomes of the request's key, and lets them begin.
     ///
-    /// A commit that takes too long goes on. The downloads appear once they are durable, and the key stays claimed
-    /// until then.
+    /// A commit that takes too long goes on. The downloads appear once they are durable, and the key stays claimed until then.
     /// - Returns: False if another replica has added one of the URLs or used the key first.
     private func keep(
         _ drafts: Drafts, _ outcomes: [Addition.Outcome], _ key: RequestKey?, by deadline: ContinuousClock.Instant
@@ -919,7 +903,6 @@ extension DownloadService {
         return value
     }
 
-    /// Ends the waits whose deadlines have passed.
     func endWaits(now: ContinuousClock.Instant) {
         for end in waitLimits.takeExpired(now: now) { end() }
         if let next = waitLimits.next { setTimer(.waitLimit, at: next) }
@@ -969,8 +952,8 @@ extension DownloadService {
     ///   - command: The command.
     ///   - id: The download.
     /// - Returns: The download as the command made it.
-    /// - Throws: `notFound`, `illegalTransition`, `insufficientStorage`, `storeFailed`, `overloaded`, `unconfirmed` (it
-    ///   took too long, and may still happen), `shuttingDown`.
+    /// - Throws: `notFound`, `illegalTransition`, `insufficientStorage`, `storeFailed`, `overloaded` (nothing was
+    ///   done), `unconfirmed` (it may still happen), `shuttingDown`.
     public func perform(_ command: DownloadCommand, on id: DownloadID) async throws(DownloadError) -> Download {
         try await ask(DownloadMachine.Command.Request(command), of: id)
     }
@@ -1099,8 +1082,7 @@ extension DownloadService {
         _ request: DownloadMachine.Command.Request, of id: DownloadID, _ waiter: DownloadMachine.Waiter,
         if isExpected: (@Sendable (Download) -> Bool)?
     ) -> DownloadMachine.Command {
-        // In a fleet, readers see only durable versions. If the machine has a newer one, the client means an outdated
-        // version.
+        // In a fleet, readers see only durable versions. If the machine has a newer one, the client means an outdated version.
         let isCurrent: @Sendable (Download, Download) -> Bool = { [isShared = fleet != nil] in
             !isShared || $0.revision == $1.revision
         }
@@ -1124,10 +1106,9 @@ extension DownloadService {
     ///   - change: The changes.
     ///   - isExpected: Whether the download is still the version that the client means; `nil`: any version.
     /// - Returns: The download as the change made it.
-    /// - Throws: `notFound`, `preconditionFailed`, `illegalTransition` (`url`, `mirrors`, `segments`, `filename` or
-    ///   `folder` of a completed download, or `position` of one that is neither queued nor paused), `invalid`,
-    ///   `destinationForbidden`, `insufficientStorage`, `storeFailed`, `overloaded`, `unconfirmed` (it took too long,
-    ///   and may still happen), `shuttingDown`.
+    /// - Throws: `preconditionFailed`, `invalid`, `destinationForbidden`; `illegalTransition` (`url`, `mirrors`,
+    ///   `segments`, `filename` or `folder` of a completed download, or `position` of one that is neither queued nor
+    ///   paused); the other errors of ``perform(_:on:)``.
     public func change(
         _ id: DownloadID, _ change: DownloadChange, if isExpected: (@Sendable (Download) -> Bool)? = nil
     ) async throws(DownloadError) -> Download {
@@ -1140,8 +1121,7 @@ extension DownloadService {
     /// Moves a queued or paused download to another position in the queue. When it returns, the move is durable.
     /// Between downloads of other priorities, it gets the possible priority that is nearest to its own.
     /// - Returns: The number of downloads that precede it then.
-    /// - Throws: `notFound`, `illegalTransition` (it is neither queued nor paused), `insufficientStorage`,
-    ///   `storeFailed`, `overloaded`, `unconfirmed` (it took too long, and may still happen), `shuttingDown`.
+    /// - Throws: The errors of ``perform(_:on:)``; `illegalTransition` if the download is neither queued nor paused.
     public func move(_ id: DownloadID, to move: QueueMove) async throws(DownloadError) -> Int {
         var change = DownloadChange()
         change.move = move
@@ -1172,8 +1152,7 @@ extension DownloadService {
     ///   - id: The download.
     ///   - deletesFile: Whether the finished file is removed too.
     ///   - isExpected: Whether the download is still the version that the client means; `nil`: any version.
-    /// - Throws: `notFound`, `preconditionFailed`, `directoryAway`, `insufficientStorage`, `storeFailed`, `overloaded`,
-    ///   `unconfirmed` (it took too long, and may still happen), `shuttingDown`.
+    /// - Throws: `preconditionFailed`, `directoryAway`, and the errors of ``perform(_:on:)``.
     public func remove(
         _ id: DownloadID, deletingFile deletesFile: Bool,
         if isExpected: (@Sendable (Download) -> Bool)? = nil
@@ -1221,7 +1200,7 @@ extension DownloadService {
         return lastWaiter
     }
 
-    /// Downloads that a command is about to be sent to.
+    /// Downloads to which commands are about to be sent.
     struct Pins {
         /// Downloads with machines here, which stay until they are unpinned.
         var entries: [Entry] = []
@@ -1258,8 +1237,7 @@ extension DownloadService {
         return pins
     }
 
-    /// The maximum number of attempts to read downloads without a machine. Concurrent requests may have released them
-    /// again.
+    /// The maximum number of attempts to read downloads without a machine. Concurrent requests may have released them again.
     private static let mostReads = 4
 
     /// Unpins machines once their commands have been sent, and removes those that are no longer needed.
@@ -1306,7 +1284,6 @@ extension DownloadService {
         }
     }
 
-    /// Reads records until a deadline.
     private func records(
         _ ids: [DownloadID], by deadline: ContinuousClock.Instant
     ) async throws(StoreError) -> [DownloadRecord] {
@@ -1340,8 +1317,7 @@ extension DownloadService {
 // MARK: - Finished files
 
 extension DownloadService {
-    /// Opens a finished file without access to the disk, so that an event loop may call this; `nil` if that fails or
-    /// the disk is needed.
+    /// Opens a finished file without the disk, for use on an event loop; `nil` if that fails or the disk is needed.
     public nonisolated func openCachedFile(_ name: String, in folder: String, as identity: FileIdentity) -> FileDescriptor? {
         depot.openCached(FilePath(name, in: folder), as: identity)
     }
@@ -1360,8 +1336,7 @@ extension DownloadService {
         depot.objects?.address(of: id, as: identity, isHead: isHead, disposition: disposition, mediaType: mediaType)
     }
 
-    /// Opens the finished file of a download, if it is still the one that was published. Its present identity is
-    /// recorded.
+    /// Opens the finished file of a download, if it is still the one that was published. Its present identity is recorded.
     /// - Returns: The file and its identity; without a file if it is in object storage.
     /// - Throws: `gone`, `unavailable`.
     public func openFile(of id: DownloadID) async throws(FinishedFileError) -> (FileDescriptor?, FileIdentity) {
@@ -1447,15 +1422,14 @@ extension DownloadService {
 
 extension DownloadService {
     /// Changes settings. When it returns, they are durable and in effect: more downloads start if there are free slots,
-    /// and running ones share the new speed limit. Lower numbers of downloads and connections stop none. They take
-    /// effect as these end.
+    /// and running ones share the new speed limit. Lower numbers of downloads and connections take effect as these end.
     /// - Parameters:
     ///   - values: The new values by name, each in its range.
     ///   - speedSchedule: The new schedule; `nil`: it does not change.
     ///   - isExpected: Whether the present settings are those that the client means.
     /// - Returns: All settings afterwards.
-    /// - Throws: `preconditionFailed`, `overloaded`, `shuttingDown`, `insufficientStorage` or `storeFailed` if nothing
-    ///   has changed; `unconfirmed` if it took too long, and may still happen.
+    /// - Throws: `unconfirmed` (it may still happen); after all other errors, nothing has changed:
+    ///   `preconditionFailed`, `overloaded`, `shuttingDown`, `insufficientStorage`, `storeFailed`.
     public func change(
         _ values: [ServiceSettings.Name: Int64], speedSchedule: SpeedSchedule? = nil,
         if isExpected: @Sendable (ServiceSettings) -> Bool = { _ in true }
@@ -1506,7 +1480,6 @@ extension DownloadService {
         settingsWaiters = []
     }
 
-    /// Applies the present settings.
     func applySettings() {
         let settings = configuration.settings
         queue.limits = DownloadQueue.Limits(

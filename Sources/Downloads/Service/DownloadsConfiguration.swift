@@ -7,8 +7,7 @@ public import System
 public struct DownloadsConfiguration: Sendable {
     /// The directory of everything that the service keeps; created if it is missing.
     public var dataDirectory: String
-    /// The open data directory, if it was claimed; `nil`: it is opened by its path. The service uses it even if the
-    /// path leads elsewhere by now.
+    /// The open data directory, if it was claimed, whatever the path leads to by now; `nil`: the path is opened.
     public var claimedDirectory: Directory?
     /// The directory of part files and finished files, created if it is missing; `nil`: the data directory.
     public var downloadsDirectory: String?
@@ -19,8 +18,7 @@ public struct DownloadsConfiguration: Sendable {
     public var objects: (location: ObjectLocation, credentials: ObjectCredentials)?
     /// The time for which a replica keeps its downloads without renewing its lease; longer than a restart takes.
     public var lease: Duration = .seconds(15)
-    /// Whether a replica that ends releases all its downloads, because it will not come back. Other replicas start
-    /// their transfers over.
+    /// Whether a replica that ends releases all its downloads for good. Other replicas start their transfers over.
     public var leavesFleet = false
     /// The permissions of other users for finished files.
     public var filePermissions = FilePermissions()
@@ -32,8 +30,7 @@ public struct DownloadsConfiguration: Sendable {
     public var segments = 4
     /// The limit over all downloads in bytes per second; 0: no limit.
     public var speedLimit: Int64 = 0
-    /// Limits for certain times of the week, which take precedence over `speedLimit`; `nil`: the schedule saved by an
-    /// earlier instance.
+    /// Limits for certain times of the week, in place of `speedLimit`; `nil`: the schedule of an earlier instance.
     public var speedSchedule: SpeedSchedule?
     /// The numbers above that the operator has set for this start. They take precedence over saved values.
     public var explicitSettings: Set<ServiceSettings.Name> = []
@@ -53,10 +50,9 @@ public struct DownloadsConfiguration: Sendable {
     public var stallTimeout: Duration = .seconds(30)
     /// The first and the longest delay between attempts.
     public var retryDelay: (first: Duration, longest: Duration) = (.seconds(1), .seconds(60))
-    /// The interval between looks at running transfers for speed, stalls and checkpoints.
+    /// The interval between checks of running transfers for speed, stalls and checkpoints.
     public var pulse: Duration = .milliseconds(500)
-    /// The minimum time between two checkpoints of a transfer, and so the transfer time that a crash costs.
-    /// `CheckpointPolicy` may extend it.
+    /// The minimum time between two checkpoints of a transfer, and so the time that a crash costs; see `CheckpointPolicy`.
     public var checkpointInterval: Duration = .seconds(1)
     /// The longest absence of a fleet's database before transfers are limited to 1 byte/s.
     public var restsAfter: Duration = .seconds(120)

@@ -16,7 +16,6 @@ final class ServiceClock: Sendable {
         trust = Locked(ClockTrust(lastKnown: lastKnown, wall: wall(), uptime: Self.uptime, probation: probation))
     }
 
-    /// The wall-clock time.
     var now: Timestamp { wall() }
 
     /// The time by which records and files may be deleted, and whether it is behind the wall clock.

@@ -20,12 +20,10 @@ actor WebhookDispatcher {
     private var loading: Task<Void, Never>?
     /// The first id from which messages of all receivers must be read; `nil`: all have been read.
     private var unread: DownloadID?
-    /// The first id of messages that came to the store during the present reading, such as those of another replica;
-    /// `nil`: none.
+    /// The first id that came to the store during the present reading, for instance of another replica; `nil`: none.
     private var reread: DownloadID?
     private var isReadingAll = false
-    /// The last messages that were delivered or abandoned, in order. An earlier page or ``post(_:)`` may still contain
-    /// them.
+    /// The last messages that were delivered or abandoned, in order. An earlier page or ``post(_:)`` may still contain them.
     private var departures: [DownloadID] = []
     private var departed: Set<DownloadID> = []
     /// Messages that were under way at a crash and have not been read since.

@@ -43,7 +43,6 @@ struct WebhookPolicy: Sendable {
     ///   - result: The status of the response, or the reason why there is none.
     ///   - attempts: The number of attempts so far, including this one.
     ///   - random: The generator of the jitter.
-    /// - Returns: The decision.
     func verdict(
         on result: Result<Int, ClientError>, attempts: Int, using random: inout some RandomNumberGenerator
     ) -> Verdict {

@@ -2,10 +2,9 @@ internal import HTTPCore
 
 /// Decides which messages to webhooks are in memory, and which are sent next.
 ///
-/// A receiver is a scheme, host and port. Receivers are served in turn, and those that respond come first. A receiver
-/// that does not respond delays no messages of others, and its backlog displaces none of them. A message without room
-/// in memory stays in the store. The queue notes the first such message of each receiver, and the messages are loaded
-/// once the receiver has room.
+/// A receiver is a scheme, host and port. Receivers are served in turn, and those that respond come first. A receiver that does
+/// not respond delays no messages of others, and its backlog displaces none of them. A message without room in memory stays in
+/// the store. The queue notes the first such message of each receiver, and the messages are loaded once the receiver has room.
 struct WebhookQueue: Sendable {
     /// The limits of attempts and messages.
     struct Limits: Sendable {
@@ -84,10 +83,8 @@ struct WebhookQueue: Sendable {
         self.limits = limits
     }
 
-    /// The number of messages in memory.
     var count: Int { held.count }
 
-    /// Whether a message is in memory.
     func contains(_ id: DownloadID) -> Bool { held[id] != nil }
 
     /// The time at which the next message is due; `nil` if none waits.
@@ -170,15 +167,13 @@ extension WebhookQueue {
     /// The time from which an attempt may be ended in favour of another receiver; `nil`: no attempt may.
     var nextEnding: ContinuousClock.Instant? { hanging?.limit }
 
-    /// Chooses an attempt to be ended in favour of another receiver.
-    /// - Returns: The message of the attempt; `nil`: there is none.
+    /// Chooses an attempt to be ended in favour of another receiver, and returns its message; `nil`: there is none.
     mutating func endHanging(at now: ContinuousClock.Instant) -> DownloadID? {
         guard let (id, limit) = hanging, limit <= now else { return nil }
         ending.insert(id)
         return id
     }
 
-    /// Whether an attempt was chosen to be ended.
     func isEnding(_ id: DownloadID) -> Bool { ending.contains(id) }
 
     /// Notes the outcome of an attempt for the message's receiver.
