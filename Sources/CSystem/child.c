@@ -12,29 +12,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// The child's half: only what may be done between fork and exec in a process with other threads (signal-safety(7)).
+// The child's side. It makes only calls that are safe between fork and exec in a process with threads
+// (signal-safety(7)).
 static int become(const pawl_child *child, int output, pid_t parent) {
     for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
-    // Out of the way of what is typed at the terminal: the parent ends its children in an order of its own.
+    // Signals from the terminal must not reach the child: the parent ends its children in its own order.
     if (setpgid(0, 0) != 0) return errno;
     if (chdir(child->directory) != 0) return errno;
     if (child->changes_user && (setgroups(0, NULL) != 0 || setgid(child->group) != 0 || setuid(child->user) != 0)) return errno;
-    // After the change of user, which would undo it.
+    // After the change of user, which would reset it.
     if (prctl(PR_SET_PDEATHSIG, child->death_signal) != 0) return errno;
     if (getppid() != parent) return ESRCH;
     int nothing = open("/dev/null", O_RDONLY);
     if (nothing < 0) return errno;
     if (dup2(nothing, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) return errno;
-    // Not all of the parent's descriptors close by themselves. Kernels before 5.11 leave them open, which does little harm.
+    // Some of the parent's descriptors lack O_CLOEXEC. Kernels before 5.11 refuse the flag and leave them open, which
+    // does little harm.
     syscall(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execve(child->path, child->arguments, child->environment);
     return errno;
 }
 
-// Becomes the program, or reports why not. The pipes' ends must not be standard descriptors, which the parent may have closed.
+// Becomes the program, or reports the error. The pipes' ends are moved off the standard descriptors, which the parent
+// may have closed.
 static void begin(const pawl_child *child, int output, int report, pid_t parent) {
     output = fcntl(output, F_DUPFD_CLOEXEC, 3);
     report = fcntl(report, F_DUPFD_CLOEXEC, 3);
@@ -46,7 +49,7 @@ static void begin(const pawl_child *child, int output, int report, pid_t parent)
 int pawl_spawn(const pawl_child *child, pid_t *identifier, int *output) {
     int lines[2];
     if (pipe2(lines, O_CLOEXEC) != 0) return errno;
-    // It closes when the child becomes the program; until then it takes an errno.
+    // A pipe that closes when the child becomes the program. Before that, the child can write an errno to it.
     int report[2];
     int error = pipe2(report, O_CLOEXEC) != 0 ? errno : 0;
     if (error == 0) {

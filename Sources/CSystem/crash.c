@@ -12,16 +12,17 @@ static atomic_int marked = -1;
 static atomic_llong place;
 static atomic_flag isInstalled = ATOMIC_FLAG_INIT;
 
-// Calls only what may be called inside of a handler: signal-safety(7).
+// Makes only calls that are safe in a signal handler (signal-safety(7)).
 static void mark(int number, siginfo_t *info, void *context) {
     (void)context;
     int descriptor = atomic_load(&marked);
-    if (descriptor >= 0 && pwrite(descriptor, "!", 1, (off_t)atomic_load(&place)) < 0) { /* Nobody can be told. */
+    if (descriptor >= 0 && pwrite(descriptor, "!", 1, (off_t)atomic_load(&place)) < 0) { /* The error cannot be reported. */
     }
     for (int index = 0; index < count; index++) {
         if (numbers[index] != number) continue;
         sigaction(number, &before[index], NULL);
-        // A fault happens again as soon as this returns, and then another handler sees where. What was sent has to be sent again.
+        // A fault recurs as soon as this returns, and the next handler then sees its address. A signal that was sent
+        // has to be raised again.
         if (before[index].sa_handler == SIG_DFL || info->si_code <= 0) raise(number);
     }
 }

@@ -1,5 +1,5 @@
-// SHA-512 (FIPS 180-4 §6.4), SHA-1 (§6.1), MD5 (RFC 1321) and CRC-32 (ISO 3309), as their texts state them: they only check files against digests that
-// others have published, so they need not be fast. SHA-1 and MD5 tell damage, not malice.
+// SHA-512 (FIPS 180-4 §6.4), SHA-1 (§6.1), MD5 (RFC 1321) and CRC-32 (ISO 3309), written as in their specifications.
+// They only check files against published digests, so they need not be fast. SHA-1 and MD5 detect damage, not attacks.
 #include "digest.h"
 
 #include <string.h>
@@ -148,7 +148,7 @@ void pawl_digest_update(pawl_digest *digest, const void *input, size_t count) {
 size_t pawl_digest_final(pawl_digest *digest, uint8_t out[64]) {
     size_t size = block_size(digest), width = size / 8;
     uint64_t bits = digest->length * 8;
-    // One bit, then zeros up to the length, which takes two words; no file is long enough for the upper one.
+    // A one bit, then zeros up to the length, which has two words. No file is long enough to need the upper word.
     uint8_t tail[256] = {0x80};
     size_t padding = size - (digest->length + width) % size;
     if (padding < 1) padding += size;
@@ -166,7 +166,7 @@ size_t pawl_digest_final(pawl_digest *digest, uint8_t out[64]) {
 }
 
 uint32_t pawl_crc32(uint32_t crc, const void *input, size_t count) {
-    // What each value of four bits comes to: half a byte at a time needs a small table, which can be read here.
+    // The CRC of each four-bit value. Half a byte at a time needs only a small table.
     static const uint32_t nibbles[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
                                          0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
     const uint8_t *bytes = input;

@@ -1,4 +1,4 @@
-// SHA-256 as FIPS 180-4 §6.2 states it, and the same with the x86 SHA extensions.
+// SHA-256 as in FIPS 180-4 §6.2, and with the x86 SHA extensions.
 #include "digest.h"
 
 #include <stdatomic.h>
@@ -47,15 +47,15 @@ static void compress_portable(uint32_t state[8], const uint8_t *bytes, size_t bl
 
 #define ACCELERATED __attribute__((target("sha,sse4.1,ssse3")))
 
-// Two rounds an instruction; the message schedule runs four words ahead, and serves all states that the same bytes go into. An instruction
-// waits for the one before it on the same state: a second one costs little.
+// Each instruction does two rounds. The message schedule runs four words ahead, and serves all states that take the
+// same bytes. Instructions on one state wait for each other, so a second state costs little.
 ACCELERATED __attribute__((always_inline)) static inline void compress_states(
     uint32_t *const *states, const int count, const uint8_t *bytes, size_t blocks) {
     const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
     __m128i abef[2], cdgh[2];
 #pragma GCC unroll 2
     for (int s = 0; s < count; s++) {
-        // The instructions want the state as ABEF and CDGH.
+        // The instructions require the state as ABEF and CDGH.
         __m128i dcba = _mm_loadu_si128((const __m128i *)&states[s][0]);
         __m128i hgfe = _mm_loadu_si128((const __m128i *)&states[s][4]);
         __m128i cdab = _mm_shuffle_epi32(dcba, 0xB1);

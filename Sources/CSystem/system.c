@@ -1,4 +1,5 @@
-// Here and not in the header: it changes what the system's own headers declare, and Swift refuses two forms of one type.
+// Defined here and not in the header: it changes declarations of the system's headers, and Swift refuses two forms of
+// one type.
 #define _GNU_SOURCE
 
 #include "CSystem.h"
@@ -77,7 +78,7 @@ int pawl_tcp_queues(
     _Alignas(struct nlmsghdr) char reply[4096];
     int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     if (netlink < 0) return -1;
-    // The kernel handles the request within send(2): the reply is there when that returns, so nothing is waited for.
+    // The kernel handles the request within send(2): the reply is ready when send returns, so recv need not wait.
     ssize_t count = send(netlink, &request, sizeof request, 0);
     if (count >= 0) count = recv(netlink, reply, sizeof reply, MSG_DONTWAIT);
     int error = errno;
@@ -98,7 +99,7 @@ int pawl_tcp_queues(
         return -1;
     }
     const struct inet_diag_msg *found = NLMSG_DATA(header);
-    // Without such a connection the kernel finds the socket that listens on the port.
+    // If the connection does not exist, the kernel returns the socket that listens on the port.
     if (found->id.idiag_dport != request.query.id.idiag_dport) return 1;
     *unread = found->idiag_rqueue;
     *unacknowledged = found->idiag_wqueue;

@@ -1,23 +1,24 @@
-/// A parsed JSON text that remembers where its members and the elements of its outer arrays stand, so that they can be passed on as
-/// they were written.
+/// A parsed JSON text with the byte ranges of its members and of its outer arrays' elements. Callers can pass them on
+/// exactly as they were written.
 public struct JSONDocument: Sendable {
-    /// An element and its place in ``JSONDocument/bytes``.
+    /// An element and its range in ``JSONDocument/bytes``.
     public struct Element: Sendable {
         /// The element.
         public let value: JSONValue
-        /// The bytes it was written in, without white space around it.
+        /// The bytes of the element, without white space around it.
         public let range: Range<Int>
     }
 
     /// The text.
     public let bytes: [UInt8]
-    /// The value the text stands for.
+    /// The value that the text represents.
     public let root: JSONValue
     private let outerArrays: [JSONParser.OuterArray]
     private let outerMembers: [JSONParser.OuterMember]
 
     /// Parses one JSON text by the rules of ``JSONValue/init(parsing:maximumDepth:)``.
-    /// - Parameter maximumValues: the most values in it. Two bytes of text can stand for a value that takes a hundred in memory.
+    /// - Parameter maximumValues: The maximum number of values. Two bytes of text can become a value of a hundred bytes
+    ///   in memory.
     public init(parsing bytes: [UInt8], maximumDepth: Int = 64, maximumValues: Int = .max) throws(JSONError) {
         var parser = JSONParser(
             bytes: bytes, maximumDepth: maximumDepth, maximumValues: maximumValues, locatesElements: true)
@@ -27,20 +28,20 @@ public struct JSONDocument: Sendable {
         outerMembers = parser.outerMembers
     }
 
-    /// The elements of the text, if it is an array.
+    /// The elements of the text; `nil` unless it is an array.
     public var elements: [Element]? { elements(of: root, at: []) }
 
-    /// The elements of the member called `name`, if the text is an object and that member an array.
+    /// The elements of the member called `name`; `nil` unless the text is an object and the member an array.
     public func elements(of name: String) -> [Element]? {
         root[name].flatMap { elements(of: $0, at: [name]) }
     }
 
-    /// The elements of the member called `name` of the member called `outer`, if those are an array and an object.
+    /// The elements of the member `name` of the member `outer`; `nil` unless `outer` is an object and `name` an array.
     public func elements(of name: String, in outer: String) -> [Element]? {
         root[outer]?[name].flatMap { elements(of: $0, at: [outer, name]) }
     }
 
-    /// The member called `name`, if the text is an object that has one.
+    /// The member called `name`; `nil` unless the text is an object that has one.
     public func member(_ name: String) -> Element? {
         guard let value = root[name], let member = outerMembers.first(where: { haveSameBytes($0.name, name) }) else { return nil }
         return Element(value: value, range: member.range)

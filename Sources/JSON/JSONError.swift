@@ -1,8 +1,8 @@
-/// Why a text is not the JSON that was asked for, and where.
+/// The reason why a text is not acceptable JSON, and the offset at which it was noticed.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The position of the byte at which it was noticed, from 0.
+    /// The offset of the byte at which the error was noticed, from 0.
     public let offset: Int
-    /// What was wrong, as the beginning of a sentence.
+    /// The reason, as the beginning of a sentence.
     public let reason: String
 
     /// An error at `offset`.
@@ -11,14 +11,15 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         self.reason = reason
     }
 
-    /// The reason and the place, for people.
+    /// The reason and the offset as text.
     public var description: String { "\(reason) at byte \(offset)" }
 }
 
-/// What the parser takes (RFC 8259 §9 lets an implementation set limits).
+/// The parser's limits (RFC 8259 §9 lets an implementation set limits).
 public enum JSONLimits {
-    /// Arrays and objects inside each other, whatever a caller asks for: parsing recurses, and threads may have small stacks.
+    /// The maximum number of nested arrays and objects, whatever a caller asks for. Parsing recurses, and threads may
+    /// have small stacks.
     public static let depth = 512
-    /// Bytes of one number. The longest exact double takes about 770 digits; beyond that digits only cost time.
+    /// The maximum bytes of one number. The longest exact double takes about 770 digits; further digits only cost time.
     public static let numberLength = 1024
 }

@@ -1,13 +1,14 @@
 /// Reads a JSON text by recursive descent over its bytes.
 struct JSONParser {
-    /// An array that is the text itself, a member of it, or a member of such a member, and the places of its elements.
+    /// The element ranges of the text's own array, of an array that is its member, or of an array that is a member's
+    /// member.
     struct OuterArray: Sendable {
-        /// The names of the members that lead to it.
+        /// The names of the members that lead to the array.
         let path: [String]
         var ranges: [Range<Int>]
     }
 
-    /// A member of the outermost object, and the place of its value.
+    /// A member of the outermost object, and the byte range of its value.
     struct OuterMember: Sendable {
         let name: String
         let range: Range<Int>
@@ -15,16 +16,17 @@ struct JSONParser {
 
     let bytes: [UInt8]
     private(set) var position = 0
-    /// Filled only when the parser was asked to locate elements.
+    /// The located arrays; filled only if the parser was asked to locate elements.
     private(set) var outerArrays: [OuterArray] = []
     private(set) var outerMembers: [OuterMember] = []
-    /// How many names lead to the arrays whose elements are located, at most.
+    /// The maximum number of names that lead to a located array.
     private static let deepestOuter = 2
     private let maximumDepth: Int
-    /// How many values may still come.
+    /// The number of further values that the text may have.
     private var valuesLeft: Int
     private let locatesElements: Bool
-    /// The members that are being read of the outermost object and of one in it; shorter where an array is around.
+    /// The names of the open members of the outermost object and of an object in it. It has fewer names than the depth
+    /// inside an array.
     private var outerPath: [String] = []
 
     init(bytes: [UInt8], maximumDepth: Int, maximumValues: Int = .max, locatesElements: Bool) {
@@ -34,7 +36,7 @@ struct JSONParser {
         self.locatesElements = locatesElements
     }
 
-    /// JSON-text = ws value ws (RFC 8259 §2).
+    /// Parses JSON-text = ws value ws (RFC 8259 §2).
     mutating func parseText() throws(JSONError) -> JSONValue {
         skipWhiteSpace()
         let value = try parseValue(depth: 0)
@@ -50,7 +52,7 @@ struct JSONParser {
         return JSONError(offset: offset ?? position, reason: reason)
     }
 
-    /// The byte at the position, or 0, which begins nothing in JSON, behind the end.
+    /// The byte at the position. After the end it is 0, which begins nothing in JSON.
     private var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
     private mutating func skipWhiteSpace() {
@@ -165,7 +167,7 @@ struct JSONParser {
 }
 
 extension JSONParser {
-    /// Reads a string from its opening quotation mark to behind the closing one (RFC 8259 §7).
+    /// Reads a string from its opening quotation mark to the byte after its closing one (RFC 8259 §7).
     private mutating func parseString() throws(JSONError) -> String {
         let opening = position
         position += 1
@@ -183,7 +185,7 @@ extension JSONParser {
         throw error("")
     }
 
-    /// Goes on from the first backslash of a string, with the bytes before it.
+    /// Reads the rest of a string from its first backslash on. `plain` is the range of the bytes before it.
     private mutating func parseEscapedString(opening: Int, plain: Range<Int>) throws(JSONError) -> String {
         var unescaped = Array(bytes[plain])
         while position < bytes.count {
@@ -227,12 +229,13 @@ extension JSONParser {
         position += 1
     }
 
-    /// Reads `XXXX`, or `XXXX\uXXXX` for a surrogate pair, behind `\u`.
+    /// Reads the `XXXX` after `\u`, or `XXXX\uXXXX` for a surrogate pair.
     private mutating func parseEscapedScalar() throws(JSONError) -> Unicode.Scalar {
         let start = position
         let first = try parseHexadecimal()
         if let scalar = Unicode.Scalar(first) { return scalar }
-        // RFC 8259 §8.2 leaves lone surrogates undefined; there is no such Unicode text, so none is made up.
+        // RFC 8259 §8.2 leaves lone surrogates undefined. No Unicode text has them, so they are refused rather than
+        // replaced.
         guard first < 0xDC00, current == UInt8(ascii: "\\") else { throw error("A lone surrogate in a string", at: start) }
         position += 1
         guard current == UInt8(ascii: "u") else { throw error("A lone surrogate in a string", at: start) }
@@ -294,7 +297,7 @@ extension JSONParser {
         return .number(number)
     }
 
-    /// Passes over digits, of which there must be one at least.
+    /// Skips digits; throws an error with `reason` if there is none.
     private mutating func skipDigits(orThrow reason: String) throws(JSONError) {
         let start = position
         while (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(current) { position += 1 }
@@ -302,8 +305,8 @@ extension JSONParser {
     }
 }
 
-/// The names of an object that is being read. A hash table pays only for large objects, and keeps those from costing
-/// quadratic time.
+/// The names of an object during parsing. Large objects use a hash table, since a linear search would take quadratic
+/// time. For small objects the linear search is faster.
 private struct NameSet {
     private static let linearLimit = 48
     private var hashed: Set<[UInt8]> = []

@@ -1,6 +1,6 @@
 /// One JSON value in memory (RFC 8259 §3).
 ///
-/// Members of an object keep the order in which they were written, and no two of a parsed object have the same name.
+/// Members of an object keep the order in which they were written. A parsed object has no two members of the same name.
 public enum JSONValue: Sendable, Equatable {
     /// The literal `null`.
     case null
@@ -33,28 +33,33 @@ public struct JSONMember: Sendable, Equatable {
 }
 
 extension JSONValue {
-    /// Parses one JSON text (RFC 8259): UTF-8, with white space before and after it allowed and nothing else beside it.
+    /// Parses one JSON text (RFC 8259) in UTF-8, with optional white space before and after it.
     ///
-    /// Refused are also: a byte order mark, names that occur twice in an object, lone surrogates, numbers that are longer than
-    /// ``JSONLimits/numberLength`` bytes or too large for a double, and more than `maximumDepth` arrays and objects inside each
-    /// other (at most ``JSONLimits/depth``, since each costs stack).
+    /// The following are refused, too:
+    /// - a byte order mark,
+    /// - a name that occurs twice in an object,
+    /// - a lone surrogate,
+    /// - a number longer than ``JSONLimits/numberLength`` bytes, or too large for a double,
+    /// - more than `maximumDepth` nested arrays and objects (at most ``JSONLimits/depth``, since each level costs
+    ///   stack).
     public init(parsing bytes: some Collection<UInt8>, maximumDepth: Int = 64) throws(JSONError) {
         var parser = JSONParser(bytes: Array(bytes), maximumDepth: maximumDepth, locatesElements: false)
         self = try parser.parseText()
     }
 
-    /// The value of the member called `name`, or `nil` if there is none or this is no object. Names are compared byte by byte.
+    /// The value of the member called `name`; `nil` if there is none or this is not an object. Names are compared byte
+    /// by byte.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { haveSameBytes($0.name, name) }?.value
     }
 
-    /// The text, if this is a string.
+    /// The string; `nil` for other values.
     public var string: String? {
         if case .string(let string) = self { string } else { nil }
     }
 
-    /// The number, if it is one without fraction within 64 bits, however it was written: `1.0` is 1.
+    /// The number, if it has no fraction and fits 64 bits, whatever its notation: `1.0` is 1. `nil` for other values.
     public var integer: Int64? {
         switch self {
         case .integer(let integer): integer
@@ -63,7 +68,7 @@ extension JSONValue {
         }
     }
 
-    /// The number, rounded to a double, if this is one.
+    /// The number, rounded to a double; `nil` for other values.
     public var number: Double? {
         switch self {
         case .integer(let integer): Double(integer)
@@ -72,17 +77,17 @@ extension JSONValue {
         }
     }
 
-    /// The truth value, if this is one.
+    /// The truth value; `nil` for other values.
     public var bool: Bool? {
         if case .bool(let bool) = self { bool } else { nil }
     }
 
-    /// The elements, if this is an array.
+    /// The elements of an array; `nil` for other values.
     public var array: [JSONValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The members in order, if this is an object.
+    /// The members of an object, in order; `nil` for other values.
     public var members: [JSONMember]? {
         if case .object(let members) = self { members } else { nil }
     }
@@ -100,14 +105,14 @@ extension JSONValue {
     }
 }
 
-/// Equality of the encoded bytes. `==` of Swift's strings takes canonically equivalent ones as equal, where JSON compares
-/// code unit by code unit (RFC 8259 §8.3).
+/// Compares the bytes of two strings. JSON compares code unit by code unit (RFC 8259 §8.3); Swift's `==` takes
+/// canonically equivalent strings as equal.
 func haveSameBytes(_ first: String, _ second: String) -> Bool {
     first == second && first.utf8.elementsEqual(second.utf8)
 }
 
-/// `number` if it is whole and fits 64 bits. (`Int64(exactly:)` would need the mathematics library, which nothing else here
-/// links.)
+/// The number as an integer; `nil` unless it is whole and fits 64 bits. `Int64(exactly:)` would require the mathematics
+/// library, which nothing else here links.
 private func wholeNumber(_ number: Double) -> Int64? {
     guard number >= -0x1p63, number < 0x1p63 else { return nil }
     let truncated = Int64(number)

@@ -1,13 +1,13 @@
-/// Writes JSON straight into bytes, without white space. Commas are placed automatically.
+/// Writes JSON straight into bytes, without white space. Commas are written automatically.
 ///
-/// Whoever calls it sees to it that objects and arrays are ended and that each name is followed by one value.
+/// The caller must end each object and array, and write one value after each name.
 public struct JSONWriter: Sendable {
-    /// What has been written.
+    /// The bytes written so far.
     public var bytes: [UInt8] = []
-    /// Whether the next name or value stands behind another one in the same array or object.
+    /// Whether the next name or value needs a comma before it.
     private var needsComma = false
 
-    /// A writer that has written nothing.
+    /// Creates a writer without bytes.
     public init() {}
 
     /// Writes `{`.
@@ -57,8 +57,8 @@ public struct JSONWriter: Sendable {
         value(Int64(integer))
     }
 
-    /// Writes the shortest number that reads back as `number`, or `null` if it is infinite or not a number, which JSON
-    /// cannot say (RFC 8259 §6).
+    /// Writes the shortest number that reads back as `number`. Infinities and NaN, which JSON lacks, become `null` (RFC
+    /// 8259 §6).
     public mutating func value(_ number: Double) {
         separate()
         bytes.append(contentsOf: number.isFinite ? number.description.utf8 : "null".utf8)
@@ -101,12 +101,12 @@ public struct JSONWriter: Sendable {
         }
     }
 
-    /// Writes a string that consists of an integer's digits: what has to be a string where its readers expect one.
+    /// Writes an integer as a string of digits, for clients that expect a string.
     public mutating func digits(_ integer: Int64) {
         plain { Self.appendDigits(of: integer, to: &$0) }
     }
 
-    /// Writes a string that needs no escaping, which `append` puts at the end of the bytes.
+    /// Writes a string that needs no escaping. `append` appends its text to the bytes.
     public mutating func plain(_ append: (inout [UInt8]) -> Void) {
         separate()
         bytes.append(UInt8(ascii: "\""))
@@ -115,22 +115,22 @@ public struct JSONWriter: Sendable {
         needsComma = true
     }
 
-    /// Writes a value that is already JSON, as it is.
+    /// Writes a value that is already JSON, unchanged.
     public mutating func raw(_ json: [UInt8]) {
         separate()
         bytes.append(contentsOf: json)
         needsComma = true
     }
 
-    /// Appends a value that is JSON already, as `write` writes it.
+    /// Writes a value that is already JSON. `write` appends it to the bytes.
     public mutating func raw(_ write: (inout [UInt8]) -> Void) {
         separate()
         write(&bytes)
         needsComma = true
     }
 
-    /// Writes what `write` writes, and takes it back if there are more than `limit` bytes then.
-    /// - Returns: whether it stays.
+    /// Runs `write`, and removes its output if there are more than `limit` bytes afterwards.
+    /// - Returns: Whether the output was kept.
     public mutating func attempt(limit: Int, _ write: (inout JSONWriter) -> Void) -> Bool {
         let (count, needsComma) = (bytes.count, needsComma)
         write(&self)
@@ -212,7 +212,7 @@ extension JSONWriter {
         }
     }
 
-    /// RFC 8259 §7: quotation mark, reverse solidus and the control characters.
+    /// Whether RFC 8259 §7 requires an escape: for the quotation mark, the reverse solidus and control characters.
     private static func mustBeEscaped(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }

@@ -1,23 +1,24 @@
-/// Runs work that keeps a processor busy, or waits for a disk, away from the threads that must not wait.
+/// Runs work that occupies a processor or waits for a disk, on threads that may block.
 ///
-/// Each kind of work has a lane with threads of its own, made when they are first needed, so that none stands behind another's.
+/// Each kind of work has an executor with threads of its own, which start when they are first needed. So no kind waits
+/// for another.
 public final class BlockingExecutor: Sendable {
-    /// Waits for the disk; as many at once as there are processors.
+    /// Work that waits for the disk; at most as many threads as processors.
     public static let disk = BlockingExecutor(name: "pawl disk")
-    /// Hashes files. It gives way to the threads that receive: bytes that have come can be hashed later, and an origin that is kept
-    /// waiting is the dearer one.
+    /// Hashing of files. It has a lower priority than the threads that receive. Hashing can wait, but an origin should
+    /// not.
     public static let hashing = BlockingExecutor(name: "pawl hash", givesWay: true)
-    /// Gives back the room of large files that were removed. Nobody else is to wait behind that.
+    /// Freeing of disk space of large removed files, on threads of its own so that no other work waits for it.
     public static let freeing = BlockingExecutor(name: "pawl free", givesWay: true)
-    /// Syncs part files while they are being written, one after the other.
+    /// Syncs of part files during their transfers, one at a time.
     public static let checkpoints = BlockingExecutor(name: "pawl sync", width: 1)
-    /// Gives finished files their names, all that wait together.
+    /// Publication of finished files. One thread takes all files that wait.
     public static let publishing = BlockingExecutor(name: "pawl publish", width: 1)
 
     private struct State {
         var waiting: [@Sendable () -> Void] = []
         var threads = 0
-        /// How many of them have nothing to do.
+        /// The number of idle threads.
         var idle = 0
     }
 
@@ -26,18 +27,18 @@ public final class BlockingExecutor: Sendable {
     private let width: Int
     private let state = Monitor(State())
 
-    /// A lane whose threads stay once they are made: for the life of the process.
+    /// Creates an executor. Its threads, once started, run until the process ends.
     /// - Parameters:
-    ///   - name: what its threads are called; 15 bytes at most.
-    ///   - width: how many threads there may be, at least 1. With one, work is done in the order in which it was submitted.
-    ///   - givesWay: whether other threads are served first.
+    ///   - name: The name of its threads; at most 15 bytes.
+    ///   - width: The maximum number of threads, at least 1. With one thread, work is done in the order of submission.
+    ///   - givesWay: Whether other threads have a higher priority.
     init(name: String, width: Int = Thread.processorCount, givesWay: Bool = false) {
         self.name = name
         self.width = width
         self.givesWay = givesWay
     }
 
-    /// Runs the work, and returns what it returns or throws what it throws.
+    /// Runs the work, and returns its value or throws its error.
     public func run<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -53,7 +54,7 @@ public final class BlockingExecutor: Sendable {
         return try result.get()
     }
 
-    /// Runs the work before long; nobody waits for it.
+    /// Queues the work without waiting for it.
     public func submit(_ work: @escaping @Sendable () -> Void) {
         let starts = state.withLock { state -> (Bool, wake: Bool) in
             state.waiting.append(work)
@@ -76,12 +77,13 @@ public final class BlockingExecutor: Sendable {
                 state.threads -= 1
                 return (state.threads == 0, wake: false)
             }
-            // Others will get to it; without any it is done here, as late as that may be for the caller.
+            // The other threads will do the work. If there is none, the calling thread does it, even though that delays
+            // the caller.
             if isAlone { while let work = next(waits: false) { work() } }
         }
     }
 
-    /// The next piece of work, once there is some; nil: there is none, and it was not to be waited for.
+    /// The next piece of work. `nil`: none is queued, and `waits` is false.
     private func next(waits: Bool) -> (@Sendable () -> Void)? {
         var isIdle = false
         return state.wait { state in

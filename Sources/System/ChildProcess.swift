@@ -1,26 +1,26 @@
 internal import CSystem
 internal import Glibc
 
-/// A program that runs as a child of this process and does not outlive it, however this process ends.
+/// A child process that does not outlive this process, however this process ends.
 ///
-/// It has a process group of its own, so that Ctrl-C at a terminal is not for it.
+/// It has a process group of its own, so that Ctrl-C at a terminal does not reach it.
 public final class ChildProcess: Sendable {
-    /// What to run, and how.
+    /// An executable with its arguments, environment, directory and user.
     public struct Program: Sendable {
         /// The path of the executable.
         public var path: String
-        /// Without the program's name.
+        /// The arguments, without the program's name.
         public var arguments: [String]
-        /// All variables that it gets.
+        /// All environment variables of the program.
         public var environment: [String: String]
-        /// Where it begins.
+        /// The working directory.
         public var directory: String
-        /// Whom it runs as, which only root can choose.
+        /// The user that the program runs as; only root can choose one. `nil`: this process's user.
         public var user: UserAccount?
-        /// The signal that it gets when this process is gone.
+        /// The signal that the program receives when this process has ended.
         public var deathSignal = Signal.kill
 
-        /// A program that runs as this process's user.
+        /// Creates a program that runs as this process's user.
         public init(_ path: String, _ arguments: [String], environment: [String: String], directory: String) {
             self.path = path
             self.arguments = arguments
@@ -29,15 +29,15 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// What a program is told to end by.
+    /// A signal that ends a program.
     public enum Signal: Sendable {
-        /// SIGTERM: as it likes best.
+        /// SIGTERM: ends in the program's own way.
         case terminate
         /// SIGINT.
         case interrupt
         /// SIGQUIT.
         case quit
-        /// SIGKILL: at once.
+        /// SIGKILL: ends immediately.
         case kill
 
         fileprivate var number: Int32 {
@@ -50,14 +50,14 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// How a program ended.
+    /// The way in which a program ended.
     public enum Ending: Sendable, Equatable, CustomStringConvertible {
-        /// By itself, with a status of 0…255.
+        /// The program exited with a status of 0…255.
         case exited(Int32)
-        /// By a signal.
+        /// A signal ended the program.
         case signalled(Int32)
 
-        /// As the end of "It …".
+        /// The ending as a predicate, such as "ended with status 1".
         public var description: String {
             switch self {
             case .exited(let status): "ended with status \(status)"
@@ -66,21 +66,24 @@ public final class ChildProcess: Sendable {
         }
     }
 
-    /// What comes from it.
+    /// A line of output, or the end of a program.
     public enum Output: Sendable, Equatable {
-        /// A line of its standard output or standard error, without the line feed. Longer ones than 8 KiB come in pieces.
+        /// A line of standard output or standard error, without the line feed. A line longer than 8 KiB comes in
+        /// pieces.
         case line(String)
-        /// It is gone, and so is all that it started and let write to the same place. This is the last.
+        /// The program has ended, and all ends of its output are closed, including those of its own children. Nothing
+        /// follows.
         case ended(Ending)
     }
 
-    /// The most bytes of a line, and the most lines that wait for a reader, before old ones are dropped.
+    /// The maximum bytes of a line, and the maximum number of lines that wait for a reader. Further lines displace the
+    /// oldest.
     private static let longestLine = 8192
     private static let mostLines = 1000
 
-    /// What the system knows it by.
+    /// The process id.
     public let identifier: Int32
-    /// All that it writes, and its end; for one reader.
+    /// All output and the end of the program, for one reader.
     public let output: AsyncStream<Output>
     private let hasEnded = Locked(false)
 
@@ -90,11 +93,12 @@ public final class ChildProcess: Sendable {
     }
 
     /// Starts a program.
-    /// - Throws: the system's error if that is not possible.
+    /// - Throws: The system's error if the program cannot be started.
     public static func start(_ program: Program) async throws(SystemError) -> ChildProcess {
         let result: Result<ChildProcess, SystemError> = await withCheckedContinuation { continuation in
             do throws(SystemError) {
-                // A thread for each, since the signal of the parent's death is sent when the thread that started the child ends.
+                // Each child needs a thread: the kernel sends the death signal when the thread that started the child
+                // ends.
                 try Thread.start(name: "pawl child") { run(program) { continuation.resume(returning: $0) } }
             } catch {
                 continuation.resume(returning: .failure(error))
@@ -103,13 +107,13 @@ public final class ChildProcess: Sendable {
         return try result.get()
     }
 
-    /// Sends it a signal, unless it has ended.
+    /// Sends a signal, unless the program has ended.
     public func signal(_ signal: Signal) {
-        // Under the lock, so that the number is not another process's by then.
+        // The lock keeps the process id from being reused between the check and the signal.
         hasEnded.withLock { if !$0 { _ = kill(identifier, signal.number) } }
     }
 
-    /// Runs it from its start to its end.
+    /// Runs the program from its start to its end.
     private static func run(_ program: Program, started: (Result<ChildProcess, SystemError>) -> Void) {
         let (stream, continuation) = AsyncStream.makeStream(of: Output.self, bufferingPolicy: .bufferingNewest(mostLines))
         let child: ChildProcess
@@ -126,7 +130,7 @@ public final class ChildProcess: Sendable {
         continuation.finish()
     }
 
-    /// Starts the program; returns its number, and the end of the pipe that it writes to.
+    /// Starts the program; returns its process id, and the end to read of the pipe for its output.
     private static func spawn(_ program: Program) throws(SystemError) -> (identifier: Int32, output: Int32) {
         var identifier: pid_t = 0
         var output: Int32 = -1
@@ -151,7 +155,7 @@ public final class ChildProcess: Sendable {
         return (identifier, output)
     }
 
-    /// Calls `body` with strings as C takes a list of them: pointers, and NULL behind the last.
+    /// Calls `body` with a C array of strings, which ends with NULL.
     private static func withCStrings<Result>(
         _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> Result
     ) -> Result {
@@ -160,7 +164,7 @@ public final class ChildProcess: Sendable {
         return unsafe copies.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
     }
 
-    /// Reads until all ends of the pipe to write to are closed.
+    /// Reads lines until all ends of the pipe to write to are closed.
     private static func readLines(of descriptor: Int32, _ body: (String) -> Void) {
         var buffer = [UInt8](repeating: 0, count: 65536)
         var line: [UInt8] = []
@@ -179,9 +183,9 @@ public final class ChildProcess: Sendable {
         if !line.isEmpty { body(String(decoding: line, as: UTF8.self)) }
     }
 
-    /// Waits for its end.
+    /// Waits for the program's end.
     private func reap() -> Ending {
-        // Without taking it away yet, so that nobody else gets its number before all know.
+        // WNOWAIT leaves the process unreaped, so that its id is not reused before `hasEnded` is set.
         var information = unsafe siginfo_t()
         while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         var status: Int32 = 0

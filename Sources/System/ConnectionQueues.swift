@@ -7,7 +7,7 @@ public struct ConnectionQueues: Sendable, Equatable {
     /// Bytes written that the peer has not acknowledged.
     public let unacknowledged: Int
 
-    /// The two ends of a connection, as the socket that is asked about sees them.
+    /// The two ends of a connection, from the view of one of its sockets.
     public struct Ends: Sendable, Equatable {
         /// The socket's own IPv4 address as a number: `127.0.0.1` is `0x7f00_0001`.
         public let localAddress: UInt32
@@ -18,7 +18,7 @@ public struct ConnectionQueues: Sendable, Equatable {
         /// The peer's port.
         public let remotePort: UInt16
 
-        /// Those ends.
+        /// Creates the ends of a connection.
         public init(localAddress: UInt32, localPort: UInt16, remoteAddress: UInt32, remotePort: UInt16) {
             self.localAddress = localAddress
             self.localPort = localPort
@@ -26,15 +26,16 @@ public struct ConnectionQueues: Sendable, Equatable {
             self.remotePort = remotePort
         }
 
-        /// The same connection as its other end sees it.
+        /// The ends from the view of the peer.
         public var reversed: Ends {
             Ends(localAddress: remoteAddress, localPort: remotePort, remoteAddress: localAddress, remotePort: localPort)
         }
     }
 
-    /// Asks the kernel about exactly one socket (`sock_diag(7)`), which takes the same few microseconds however many there are.
+    /// Asks the kernel about one socket (`sock_diag(7)`). That takes a few microseconds, however many sockets there
+    /// are.
     ///
-    /// Returns nil if there is no such socket in this network namespace, or if the kernel does not tell.
+    /// `nil` if this network namespace has no such socket, or if the kernel cannot report it.
     public init?(of ends: Ends) {
         var unread: UInt32 = 0
         var unacknowledged: UInt32 = 0

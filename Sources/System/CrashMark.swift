@@ -1,13 +1,14 @@
 internal import CSystem
 
-/// Leaves a mark in a file when the process crashes: by SIGSEGV, SIGABRT and the like, not by SIGKILL.
+/// Marks a file when the process crashes by a signal such as SIGSEGV or SIGABRT, but not SIGKILL.
 public enum CrashMark {
-    /// Has a crash write `!` at an offset of the file, which has to stay open. One file per process has the mark: the last one.
+    /// Makes a crash write `!` at an offset of the file, which must stay open. A further call replaces the file of the
+    /// process.
     public static func write(to file: FileDescriptor, at offset: Int64) {
         pawl_mark_crash(file.number, offset)
     }
 
-    /// Ends that, before the file is closed.
+    /// Removes the mark's file. Must be called before the file is closed.
     public static func forget() {
         pawl_mark_crash(-1, 0)
     }

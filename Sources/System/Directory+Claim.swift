@@ -8,7 +8,7 @@ public struct ClaimError: Error, Sendable, CustomStringConvertible {
     /// Whether other users could exchange the files in the directory. If not, the system cannot open it.
     public let isRefusal: Bool
 
-    /// Takes the sentence.
+    /// Creates an error with a sentence.
     public init(_ description: String, isRefusal: Bool = false) {
         self.description = description
         self.isRefusal = isRefusal
@@ -16,7 +16,7 @@ public struct ClaimError: Error, Sendable, CustomStringConvertible {
 }
 
 extension Directory {
-    /// Opens the directory that has the one to be claimed.
+    /// Opens the parent of the directory to claim.
     public convenience init(claimingIn path: String) throws(ClaimError) {
         do throws(SystemError) {
             try self.init(reaching: path)
@@ -25,14 +25,14 @@ extension Directory {
         }
     }
 
-    /// Opens a directory in this one that no other user can write to: other users could exchange the files in it.
+    /// Opens a directory in this one that no other user can write to, since other users could exchange the files in it.
     ///
-    /// A link is followed if it belongs to this user or to root. The checks are on open descriptors, so it does not matter what gets the
-    /// name meanwhile.
+    /// A symbolic link is followed if this user or root owns it. The checks use open descriptors, so renames meanwhile
+    /// have no effect.
     /// - Parameters:
-    ///   - name: the directory's name.
-    ///   - path: the directory's path, for messages.
-    ///   - makes: whether a missing directory is made, for its owner alone.
+    ///   - name: The directory's name.
+    ///   - path: The directory's path, for messages.
+    ///   - makes: Whether a missing directory is created, with access for its owner only.
     public func claimDirectory(_ name: String, at path: String, makes: Bool = true) throws(ClaimError) -> Directory {
         do {
             let isNew = makes ? try makeDirectory(name) : false
@@ -44,7 +44,8 @@ extension Directory {
             }
             let status = try entry.status()
             guard status.kind == .directory else { throw ClaimError("\(path) is no directory", isRefusal: true) }
-            // On a file system without permissions, the mode of a new directory is the operator's choice.
+            // A new directory may have any mode: file systems without permissions show the mode that the operator chose
+            // for all.
             guard isNew || status.permissions & 0o022 == 0 else {
                 throw ClaimError(
                     "other users may write to \(path), and could exchange its files; chmod go-w \(path) forbids it",
@@ -73,7 +74,7 @@ extension Directory {
             owning: try SystemError.retrying { unsafe pawl_open_at(number, path, O_RDONLY | O_DIRECTORY, 0) })
     }
 
-    /// The path that a symbolic link holds; `nil` for everything else.
+    /// The path that a symbolic link contains; `nil` for everything else.
     private static func target(of entry: FileDescriptor) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = unsafe readlinkat(entry.number, "", &bytes, bytes.count)

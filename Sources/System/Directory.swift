@@ -1,10 +1,11 @@
 internal import CSystem
 internal import Glibc
 
-/// An open directory, and what can be done with its entries.
+/// An open directory and its entries.
 ///
-/// Names are those of entries, never paths, and symbolic links among them are never followed: whoever can put one there doesn't get
-/// anything else opened, written to or removed. The directory stays the same one when something else gets its path.
+/// Names are those of entries, never paths, and symbolic links among the entries are not followed. So a user who
+/// creates a link cannot redirect an open, a write or a removal. The value refers to the same directory even if its
+/// path changes.
 public final class Directory: Sendable {
     let descriptor: FileDescriptor
 
@@ -13,15 +14,16 @@ public final class Directory: Sendable {
         descriptor = FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open(path, O_RDONLY | O_DIRECTORY, 0) })
     }
 
-    /// Opens a directory by its path for the use of its entries. Listing, locking and flushing it fail: they take the right to read it.
+    /// Opens a directory by its path for the use of its entries. Listing, locking and syncing it fail, since they
+    /// require an open for reading.
     public init(reaching path: String) throws(SystemError) {
         descriptor = FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open_name_at(AT_FDCWD, path + "/.") })
     }
 
-    /// A directory that is not open: whatever is done in it fails.
+    /// A directory that is not open: every operation fails.
     public static let closed = Directory(FileDescriptor(owning: -1))
 
-    /// The directory that a descriptor is of.
+    /// Creates a directory from an open descriptor.
     public init(_ descriptor: FileDescriptor) {
         self.descriptor = descriptor
     }
@@ -34,37 +36,40 @@ public final class Directory: Sendable {
             FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open_at(descriptor.number, name, flags, 0) }))
     }
 
-    /// The same if that needs no disk; nil if it does, or fails in any way. An event loop may do this itself.
+    /// Opens a directory in this one if that needs no disk access; `nil` if it does, or on any error. Event loops may
+    /// call this.
     public func openCachedDirectory(_ name: String) -> Directory? {
         guard Self.isName(name) else { return nil }
         let number = unsafe pawl_open_cached_at(descriptor.number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
         return number < 0 ? nil : Directory(FileDescriptor(owning: number))
     }
 
-    /// Opens an entry. It may be anything but a symbolic link.
+    /// Opens an entry of any kind except a symbolic link.
     public func open(_ name: String, _ access: FileAccess) throws(SystemError) -> FileDescriptor {
         try check(name)
         let flags = access.flags | O_NOFOLLOW
         return FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open_at(descriptor.number, name, flags, 0o600) })
     }
 
-    /// Opens an entry for reading if that needs no disk; nil if it does, or fails in any way. An event loop may do this itself.
+    /// Opens an entry for reading if that needs no disk access; `nil` if it does, or on any error. Event loops may call
+    /// this.
     public func openCached(_ name: String) -> FileDescriptor? {
         guard Self.isName(name) else { return nil }
         let number = unsafe pawl_open_cached_at(descriptor.number, name, FileAccess.reading.flags | O_NOFOLLOW)
         return number < 0 ? nil : FileDescriptor(owning: number)
     }
 
-    /// Keeps an entry, without access to what is in it (O_PATH): its room stays taken until the descriptor is closed.
+    /// Opens an entry without access to its content (O_PATH). A removed file keeps its disk space until the descriptor
+    /// is closed.
     public func hold(_ name: String) throws(SystemError) -> FileDescriptor {
         try check(name)
         return FileDescriptor(owning: try SystemError.retrying { unsafe pawl_open_name_at(descriptor.number, name) })
     }
 
-    /// What the file system says of the directory itself.
+    /// The status of the directory itself.
     public func status() throws(SystemError) -> FileStatus { try descriptor.status() }
 
-    /// What the file system says of an entry, of a link itself; nil if there is none.
+    /// The status of an entry, or of the link itself if it is one; `nil` if there is none.
     public func status(of name: String) throws(SystemError) -> FileStatus? {
         try check(name)
         var status = stat()
@@ -76,7 +81,8 @@ public final class Directory: Sendable {
         return FileStatus(status)
     }
 
-    /// Keeps others from locking it for as long as this value lives; false if somebody has locked it.
+    /// Locks the directory until `unlock` or the end of this value.
+    /// - Returns: False if another process or value holds the lock.
     public func lock() throws(SystemError) -> Bool {
         do throws(SystemError) {
             try SystemError.retrying { pawl_lock_exclusive(descriptor.number) }
@@ -87,27 +93,28 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Ends the lock.
+    /// Releases the lock.
     public func unlock() { _ = pawl_unlock(descriptor.number) }
 
-    /// The path of an entry for libraries that take only paths. It leads through the descriptor, so this value has to live as long as the
-    /// path is used.
+    /// The path of an entry, for libraries that take only paths. It refers to the descriptor, so this value must live
+    /// as long as the path is used.
     public func descriptorPath(of name: String) throws(SystemError) -> String {
         try check(name)
         return "/proc/self/fd/\(descriptor.number)/\(name)"
     }
 
-    /// Which directory it is, and which ones it is in, from the inmost to the root; fewer if not all of them can be looked at.
+    /// The identities of the directory and its ancestors, from the innermost to the root. It has fewer if one of them
+    /// is not accessible.
     public func lineage() throws(SystemError) -> [FileIdentity] {
         var last = try descriptor.status().identity
         var found = [last]
         var path = ".."
         while true {
-            // By name rather than opened: whoever may write here need not be able to read what it is in.
+            // fstatat needs no permission to read an ancestor, unlike opening it.
             var status = stat()
             guard unsafe fstatat(descriptor.number, path, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return found }
             let next = FileStatus(status).identity
-            // The root is in itself.
+            // The root is its own parent.
             if next.isSameFile(as: last) { return found }
             found.append(next)
             last = next
@@ -115,12 +122,12 @@ public final class Directory: Sendable {
         }
     }
 
-    /// The room on the file system that it is on.
+    /// The space of its file system.
     public func space() throws(SystemError) -> FileSystemSpace { try descriptor.space() }
 
-    /// Names of all entries, but for `.` and `..`.
+    /// The names of all entries except `.` and `..`.
     public func entries() throws(SystemError) -> [String] {
-        // A descriptor of its own: the place up to which a directory was read belongs to what was opened once.
+        // A descriptor of its own, since all readers of one open directory share its offset.
         let number = try SystemError.retrying { unsafe pawl_open_at(descriptor.number, ".", O_RDONLY | O_DIRECTORY, 0) }
         guard let stream = unsafe fdopendir(number) else {
             let error = SystemError.last
@@ -142,8 +149,8 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Removes an entry that isn't a directory.
-    /// - Returns: whether there was one.
+    /// Removes an entry that is not a directory.
+    /// - Returns: Whether the entry existed.
     @discardableResult
     public func remove(_ name: String) throws(SystemError) -> Bool {
         try check(name)
@@ -153,8 +160,8 @@ public final class Directory: Sendable {
         throw error
     }
 
-    /// Makes a directory that only its owner can read; one that is there is fine.
-    /// - Returns: whether there was none.
+    /// Creates a directory that only its owner can read, unless an entry of that name exists.
+    /// - Returns: Whether the directory was created.
     @discardableResult
     public func makeDirectory(_ name: String) throws(SystemError) -> Bool {
         try check(name)
@@ -164,15 +171,15 @@ public final class Directory: Sendable {
         return false
     }
 
-    /// Lets exactly these in that the bits of a mode say, whatever the process's umask is. That new entries get the directory's group
-    /// (the set-group-ID bit) stays as it is.
+    /// Sets the permissions of the directory, whatever the process's umask is. The set-group-ID bit, which gives new
+    /// entries the directory's group, is kept.
     public func setPermissions(_ permissions: UInt32) throws(SystemError) {
         let now = try descriptor.status().permissions
         let wanted = permissions | now & UInt32(S_ISGID)
         if now != wanted { try descriptor.setPermissions(wanted) }
     }
 
-    /// Removes a directory that has no entries.
+    /// Removes an empty directory.
     public func removeDirectory(_ name: String) throws(SystemError) {
         try check(name)
         guard unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) == 0 else { throw .last }
@@ -185,26 +192,27 @@ public final class Directory: Sendable {
         guard unsafe linkat(descriptor.number, name, other.descriptor.number, newName, 0) == 0 else { throw .last }
     }
 
-    /// Renames an entry, over another if one has that name.
+    /// Renames an entry, and replaces an entry that has the new name.
     public func rename(_ name: String, to newName: String) throws(SystemError) {
         try check(name)
         try check(newName)
         guard unsafe renameat(descriptor.number, name, descriptor.number, newName) == 0 else { throw .last }
     }
 
-    /// Renames an entry into another directory, over another entry if one has that name.
+    /// Renames an entry into another directory, and replaces an entry that has the new name there.
     public func rename(_ name: String, to other: Directory, as newName: String) throws(SystemError) {
         try check(name)
         try check(newName)
         guard unsafe renameat(descriptor.number, name, other.descriptor.number, newName) == 0 else { throw .last }
     }
 
-    /// Whether entries may be made here, as far as permissions and the file system's mode tell. Makes none.
+    /// Checks that permissions and the file system's mode allow new entries here. Creates none.
     public func checkWritable() throws(SystemError) {
         guard unsafe faccessat(descriptor.number, ".", W_OK | X_OK, AT_EACCESS) == 0 else { throw .last }
     }
 
-    /// Renames an entry; the new name must be free.
+    /// Renames an entry.
+    /// - Throws: `alreadyExists` if the new name is taken.
     public func renameExclusively(_ name: String, to other: Directory, as newName: String) throws(SystemError) {
         try check(name)
         try check(newName)
@@ -212,8 +220,8 @@ public final class Directory: Sendable {
         guard result == 0 else { throw .last }
     }
 
-    /// Renames an entry into another directory, unless an entry has that name there.
-    /// - Returns: whether the name was free.
+    /// Renames an entry into another directory, unless an entry there has the new name.
+    /// - Returns: Whether the name was free.
     public func renameIfFree(_ name: String, to other: Directory, as newName: String) throws(SystemError) -> Bool {
         do throws(SystemError) {
             try renameExclusively(name, to: other, as: newName)
@@ -222,7 +230,7 @@ public final class Directory: Sendable {
             if error.kind == .alreadyExists { return false }
             guard error.isUnsupported else { throw error }
         }
-        // Without such a call an empty file reserves the name, and is renamed over.
+        // The file system cannot rename exclusively. An empty file reserves the name, and the rename replaces it.
         do throws(SystemError) {
             _ = try other.open(newName, .creating)
         } catch {
@@ -238,7 +246,7 @@ public final class Directory: Sendable {
         }
     }
 
-    /// The first `limit` bytes of a file; `nil` if there is none.
+    /// The first `limit` bytes of a file; `nil` if it does not exist.
     public func contents(of name: String, limit: Int = 64 * 1024) throws(SystemError) -> [UInt8]? {
         let file: FileDescriptor
         do throws(SystemError) {
@@ -252,10 +260,10 @@ public final class Directory: Sendable {
         return bytes
     }
 
-    /// Replaces a file, or makes it, readable for its owner only. What it held before stays there until all is written.
+    /// Creates or replaces a file that only its owner can read. The previous file remains until all bytes are written.
     public func write(_ bytes: [UInt8], to name: String) throws(SystemError) {
         let temporary = name + ".new"
-        // An earlier run may have left a file, and another user a link.
+        // An earlier process may have left a file of this name, and another user may have made a link.
         try remove(temporary)
         do throws(SystemError) {
             let file = try open(temporary, .creating)
@@ -267,8 +275,8 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Waits until the entries are on the disk. File systems that can't flush a directory (EINVAL, ENOTSUP) have nothing more to offer:
-    /// that is no error.
+    /// Waits until the entries are on the disk. File systems that cannot sync a directory (EINVAL, ENOTSUP) are no
+    /// error.
     public func synchronize() throws(SystemError) {
         do throws(SystemError) {
             try descriptor.synchronize()
@@ -282,7 +290,7 @@ public final class Directory: Sendable {
         try descriptor.synchronizeFileSystem()
     }
 
-    /// Whether that can be the name of an entry: not a path, and not the directory itself or what it is in.
+    /// Whether the text can be the name of an entry: neither a path nor `.` or `..`.
     private static func isName(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && name.utf8.allSatisfy { $0 != UInt8(ascii: "/") && $0 != 0 }
     }

@@ -1,8 +1,8 @@
-/// Text from outside, compared and hashed by its bytes.
+/// Text from clients or origins that is compared and hashed by its bytes.
 ///
-/// Swift compares text by canonical equivalence: `"caf\u{e9}"` and `"cafe\u{301}"` are equal, and so are `Å` (U+00C5) and the sign for
-/// ångström (U+212B). Keys of dictionaries that clients or origins choose must not coincide for that. SQLite, PostgreSQL and HTTP compare
-/// bytes, too.
+/// Swift compares text by canonical equivalence: `"caf\u{e9}"` equals `"cafe\u{301}"`, and Å (U+00C5) equals the
+/// ångström sign (U+212B). As keys of dictionaries, such texts must differ. SQLite, PostgreSQL and HTTP compare bytes,
+/// too.
 public struct ExactText: Sendable, Hashable {
     /// The text.
     public let text: String
@@ -17,9 +17,9 @@ public struct ExactText: Sendable, Hashable {
         left.text.isExactly(right.text)
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) {
-        // Eight bytes at once: one by one costs several times as much.
+        // Eight bytes at a time: single bytes cost several times as much.
         var word: UInt64 = 0
         var count = 0
         for byte in text.utf8 {
@@ -44,12 +44,12 @@ extension String {
 }
 
 extension [String] {
-    /// Whether a text is among these, byte by byte.
+    /// Whether the array contains a text, compared byte by byte.
     public func containsExactly(_ text: String) -> Bool {
         contains { $0.isExactly(text) }
     }
 
-    /// Whether both lists have the same texts in the same order, byte by byte.
+    /// Whether both arrays have the same texts in the same order, compared byte by byte.
     public func isExactly(_ other: [String]) -> Bool {
         elementsEqual(other) { $0.isExactly($1) }
     }

@@ -2,19 +2,19 @@ internal import CSystem
 internal import Glibc
 internal import Synchronization
 
-/// The descriptor of something open, which is closed when the last reference goes.
+/// An open descriptor, which is closed when its last reference is released.
 ///
-/// What belongs to files is here as thin calls that go on after signals and after short reads and writes.
+/// The operations on files are thin system calls that continue after signals and after short reads and writes.
 public final class FileDescriptor: Sendable {
-    /// From so many bytes on it takes long to give back the room of a file.
+    /// The disk space in bytes from which freeing takes long.
     private static let muchRoom: Int64 = 16 << 20
 
     private let open: Atomic<Int32>
 
-    /// The system's number for it; −1 once it is closed. Must not be closed by others.
+    /// The system's number of the descriptor; −1 once it is closed. Other code must not close it.
     public var number: Int32 { open.load(ordering: .relaxed) }
 
-    /// Takes over a descriptor that is open.
+    /// Takes ownership of an open descriptor.
     public init(owning number: Int32) {
         open = Atomic(number)
     }
@@ -26,7 +26,7 @@ public final class FileDescriptor: Sendable {
 
     deinit {
         let number = number
-        // A file system takes seconds to give back some GiB, and whoever closes a removed file last waits for that.
+        // A file system takes seconds to free some GiB, and the last close of a removed file waits for that.
         if number >= 0, isLastOfMuch {
             BlockingExecutor.freeing.submit { Glibc.close(number) }
         } else {
@@ -34,27 +34,29 @@ public final class FileDescriptor: Sendable {
         }
     }
 
-    /// Closes it now, so that the room of a removed file is there when this returns. It is of no use afterwards.
+    /// Closes the descriptor immediately: when this returns, a removed file's disk space is free. The value cannot be
+    /// used afterwards.
     public func close() {
         let number = open.exchange(-1, ordering: .relaxed)
         if number >= 0 { Glibc.close(number) }
     }
 
-    /// Whether much room is given back when it is closed: nothing but open files leads to it.
+    /// Whether closing it frees much disk space: the file has no name left, and takes at least 16 MiB.
     public var isLastOfMuch: Bool {
         guard let status = try? status() else { return false }
         return status.links == 0 && status.allocated >= Self.muchRoom
     }
 
-    /// What the file system says of the file.
+    /// The status of the file.
     public func status() throws(SystemError) -> FileStatus {
         var status = stat()
         guard unsafe fstat(number, &status) == 0 else { throw .last }
         return FileStatus(status)
     }
 
-    /// Reads bytes at an offset into the beginning of a buffer: as many as it takes, or fewer where the file ends.
-    /// - Returns: how many.
+    /// Reads up to `count` bytes at an offset into the start of a buffer. It reads fewer bytes if the buffer or the
+    /// file ends.
+    /// - Returns: The number of bytes read.
     public func read(into buffer: inout [UInt8], count: Int, at offset: Int64) throws(SystemError) -> Int {
         let wanted = min(count, buffer.count)
         let result = unsafe buffer.withUnsafeMutableBytes { bytes -> Result<Int, SystemError> in
@@ -68,7 +70,7 @@ public final class FileDescriptor: Sendable {
     }
 
     /// Reads bytes at an offset until the buffer is full or the file ends.
-    /// - Returns: how many.
+    /// - Returns: The number of bytes read.
     public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(SystemError) -> Int {
         var done = 0
         while done < buffer.count {
@@ -81,7 +83,7 @@ public final class FileDescriptor: Sendable {
         return done
     }
 
-    /// Writes all bytes at an offset. A short write goes on where it stopped, so that a full disk shows as its error.
+    /// Writes all bytes at an offset. A short write is continued, so that a full disk is reported as an error.
     public func write(_ bytes: RawSpan, at offset: Int64) throws(SystemError) {
         let failure = unsafe bytes.withUnsafeBytes { buffer -> SystemError? in
             var done = 0
@@ -99,41 +101,43 @@ public final class FileDescriptor: Sendable {
         if let failure { throw failure }
     }
 
-    /// Reserves blocks up to `length` bytes, and makes the file that long, so that a full disk shows before the bytes come.
-    /// - Returns: whether the room is taken; false on file systems that cannot.
+    /// Reserves blocks up to `length` bytes and extends the file to that length. So a full disk is reported before the
+    /// bytes arrive.
+    /// - Returns: Whether the space is reserved; false on file systems that cannot reserve.
     public func preallocate(_ length: Int64) throws(SystemError) -> Bool {
         guard length > 0 else { return true }
         do throws(SystemError) {
             try SystemError.retrying { pawl_preallocate(number, 0, length) }
             return true
         } catch {
-            // EINVAL: what some file systems say to what they don't know.
+            // Some file systems report EINVAL for an operation that they lack.
             if error.kind == .unsupported || error.number == EINVAL { return false }
             throw error
         }
     }
 
-    /// Gives back the blocks of a range, which then reads as zeros. Best effort: some file systems cannot.
+    /// Frees the blocks of a range, which then reads as zeros. Errors are ignored, since some file systems cannot do
+    /// it.
     public func punchHole(_ range: Range<Int64>) {
         _ = pawl_punch_hole(number, range.lowerBound, range.upperBound - range.lowerBound)
     }
 
-    /// Cuts or extends the file to `length` bytes.
+    /// Truncates or extends the file to `length` bytes.
     public func truncate(to length: Int64) throws(SystemError) {
         try SystemError.retrying { ftruncate(number, off_t(length)) }
     }
 
-    /// Lets exactly these do what the bits of a mode say (fchmod(2)), whatever the process's umask is.
+    /// Sets the permissions of the file (fchmod(2)), whatever the process's umask is.
     public func setPermissions(_ permissions: UInt32) throws(SystemError) {
         try SystemError.retrying { fchmod(number, mode_t(permissions)) }
     }
 
-    /// Waits until the bytes written so far are on the disk, with what is needed to find them (fdatasync(2)).
+    /// Waits until the bytes written so far, and the metadata to find them, are on the disk (fdatasync(2)).
     public func synchronizeData() throws(SystemError) {
         try SystemError.retrying { fdatasync(number) }
     }
 
-    /// Waits until all of the file, or the entries of the directory, are on the disk (fsync(2)).
+    /// Waits until the whole file, or the directory's entries, are on the disk (fsync(2)).
     public func synchronize() throws(SystemError) {
         try SystemError.retrying { fsync(number) }
     }
@@ -143,31 +147,33 @@ public final class FileDescriptor: Sendable {
         try SystemError.retrying { pawl_syncfs(number) }
     }
 
-    /// Waits until the system has written what it has begun to write of the file (sync_file_range(2)), without making a disk empty its
-    /// own cache. That tells of bytes that could not be written, which a flush of the file system may not: it says of each failure
-    /// once, to whoever asks first, and nothing of those before its descriptor was opened.
+    /// Waits for the writes of the file that the system has begun (sync_file_range(2)). The disk's own cache is not
+    /// flushed.
+    ///
+    /// This reports bytes that could not be written. A sync of the file system may not: it reports each failure only
+    /// once, to the first caller, and none from before its descriptor was opened.
     public func awaitWriteBack() throws(SystemError) {
         try SystemError.retrying { pawl_await_write_back(number) }
     }
 
-    /// The room on the file system that it is on.
+    /// The space of its file system.
     public func space() throws(SystemError) -> FileSystemSpace {
         try FileSystemSpace(of: number)
     }
 }
 
-/// How a file is opened.
+/// The mode in which a file is opened.
 public enum FileAccess: Sendable {
     /// For reading.
     case reading
     /// For reading and writing.
     case writing
-    /// A new file, for reading and writing; readable for its owner only. An error if anything has that name.
+    /// For reading and writing, as a new file that only its owner can read. An existing entry of that name is an error.
     case creating
-    /// For reading and writing; the file is made, readable for its owner only, if there is none. No link is followed.
+    /// For reading and writing. A missing file is created, with access for its owner only. Links are not followed.
     case keeping
 
-    // O_NONBLOCK: opening a pipe must not wait for whoever is at its other end. It means nothing for regular files.
+    // O_NONBLOCK: opening a pipe must not wait for its other end. It has no effect on regular files.
     var flags: Int32 {
         switch self {
         case .reading: O_RDONLY | O_NONBLOCK

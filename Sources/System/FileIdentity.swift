@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// What tells one file from all others that ever bore its name: another file, or the same one written to since, differs in it.
+/// The identity of a version of a file. It differs between files that had the same name, and before and after a write.
 public struct FileIdentity: Sendable, Hashable, LosslessStringConvertible {
-    /// The file system it is on.
+    /// The number of the file system.
     public let device: UInt64
-    /// Its number there. Numbers are used again once a file is gone.
+    /// The file's number in the file system. The number of a removed file is used again.
     public let inode: UInt64
-    /// Bytes.
+    /// The size in bytes.
     public let size: Int64
-    /// When it was last written to, in nanoseconds since 1970.
+    /// The time of the last write, in nanoseconds since 1970.
     public let modified: Int64
 
-    /// An identity from its parts.
+    /// Creates an identity from its parts.
     public init(device: UInt64, inode: UInt64, size: Int64, modified: Int64) {
         self.device = device
         self.inode = inode
@@ -19,7 +19,7 @@ public struct FileIdentity: Sendable, Hashable, LosslessStringConvertible {
         self.modified = modified
     }
 
-    /// Reads what ``description`` writes.
+    /// Parses a ``description``; `nil` for anything else.
     public init?(_ description: String) {
         let parts = description.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 4, let device = UInt64(parts[0]), let inode = UInt64(parts[1]), let size = Int64(parts[2]),
@@ -28,16 +28,16 @@ public struct FileIdentity: Sendable, Hashable, LosslessStringConvertible {
         self.init(device: device, inode: inode, size: size, modified: modified)
     }
 
-    /// Whether both are of one file, which may have been written to between them.
+    /// Whether both identities are of one file, possibly with a write between them.
     public func isSameFile(as other: FileIdentity) -> Bool { (device, inode) == (other.device, other.inode) }
 
-    /// Its four numbers, with colons between them.
+    /// The four numbers, separated by colons.
     public var description: String { "\(device):\(inode):\(size):\(modified)" }
 }
 
-/// What the file system says of something that bears a name (stat(2)).
+/// The status of an entry of a file system (stat(2)).
 public struct FileStatus: Sendable, Equatable {
-    /// What a name can lead to.
+    /// The kind of an entry.
     public enum Kind: Sendable, Equatable {
         /// A regular file.
         case regular
@@ -47,20 +47,20 @@ public struct FileStatus: Sendable, Equatable {
         case other
     }
 
-    /// Which file it is.
+    /// The identity of the file.
     public let identity: FileIdentity
-    /// What it is.
+    /// The kind of the entry.
     public let kind: Kind
-    /// How many names lead to it.
+    /// The number of names of the file (hard links).
     public let links: UInt64
-    /// Bytes that it takes on the disk.
+    /// The bytes that the file occupies on the disk.
     public let allocated: Int64
-    /// Who may do what with it: the twelve lowest bits of its mode.
+    /// The permissions: the twelve lowest bits of the mode.
     public let permissions: UInt32
-    /// The number of the user who owns it.
+    /// The number of the owning user.
     public let owner: UInt32
 
-    /// Whether this process's user or root owns it.
+    /// Whether this process's user or root is the owner.
     public var isOwn: Bool { owner == geteuid() || owner == 0 }
 
     init(_ status: stat) {

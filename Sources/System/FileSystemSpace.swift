@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// The room of a file system, in bytes (statvfs(3)).
+/// The space of a file system, in bytes (statvfs(3)).
 public struct FileSystemSpace: Sendable, Equatable {
-    /// All of it; 0 where a file system has no size.
+    /// The total; 0 where a file system has no size.
     public let size: Int64
-    /// What a process without privileges may take.
+    /// The space available to a process without privileges.
     public let free: Int64
 
-    /// The room where a path is.
+    /// Reads the space of the file system that contains a path.
     public init(at path: String) throws(SystemError) {
         var status = statvfs()
         guard unsafe statvfs(path, &status) == 0 else { throw .last }
         self.init(status)
     }
 
-    /// The room where something open is.
+    /// Reads the space of the file system that contains an open file.
     public init(of descriptor: Int32) throws(SystemError) {
         var status = statvfs()
         guard unsafe fstatvfs(descriptor, &status) == 0 else { throw .last }

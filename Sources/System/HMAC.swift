@@ -1,9 +1,9 @@
 /// Keyed digests (RFC 2104).
 public enum HMAC {
-    /// Bytes of SHA-256's block.
+    /// The block length of SHA-256, in bytes.
     private static let blockLength = 64
 
-    /// HMAC-SHA256: 32 bytes that only who knows the key can make of the message.
+    /// The HMAC-SHA256 of a message, 32 bytes. It cannot be computed without the key.
     public static func sha256(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
         // RFC 2104 §3: longer keys are digested first, shorter ones padded with zeros.
         var block = key.count > blockLength ? SHA256.digest(of: key) : key

@@ -1,6 +1,6 @@
 /// Bytes as pairs of hexadecimal digits (RFC 4648 §8).
 public enum Hexadecimal {
-    /// The bytes of an even number of digits in either case; `nil` for anything else.
+    /// Decodes an even number of digits in either case; `nil` for anything else.
     public static func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)
@@ -17,7 +17,7 @@ public enum Hexadecimal {
         return high == nil ? bytes : nil
     }
 
-    /// Two lower-case digits a byte.
+    /// Encodes each byte as two lower-case digits.
     public static func encode(_ bytes: [UInt8]) -> String {
         var digits: [UInt8] = []
         digits.reserveCapacity(2 * bytes.count)
@@ -28,7 +28,7 @@ public enum Hexadecimal {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Sixteen lower-case digits.
+    /// Encodes a number as sixteen lower-case digits.
     public static func encode(_ value: UInt64) -> String {
         encode((0..<8).map { UInt8(truncatingIfNeeded: value >> UInt64(56 - 8 * $0)) })
     }

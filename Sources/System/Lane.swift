@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Admits a few at a time to work that takes much memory or processor time; the others wait in the order in which they came.
+/// Limits the number of tasks that do expensive work at a time. Further tasks wait in the order of their arrival.
 public final class Lane: Sendable {
     private struct Waiter {
         let number: UInt64
         let continuation: CheckedContinuation<Bool, Never>
-        /// Ends the wait when it has lasted too long.
+        /// Ends the wait at its time limit.
         let timer: Task<Void, Never>
 
         func resume(isAdmitted: Bool) {
@@ -15,7 +15,7 @@ public final class Lane: Sendable {
     }
 
     private struct State {
-        /// Free places.
+        /// The number of further tasks that can be admitted.
         var free: Int
         var lastNumber: UInt64 = 0
         var waiting: [Waiter] = []
@@ -24,17 +24,19 @@ public final class Lane: Sendable {
     private let state: Locked<State>
     private let mostWaiting: Int
 
+    /// Creates a lane.
     /// - Parameters:
-    ///   - width: how many are admitted at a time.
-    ///   - mostWaiting: how many may wait. Further ones are refused at once.
+    ///   - width: The maximum number of tasks admitted at a time.
+    ///   - mostWaiting: The maximum number of tasks that wait. Further tasks are refused immediately.
     public init(width: Int, mostWaiting: Int = 1_024) {
         state = Locked(State(free: width))
         self.mostWaiting = mostWaiting
     }
 
-    /// Waits until it is admitted, and then does the work.
-    /// - Parameter limit: how long it waits.
-    /// - Returns: what the work has returned; `nil` if it was not admitted in time, or its task was cancelled before.
+    /// Waits for admission, and then does the work.
+    /// - Parameter limit: The maximum time of the wait.
+    /// - Returns: The result of the work. `nil` if the task was refused, not admitted in time, or cancelled while it
+    ///   waited.
     public func run<Value: Sendable, Failure: Error>(
         within limit: Duration, _ work: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value? {

@@ -1,9 +1,9 @@
 public import Glibc
 
-/// A value that one thread at a time can use: a POSIX mutex.
+/// A value that only one thread can access at a time, guarded by a POSIX mutex.
 ///
-/// Rather than `Synchronization.Mutex`, whose contended path on Linux is a futex in a library that the thread sanitizer does not
-/// see, so that it reports races where there are none.
+/// `Synchronization.Mutex` is not used: when contended, it waits on a futex in a library that the thread sanitizer does
+/// not instrument. The sanitizer would then report races that do not exist.
 @safe
 public final class Locked<Value: ~Copyable>: @unchecked Sendable {
     @unsafe @usableFromInline struct Cell: ~Copyable {
@@ -15,12 +15,13 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
         }
     }
 
-    /// Both in memory of their own: each access to a stored property is recorded, in case another overlaps it, which the mutex excludes.
+    /// Both are in memory of their own. Stored properties have exclusivity checks on each access, which the mutex makes
+    /// superfluous.
     @usableFromInline let cell: UnsafeMutablePointer<Cell>
     @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
     @usableFromInline let value: UnsafeMutablePointer<Value>
 
-    /// Takes the value over.
+    /// Takes ownership of the value.
     @inlinable
     public init(_ value: consuming sending Value) {
         unsafe cell = .allocate(capacity: 1)
@@ -37,7 +38,7 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
         unsafe cell.deallocate()
     }
 
-    /// Runs `body` on the value while no other thread can. Not recursive; must not wait for anything slow.
+    /// Runs `body` on the value with the mutex locked. It is not recursive, and `body` must not wait for anything slow.
     @inlinable
     public func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result
@@ -47,7 +48,7 @@ public final class Locked<Value: ~Copyable>: @unchecked Sendable {
         return unsafe try body(&value.pointee)
     }
 
-    /// The same if no other thread does just now; otherwise `nil`, without waiting.
+    /// Runs `body` on the value with the mutex locked; returns `nil` without waiting if another thread holds the mutex.
     @inlinable
     public func withLockIfAvailable<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> sending Result

@@ -1,13 +1,14 @@
 internal import CSystem
 
-/// An incremental digest that files are published with, other than SHA-256: SHA-512, SHA-1 (FIPS 180-4) or MD5 (RFC 1321).
+/// An incremental digest by which published files are checked, besides SHA-256: SHA-512, SHA-1 (FIPS 180-4) or MD5 (RFC
+/// 1321).
 public struct MessageDigest: Sendable {
-    /// What is computed.
+    /// The algorithm of a digest.
     public enum Algorithm: Sendable { case sha512, sha1, md5 }
 
     private var state = pawl_digest()
 
-    /// The digest of nothing yet.
+    /// Creates a digest of zero bytes.
     public init(_ algorithm: Algorithm) {
         let kind =
             switch algorithm {
@@ -18,14 +19,14 @@ public struct MessageDigest: Sendable {
         unsafe pawl_digest_init(&state, kind)
     }
 
-    /// Feeds the bytes that follow.
+    /// Adds the bytes that follow.
     public mutating func update(_ bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { buffer in
             unsafe pawl_digest_update(&state, buffer.baseAddress, buffer.count)
         }
     }
 
-    /// The digest of everything fed so far; more may be fed afterwards.
+    /// The digest of all bytes so far. More bytes can be added afterwards.
     public func digest() -> [UInt8] {
         var copy = state
         var out = [UInt8](repeating: 0, count: 64)

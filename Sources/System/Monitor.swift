@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// A value guarded by a lock, together with a condition that threads wait on.
+/// A value guarded by a mutex, with a condition that threads wait for.
 @safe
 public final class Monitor<State>: @unchecked Sendable {
     private var state: State
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
 
-    /// Takes the state over.
+    /// Takes ownership of the state.
     public init(_ state: sending State) {
         self.state = state
         unsafe mutex = .allocate(capacity: 1)
@@ -15,7 +15,7 @@ public final class Monitor<State>: @unchecked Sendable {
         unsafe pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         unsafe pthread_condattr_init(&attributes)
-        // Waiting must not depend on somebody setting the wall clock.
+        // The monotonic clock: a change of the wall clock must not affect waits.
         unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         unsafe pthread_cond_init(condition, &attributes)
         unsafe pthread_condattr_destroy(&attributes)
@@ -28,7 +28,7 @@ public final class Monitor<State>: @unchecked Sendable {
         unsafe mutex.deallocate()
     }
 
-    /// Changes the state, and wakes a waiting thread if the body says so.
+    /// Changes the state, and wakes one waiting thread if `body` returns true for `wake`.
     public func withLock<Result>(_ body: (inout State) -> (Result, wake: Bool)) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -37,7 +37,7 @@ public final class Monitor<State>: @unchecked Sendable {
         return result
     }
 
-    /// Asks the body again after each wake, or after the time it names, until it gives a result.
+    /// Runs `body` until it returns a result: at once, after each wake, and after each time limit that it returns.
     public func wait<Result>(_ body: (inout State) -> WaitStep<Result>) -> Result {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
@@ -60,10 +60,10 @@ public final class Monitor<State>: @unchecked Sendable {
     }
 }
 
-/// What a waiting thread does next.
+/// The next step of a waiting thread.
 public enum WaitStep<Result> {
-    /// It has what it waited for.
+    /// The wait has ended with a result.
     case done(Result)
-    /// It sleeps until it is woken or, if given, so much time has passed.
+    /// The thread sleeps until it is woken or the time, if given, has passed.
     case wait(Duration?)
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The network interfaces of this machine, as the system knows them at the moment.
+/// The network interfaces of this machine at the time of the call.
 public enum NetworkInterfaces {
     /// An address of an interface.
     public struct Address: Sendable, Equatable {
@@ -8,15 +8,15 @@ public enum NetworkInterfaces {
         public let interface: String
         /// The address in network order: 4 or 16 bytes.
         public let bytes: [UInt8]
-        /// How many leading bits of it name the network it is in.
+        /// The number of leading bits that identify the network.
         public let prefixLength: Int
-        /// The address at the other end, if the link has only two.
+        /// The peer's address, if the link is point-to-point.
         public let peer: [UInt8]?
-        /// Whether the link has only two ends, such as a tunnel's.
+        /// Whether the link has only two ends, such as a tunnel.
         public let isPointToPoint: Bool
     }
 
-    /// All addresses of all interfaces: getifaddrs(3), which asks the kernel and waits for nothing else.
+    /// The addresses of all interfaces (getifaddrs(3)). The call waits for nothing but the kernel.
     public static func addresses() throws(SystemError) -> [Address] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard unsafe getifaddrs(&list) == 0 else { throw .last }
@@ -34,32 +34,35 @@ public enum NetworkInterfaces {
                 Address(
                     interface: unsafe String(cString: name), bytes: bytes,
                     prefixLength: mask.map(leadingOnes) ?? bytes.count * 8,
-                    // The same field holds the broadcast address of other links.
+                    // On other links, the same field holds the broadcast address.
                     peer: isPointToPoint ? unsafe Self.bytes(entry.pointee.ifa_ifu.ifu_dstaddr) : nil,
                     isPointToPoint: isPointToPoint))
         }
         return addresses
     }
 
-    /// The table of IPv4 routes as the kernel writes it (proc_net(5)), for the namespace of this thread; its first MiB.
+    /// The IPv4 routes as text from the kernel (proc_net(5)), for this thread's network namespace; at most 1 MiB.
     public static func routesV4() throws(SmallFile.Failure) -> [UInt8] {
         try SmallFile.read("/proc/thread-self/net/route", limit: 1 << 20)
     }
 
-    /// The table of IPv6 routes in the same way.
+    /// The IPv6 routes as text from the kernel, for this thread's network namespace; at most 1 MiB.
     public static func routesV6() throws(SmallFile.Failure) -> [UInt8] {
         try SmallFile.read("/proc/thread-self/net/ipv6_route", limit: 1 << 20)
     }
 
-    /// The tables of IPv4 routes as the kernel keeps them, a trie, in the same way. It is longer, but has what ``routesV4()`` has not: the
-    /// routes to this machine itself, of which those that an operator or a cloud's agent has added belong to no interface's address.
+    /// The tries of IPv4 routes as text from the kernel, for this thread's network namespace; at most 1 MiB.
     ///
-    /// Of a router with some ten thousand routes the first MiB may end before those: then the addresses of its interfaces have to do.
+    /// Unlike ``routesV4()``, they contain the routes to this machine itself. Routes that an operator or a cloud's
+    /// agent has added may belong to no interface's address.
+    ///
+    /// On a router with some ten thousand routes, the limit may cut those off. Then only the addresses of its
+    /// interfaces are known.
     public static func trieV4() throws(SmallFile.Failure) -> [UInt8] {
         try SmallFile.read("/proc/thread-self/net/fib_trie", limit: 1 << 20)
     }
 
-    /// The address within a socket address; nil for families other than the two of the Internet.
+    /// The address in a socket address; `nil` for families other than IPv4 and IPv6.
     private static func bytes(_ address: UnsafeMutablePointer<sockaddr>?) -> [UInt8]? {
         guard let address = unsafe address else { return nil }
         let raw = UnsafeRawPointer(address)

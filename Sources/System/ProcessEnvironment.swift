@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// What the process was started with, and may use.
+/// The environment and the limits of this process.
 public enum ProcessEnvironment {
-    /// The variables that begin with one of these, by name.
+    /// The variables whose names begin with one of the prefixes, by name.
     public static func variables(beginningWith prefixes: [String]) -> [String: String] {
         variables { name in prefixes.contains { name.hasPrefix($0) } }
     }
 
-    /// The variables that end with this, by name.
+    /// The variables whose names end with the suffix, by name.
     public static func variables(endingWith suffix: String) -> [String: String] {
         variables { $0.hasSuffix(suffix) }
     }
@@ -25,34 +25,34 @@ public enum ProcessEnvironment {
         return variables
     }
 
-    /// One variable; `nil` if it is not set.
+    /// The value of a variable; `nil` if it is not set.
     public static func variable(_ name: String) -> String? {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
-    /// Whether a path leads to a file that this process may read.
+    /// Whether this process may read the file or directory at a path.
     public static func isReadableFile(_ path: String) -> Bool { unsafe access(path, R_OK) == 0 }
 
-    /// The path of what a path leads to: absolute, without links, `.` and `..`. What is not there is taken as it is written.
+    /// The absolute path without links, `.` and `..`. A path that cannot be resolved is returned unchanged.
     public static func absolutePath(_ path: String) -> String {
         guard let resolved = unsafe realpath(path, nil) else { return path }
         defer { unsafe free(resolved) }
         return unsafe String(cString: resolved)
     }
 
-    /// Whether a path leads to a file that this process may run.
+    /// Whether the path leads to a regular file that this process may run.
     public static func isExecutable(_ path: String) -> Bool {
         unsafe SmallFile.length(of: path) != nil && access(path, X_OK) == 0
     }
 
-    /// How many descriptors the process may have.
+    /// The maximum number of descriptors of this process.
     public static var descriptorLimit: Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Lets the process have as many descriptors as the system allows it: each connection and each transfer needs some.
+    /// Raises the descriptor limit to its hard limit, since each connection and each transfer needs descriptors.
     public static func raiseDescriptorLimit() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }

@@ -1,22 +1,23 @@
 import Glibc
 
-/// The other processes of this program that serve, as /proc tells of them. Empty where it does not, or not to this user.
+/// The other serving processes of this program, from /proc. There are none if /proc is missing or hidden from this
+/// user.
 public enum ServiceProcesses {
-    /// An address and a port on which a process listens.
+    /// An address and port on which a process listens.
     public struct Listener: Sendable, Hashable {
         /// The IP address as text, without brackets.
         public let host: String
-        /// 0–65535.
+        /// The port, 0–65535.
         public let port: Int
 
-        /// Takes an address and a port.
+        /// Creates a listener from an address and a port.
         public init(host: String, port: Int) {
             self.host = host
             self.port = port
         }
     }
 
-    /// The listeners of each process whose first argument is one of these commands.
+    /// The listeners of each process whose first argument is one of the commands.
     public static func listeners(ofCommands commands: Set<String>) -> [[Listener]] {
         guard let own = target(of: "/proc/self/exe"), let directory = try? Directory(opening: "/proc"),
             let entries = try? directory.entries()
@@ -35,7 +36,8 @@ public enum ServiceProcesses {
         }
     }
 
-    /// The listener and the inode of a line of /proc/net/tcp or tcp6 (proc_net(5)); `nil` for sockets in other states.
+    /// Parses a line of /proc/net/tcp or tcp6 (proc_net(5)) into a listener and its inode; `nil` for sockets in other
+    /// states.
     static func socketTableEntry(_ line: String) -> (listener: Listener, inode: UInt64)? {
         let columns = line.split(separator: " ")
         guard columns.count > 9, columns[3] == "0A", let inode = UInt64(columns[9]) else { return nil }
@@ -44,7 +46,7 @@ public enum ServiceProcesses {
         return (Listener(host: host, port: port), inode)
     }
 
-    /// An address whose words are written as this machine's numbers.
+    /// Parses an address of /proc/net, whose words are in this machine's byte order.
     private static func address(_ hexadecimal: Substring) -> String? {
         let digits = Array(hexadecimal)
         guard digits.count == 8 || digits.count == 32 else { return nil }
@@ -78,7 +80,7 @@ public enum ServiceProcesses {
     }
 
     private static func lines(of path: String) -> [String] {
-        // A line has 150 bytes: 4 MiB are 28,000 sockets.
+        // A line has 150 bytes, so 4 MiB are 28,000 sockets.
         let bytes = (try? SmallFile.read(path, limit: 4 << 20)) ?? []
         return bytes.split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -3,13 +3,14 @@ internal import Synchronization
 
 /// Turns SIGTERM, SIGINT and SIGHUP into calls.
 ///
-/// The handler only writes the signal's number into a pipe, for next to nothing is allowed inside of one; a thread of its own reads
-/// them. Blocking the signals and waiting for them (`sigwait`) does not do: libdispatch's main thread takes them unblocked.
+/// The signal handler only writes the signal's number into a pipe, since a handler may do little else. A thread of its
+/// own reads the pipe. Blocking the signals and calling `sigwait` does not work, since libdispatch's main thread leaves
+/// them unblocked.
 public enum SignalWatcher {
-    /// The pipe's end to write to; −1 before there is one.
+    /// The end to write to of the pipe; −1 before the pipe exists.
     private static let writeEnd = Atomic<Int32>(-1)
 
-    /// Ignores SIGPIPE and SIGXFSZ: a peer that is gone, and a file that may not grow, show as errors of the write.
+    /// Ignores SIGPIPE and SIGXFSZ. A closed peer and a file-size limit then appear as errors of the write.
     public static func prepare() {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
@@ -18,12 +19,12 @@ public enum SignalWatcher {
     /// Signals that come within this time after the first one count as that one.
     private static let repetition: Duration = .seconds(1)
 
-    /// Calls `body`, on a thread of its own, with the first signal that comes. A second one, more than a second later, or the end of `limit`
-    /// ends the process at once. Called once in the life of a process.
+    /// Calls `body` on a thread of its own with the first signal. A second signal more than a second later, or the end of
+    /// `limit`, then ends the process immediately. Must be called only once in a process.
     /// - Parameters:
-    ///   - limit: how long an orderly end may take.
-    ///   - reload: called with each SIGHUP, on that thread too; without it, SIGHUP ends the process as the others do.
-    ///   - body: begins the orderly end; must not block.
+    ///   - limit: The maximum time of an orderly end.
+    ///   - reload: Called on the same thread for each SIGHUP. If `nil`, SIGHUP ends the process as the others do.
+    ///   - body: Begins the orderly end; must not block.
     public static func watch(
         limit: Duration, reload: (@Sendable () -> Void)? = nil, _ body: @escaping @Sendable (Int32) -> Void
     ) {
@@ -36,7 +37,8 @@ public enum SignalWatcher {
         } catch {
             return
         }
-        // SIGINT also where it is ignored: shells start background jobs that way. SIGHUP is left to whoever ignored it (nohup).
+        // SIGINT is handled even where it is ignored, as shells start background jobs. SIGHUP stays ignored under
+        // nohup.
         for number in [SIGTERM, SIGINT, SIGHUP] where number != SIGHUP || reload != nil || !isIgnored(number) {
             signal(number) { number in
                 let saved = errno
@@ -73,14 +75,14 @@ public enum SignalWatcher {
             let begun = ContinuousClock.now
             body(first)
             var second: Int32?
-            // timeout(1) and others signal a process and then its group, which is one wish.
+            // timeout(1) and others signal a process and then its group.
             repeat { second = next(until: begun + limit) } while second != nil && .now < begun + SignalWatcher.repetition
-            // 128 + signal is what shells report of a process that a signal ended. An orderly end that takes too long counts as
-            // done: whatever was acknowledged is on disk.
+            // Shells report 128 + signal for a process that a signal ended. After `limit` the status is 0, since all
+            // acknowledged changes are on the disk.
             _exit(second.map { 128 + $0 } ?? 0)
         }
 
-        /// The next signal; `nil` if none comes in time.
+        /// The next signal; `nil` if none comes before the deadline.
         private func next(until deadline: ContinuousClock.Instant?) -> Int32? {
             while true {
                 var milliseconds: Int32 = -1
@@ -93,9 +95,3 @@ public enum SignalWatcher {
                 var byte: UInt8 = 0
                 guard unsafe read(readEnd, &byte, 1) == 1 else { continue }
                 guard let reload, Int32(byte) == SIGHUP else { return Int32(byte) }
-                // Once the end has begun there is nothing to reload.
-                if deadline == nil { reload() }
-            }
-        }
-    }
-}

@@ -3,22 +3,22 @@ internal import Glibc
 
 /// Small files that are read or written as a whole.
 public enum SmallFile {
-    /// Why that did not work, as the system says it.
+    /// The failure of an operation, with the system's reason.
     public struct Failure: Error, Sendable, CustomStringConvertible {
         /// The path and the system's reason.
         public let description: String
-        /// Whether there is no such file.
+        /// Whether the file does not exist.
         public let isMissing: Bool
     }
 
-    /// The first `limit` bytes of a file.
-    /// - Parameter patience: what is no regular file is refused, and a pipe has this long to be written and closed; `nil`:
-    ///   anything is read, for as long as that takes.
+    /// Reads the first `limit` bytes of a file.
+    /// - Parameter patience: The maximum time until a pipe has been written and closed; anything but a pipe or a
+    ///   regular file is refused. `nil`: any kind of file is read, without a time limit.
     public static func read(
         _ path: String, limit: Int = 64 * 1024, within patience: Duration? = nil
     ) throws(Failure) -> [UInt8] {
         let start = ContinuousClock.now
-        // Not to wait for a pipe's writer.
+        // O_NONBLOCK: the open must not wait for a pipe's writer.
         let descriptor = unsafe pawl_open(path, patience == nil ? O_RDONLY : O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
         guard descriptor >= 0 else { throw failure("cannot read \(path)") }
         defer { close(descriptor) }
@@ -37,7 +37,8 @@ public enum SmallFile {
             }
             if got == 0 {
                 guard count == 0, pipePatience != nil else { break }
-                // No writer yet, as far as can be told. The pipe may count as ready all the same: this must not spin.
+                // The pipe seems to have no writer yet, but may be ready for reading. The pause keeps this from
+                // spinning.
                 _ = poll(nil, 0, 20)
                 continue
             }
@@ -51,7 +52,7 @@ public enum SmallFile {
         return bytes
     }
 
-    /// Whether it is a pipe; refuses what is no regular file either.
+    /// Whether the descriptor is a pipe. Throws an error if it is neither a pipe nor a regular file.
     private static func isPipe(_ descriptor: Int32, _ path: String) throws(Failure) -> Bool {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { throw failure("cannot read \(path)") }
@@ -62,7 +63,7 @@ public enum SmallFile {
         }
     }
 
-    /// Waits for bytes or an end, or for a signal; `false` if it is too late.
+    /// Waits for bytes, an end of file or a signal; `false` after the deadline.
     private static func waitForInput(of descriptor: Int32, until deadline: ContinuousClock.Instant) -> Bool {
         let left = ContinuousClock.now.duration(to: deadline)
         guard left > .zero else { return false }
@@ -71,7 +72,7 @@ public enum SmallFile {
         return true
     }
 
-    /// Replaces a file, or makes it, readable for its owner only. What it held before stays there until all is written.
+    /// Creates or replaces a file that only its owner can read. The previous file remains until all bytes are written.
     public static func write(_ bytes: [UInt8], to path: String) throws(Failure) {
         let (folder, name) = parts(of: path)
         do throws(SystemError) {
@@ -81,31 +82,31 @@ public enum SmallFile {
         }
     }
 
-    /// The directory that a path leads to, and the name there.
+    /// The directory and the name of a path.
     public static func parts(of path: String) -> (folder: String, name: String) {
         guard let slash = path.lastIndex(of: "/") else { return (".", path) }
         return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
     }
 
-    /// The path of a name in a directory. It begins with the directory, unless that is the current one.
+    /// The path of a name in a directory; just the name in the current one.
     public static func path(of name: String, in folder: String) -> String {
         folder == "." ? name : folder == "/" ? "/" + name : folder + "/" + name
     }
 
-    /// The permissions that a new file has by the user's choice (umask). Asking changes them for a moment, so it is done before
-    /// other threads make files.
+    /// The permissions of a new file by the user's umask. Reading the umask changes it for a moment, so call this
+    /// before other threads create files.
     public static func defaultMode() -> UInt32 {
         let mask = umask(0)
         umask(mask)
         return 0o666 & ~mask
     }
 
-    /// Renames a file, over whatever is at its new path.
+    /// Renames a file, and replaces a file at the new path.
     public static func move(_ old: String, to new: String) throws(Failure) {
         guard unsafe rename(old, new) == 0 else { throw failure("cannot move \(old) to \(new)") }
     }
 
-    /// Makes a directory, and those above it; one that is there is fine.
+    /// Creates a directory and its missing ancestors.
     public static func makeDirectory(_ path: String) throws(Failure) {
         var end = path.startIndex
         while end != path.endIndex {
@@ -117,12 +118,12 @@ public enum SmallFile {
         }
     }
 
-    /// Removes a file or an empty directory; what is not there or not empty stays as it is.
+    /// Removes a file or an empty directory. Errors are ignored.
     public static func removeIfPossible(_ path: String) {
         _ = unsafe remove(path)
     }
 
-    /// The length of a regular file in bytes; nil if there is none.
+    /// The length of a regular file in bytes; `nil` if there is none.
     public static func length(of path: String) -> Int64? {
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -1,8 +1,9 @@
 internal import Glibc
 
-/// Standard output and standard error, unbuffered, so that a line is out when it is written.
+/// Standard output and standard error, unbuffered: a line has left the process when the write returns.
 public enum StandardStreams {
-    /// Writes to standard output. Returns whether somebody takes it: `false` once a pipe's reader has gone.
+    /// Writes to standard output.
+    /// - Returns: Whether all was written; `false` once the reader of a pipe has closed it.
     @discardableResult
     public static func writeOutput(_ text: String) -> Bool {
         write(Array(text.utf8), to: STDOUT_FILENO)
@@ -21,7 +22,7 @@ public enum StandardStreams {
     /// Whether standard error is a terminal.
     public static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Writes all of it, or as much as whoever reads lets us; returns whether it was all.
+    /// Writes the bytes until all are written or an error occurs; returns whether all were written.
     @discardableResult
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
         var rest = bytes[...]

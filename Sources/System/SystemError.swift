@@ -1,37 +1,37 @@
 internal import Glibc
 
-/// The error number of a failed system call (errno(3)), what it means to a caller, and its text.
+/// The error number of a failed system call (errno(3)), with its kind and its text.
 public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The system's number.
+    /// The error number.
     public let number: Int32
 
-    /// The error of that number.
+    /// Creates the error of a number.
     public init(_ number: Int32) {
         self.number = number
     }
 
-    /// That of the call that just failed on this thread.
+    /// The error of the last failed call on this thread.
     public static var last: SystemError { SystemError(errno) }
 
-    /// What a caller can do about an error.
+    /// A class of errors that callers handle in the same way.
     public enum Kind: Sendable, Equatable {
         /// The file system has no room, the quota is used up, or the file may not grow.
         case outOfSpace
-        /// Nothing has that name.
+        /// No entry has that name.
         case notFound
-        /// Something has that name already.
+        /// An entry has that name already.
         case alreadyExists
-        /// The name is that of a link, a directory or something else that isn't a regular file.
+        /// The name is that of a symbolic link, a directory or another entry that is not a regular file.
         case notRegular
-        /// The system or the file system can't do this at all.
+        /// The system or the file system lacks the operation.
         case unsupported
-        /// The process or the system has too much open or allocated at the moment; another time there may be enough.
+        /// The process or the system has reached a limit of descriptors or memory. A later attempt may succeed.
         case transient
         /// Anything else.
         case other
     }
 
-    /// What it means.
+    /// The kind of the error.
     public var kind: Kind {
         switch number {
         case ENOSPC, EDQUOT, EFBIG: .outOfSpace
@@ -39,38 +39,39 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
         case EEXIST: .alreadyExists
         case ELOOP, EISDIR, ENXIO: .notRegular
         case EOPNOTSUPP, ENOSYS: .unsupported
-        // EBADF: a directory that is closed while its volume is away.
+        // EBADF: a directory is closed while its volume is away.
         case EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, EBADF: .transient
         default: .other
         }
     }
 
-    /// Whether a file can't get a second name here, or not exclusively another one: the errors of file systems that don't know how differ.
+    /// Whether the file system cannot give a file a second name or rename it exclusively. File systems report different
+    /// errors for that.
     public var meansNoLinks: Bool {
         isUnsupported || [EPERM, EACCES, EMLINK, EXDEV, ENOTTY].contains(number)
     }
 
-    /// Whether the file system doesn't know the call, or doesn't know it in this form.
+    /// Whether the file system lacks the call, or this form of it.
     public var isUnsupported: Bool { kind == .unsupported || number == EINVAL || number == ENOTSUP }
 
-    /// Whether the two directories of a call aren't on one file system, or not in one mount.
+    /// Whether the two directories of a call are on different file systems or mounts.
     public var meansOtherFileSystem: Bool { number == EXDEV }
 
-    /// Whether the file system does not take a name that is so long.
+    /// Whether the name is too long for the file system.
     public var meansNameTooLong: Bool { number == ENAMETOOLONG }
 
-    /// What the system says of it.
+    /// The system's text of the error.
     public var description: String {
         unsafe strerror(number).map { unsafe String(cString: $0) } ?? "error \(number)"
     }
 
-    /// Something has the name already.
+    /// The error for a name that is taken.
     public static let alreadyExists = SystemError(EEXIST)
 
-    /// What is not a name of an entry in a directory.
+    /// The error for text that cannot be the name of an entry.
     static let invalidName = SystemError(EINVAL)
 
-    /// Calls until no signal interrupts (EINTR); negative results are errors.
+    /// Repeats a call until no signal interrupts it (EINTR). Negative results are thrown as errors.
     @discardableResult
     static func retrying<Result: SignedInteger>(_ call: () -> Result) throws(SystemError) -> Result {
         while true {

@@ -1,17 +1,19 @@
 internal import Glibc
 
-/// The system's clocks as plain numbers of nanoseconds, which cost less to copy and compare than instants of the standard library.
+/// The system's clocks in nanoseconds, as integers. They are cheaper to copy and compare than instants of the standard
+/// library.
 public enum SystemTime {
-    /// Since 1970, as the clock on the wall has it: it can be set.
+    /// The time since 1970 by the wall clock, which can be set.
     public static var sinceEpoch: Int64 { read(CLOCK_REALTIME) }
 
-    /// The same as of the system's last tick, which is cheaper.
+    /// The time since 1970 at the system's last tick, which is cheaper to read.
     public static var tickSinceEpoch: Int64 { read(CLOCK_REALTIME_COARSE) }
 
-    /// Since the system started, sleep included: what `ContinuousClock` goes by.
+    /// The time since the system started, sleep included. `ContinuousClock` uses the same clock.
     public static var sinceStart: Int64 { read(CLOCK_BOOTTIME) }
 
-    /// By how many seconds the local time of this process is ahead of UTC at a moment: localtime_r(3), by `TZ` or the system's zone.
+    /// The offset of the local time zone from UTC at a moment, in seconds, positive to the east (localtime_r(3)). The
+    /// zone is that of `TZ` or the system.
     public static func localOffset(secondsSinceEpoch: Int64) -> Int {
         var seconds = time_t(secondsSinceEpoch)
         var parts = unsafe tm()

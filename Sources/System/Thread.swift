@@ -3,19 +3,19 @@ internal import Glibc
 
 /// A thread of the operating system.
 public enum Thread {
-    /// How many processors are online, at least 1.
+    /// The number of processors online, at least 1.
     public static var processorCount: Int { max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1) }
 
-    /// Runs `body` on a new thread that nobody waits for: it reports its end by what its body does last.
-    /// - Parameter name: what debuggers and `top -H` show; 15 bytes at most.
-    /// - Throws: the system's error, if there cannot be another thread.
+    /// Runs `body` on a new detached thread.
+    /// - Parameter name: The name in debuggers and `top -H`; at most 15 bytes.
+    /// - Throws: The system's error, if the thread cannot be created.
     public static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         pthread_detach(try create(name, body))
     }
 
-    /// Runs `body` on a new thread whose end can be waited for.
-    /// - Parameter name: what debuggers and `top -H` show; 15 bytes at most.
-    /// - Throws: the system's error, if there cannot be another thread.
+    /// Runs `body` on a new thread that can be joined.
+    /// - Parameter name: The name in debuggers and `top -H`; at most 15 bytes.
+    /// - Throws: The system's error, if the thread cannot be created.
     public static func startJoinable(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) -> JoinableThread {
         JoinableThread(try create(name, body))
     }
@@ -39,10 +39,10 @@ public enum Thread {
         return thread
     }
 
-    /// From now on other threads are served before the calling one where there are not processors enough.
+    /// Lowers the priority of the calling thread below that of the others.
     public static func giveWay() {
-        // A tenth of the time of one that competes, so that nothing is put off for ever. Elsewhere than on Linux this would be
-        // about the whole process.
+        // With nice 10 the thread gets a tenth of a competitor's time, so that its work still progresses. On other
+        // systems than Linux the call would affect the whole process.
         #if os(Linux)
             _ = setpriority(Int32(bitPattern: PRIO_PROCESS.rawValue), 0, 10)
         #endif
@@ -59,9 +59,9 @@ public enum Thread {
     }
 }
 
-/// A thread whose end can be waited for.
+/// A thread whose end can be awaited.
 public final class JoinableThread: Sendable {
-    /// `nil` once somebody has waited, or waits.
+    /// The thread; `nil` once `join` has been called.
     private let thread: Locked<pthread_t?>
 
     fileprivate init(_ thread: pthread_t) {
@@ -72,7 +72,8 @@ public final class JoinableThread: Sendable {
         if let thread = take() { pthread_detach(thread) }
     }
 
-    /// Waits for the thread's end. The first caller does; others, and the thread itself, go on at once.
+    /// Waits for the thread's end. Only the first call waits; later calls, and calls on the thread itself, return
+    /// immediately.
     public func join() {
         guard let thread = take() else { return }
         if pthread_equal(thread, pthread_self()) != 0 {

@@ -1,15 +1,16 @@
 import Glibc
 
-/// Checks the variable `TZ`, of which the C library takes what it does not know for UTC.
+/// Checks the variable `TZ`. The C library takes an unknown value for UTC.
 public enum TimeZoneCheck {
-    /// The reason why this process's `TZ` names no time zone, in one line; `nil` if it names one, or is not set.
+    /// The reason why this process's `TZ` is not a time zone, in one line. `nil` if it is one or is not set.
     public static var objection: String? {
         objection(to: ProcessEnvironment.variable("TZ") ?? "", directory: ProcessEnvironment.variable("TZDIR"))
     }
 
+    /// The reason why a value of `TZ` is not a time zone; `nil` if it is one.
     /// - Parameters:
-    ///   - value: the value of `TZ` (tzset(3)).
-    ///   - directory: where the files of zones are.
+    ///   - value: The value of `TZ` (tzset(3)).
+    ///   - directory: The directory of the zone files; `nil`: the default.
     static func objection(to value: String, directory: String?) -> String? {
         let name = value.hasPrefix(":") ? String(value.dropFirst()) : value
         let directory = directory ?? "/usr/share/zoneinfo"
@@ -20,7 +21,7 @@ public enum TimeZoneCheck {
         return "TZ=\(value) names no time zone here: \(accepted)"
     }
 
-    /// Whether it is a rule of POSIX: an abbreviation and an offset, and what may follow.
+    /// Whether the text begins like a POSIX rule: an abbreviation and an offset.
     private static func isRule(_ text: String) -> Bool {
         var rest = text.utf8[...]
         if rest.first == UInt8(ascii: "<") {

@@ -4,12 +4,12 @@ internal import Glibc
 public struct UserAccount: Sendable, Equatable {
     /// The user's name.
     public let name: String
-    /// The number of the user.
+    /// The user's number.
     public let identifier: UInt32
-    /// The number of the user's own group.
+    /// The number of the user's primary group.
     public let group: UInt32
 
-    /// The user of that name; nil if there is none.
+    /// Looks up a user by name; `nil` if there is none.
     public init?(named name: String) {
         guard let entry = unsafe getpwnam(name) else { return nil }
         self.name = name
@@ -17,10 +17,10 @@ public struct UserAccount: Sendable, Equatable {
         group = unsafe entry.pointee.pw_gid
     }
 
-    /// Whether this process is root's.
+    /// Whether this process runs as root.
     public static var isRoot: Bool { geteuid() == 0 }
 
-    /// Makes the user the owner of a file or directory, which only root can.
+    /// Makes the user the owner of a file or directory. Only root can do that.
     public func own(_ path: String) throws(SystemError) {
         guard unsafe lchown(path, identifier, group) == 0 else { throw .last }
     }

@@ -13,15 +13,15 @@ typedef struct {
 
 void pawl_sha256_init(pawl_sha256 *digest);
 void pawl_sha256_update(pawl_sha256 *digest, const void *bytes, size_t count);
-// The same bytes for two digests, for little more than the price of one.
+// Adds the same bytes to two digests, for little more than the cost of one.
 void pawl_sha256_update_both(pawl_sha256 *first, pawl_sha256 *second, const void *bytes, size_t count);
 void pawl_sha256_final(pawl_sha256 *digest, uint8_t out[32]);
 
-// Whether the accelerated path is in use; and a switch that forces the portable one, so tests can compare both.
+// Whether the accelerated path is in use, and a switch to force the portable path, so that tests can compare both.
 int pawl_sha256_is_accelerated(void);
 void pawl_sha256_force_portable(int portable);
 
-// The other digests that files are published with, incremental.
+// Further incremental digests by which published files are checked.
 typedef enum { PAWL_SHA512, PAWL_SHA1, PAWL_MD5 } pawl_digest_kind;
 
 typedef struct {
@@ -33,10 +33,10 @@ typedef struct {
 
 void pawl_digest_init(pawl_digest *digest, pawl_digest_kind kind);
 void pawl_digest_update(pawl_digest *digest, const void *bytes, size_t count);
-// Ends the digest; returns how many bytes of `out` it takes: 64, 20 or 16.
+// Ends the digest; returns the number of bytes in `out`: 64, 20 or 16.
 size_t pawl_digest_final(pawl_digest *digest, uint8_t out[64]);
 
-// CRC-32 (ISO 3309) of bytes that follow those with the check `crc`, which is 0 at the beginning.
+// CRC-32 (ISO 3309) of bytes that follow those with the checksum `crc`, which is 0 at the beginning.
 uint32_t pawl_crc32(uint32_t crc, const void *bytes, size_t count);
 
 #endif
