@@ -1,4 +1,4 @@
-/// The bytes that delimit messages, by the names RFC 5234 gives them, and arithmetic on ASCII letters and digits.
+/// The bytes that delimit messages, with their names in RFC 5234, and arithmetic on ASCII letters and digits.
 enum ASCII {
     static let horizontalTab: UInt8 = 0x09
     static let lineFeed: UInt8 = 0x0A
@@ -14,12 +14,12 @@ enum ASCII {
     static let questionMark: UInt8 = 0x3F
     static let backslash: UInt8 = 0x5C
 
-    /// `A`–`Z` become `a`–`z`; every other byte stays.
+    /// Maps `A`–`Z` to `a`–`z`, and every other byte to itself.
     static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
-    /// SP or HTAB: what RFC 9110 §5.6.3 calls white space.
+    /// Whether the byte is SP or HTAB, which are white space in RFC 9110 §5.6.3.
     static func isWhiteSpace(_ byte: UInt8) -> Bool {
         byte == space || byte == horizontalTab
     }
@@ -32,12 +32,12 @@ enum ASCII {
         (byte | 0x20) &- 0x61 < 26
     }
 
-    /// C0 controls and DEL.
+    /// Whether the byte is a C0 control or DEL.
     static func isControl(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == 0x7F
     }
 
-    /// The value of a hexadecimal digit, 0–15, or nil for any other byte.
+    /// The value of a hexadecimal digit, 0–15; nil for any other byte.
     static func hexValue(_ byte: UInt8) -> UInt8? {
         if byte &- 0x30 < 10 { return byte &- 0x30 }
         let letter = (byte | 0x20) &- 0x61
@@ -50,7 +50,7 @@ enum ASCII {
         return low < 10 ? 0x30 &+ low : 0x37 &+ low
     }
 
-    /// How a byte is shown in an error's text: itself in quotes when visible, else its number.
+    /// The byte in an error's text: itself in quotes if visible, otherwise its number.
     static func describe(_ byte: UInt8) -> String {
         if byte > 0x20 && byte < 0x7F { return "'\(Character(UnicodeScalar(byte)))'" }
         return "byte 0x\(Character(UnicodeScalar(hexDigit(byte >> 4))))\(Character(UnicodeScalar(hexDigit(byte))))"

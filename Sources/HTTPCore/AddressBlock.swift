@@ -1,15 +1,15 @@
-/// A block of addresses that share a prefix (CIDR, RFC 4632): all addresses of `base`'s family whose first `length` bits are
-/// those of `base`.
+/// A block of addresses with a common prefix (CIDR, RFC 4632): all addresses that have the first `length` bits of
+/// `base`.
 ///
-/// A block of IPv4-mapped addresses is the block of the IPv4 addresses that they stand for: `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
+/// A block of IPv4-mapped addresses becomes the block of their IPv4 addresses: `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
 public struct AddressBlock: Sendable, Hashable {
     /// An address of the block.
     public let base: IPAddress
-    /// How many leading bits are fixed: 0…32 or 0…128.
+    /// The number of fixed leading bits: 0…32 or 0…128.
     public let length: Int
 
-    /// The addresses whose first bits are those of `base`; `length` is 0…``IPAddress/width``. Of a mapped `base` and at least 96 bits
-    /// it is a block of IPv4, with 96 bits less.
+    /// Creates the block of addresses that have the first `length` bits of `base`. `length` is 0…``IPAddress/width``.
+    /// An IPv4-mapped `base` with at least 96 bits becomes a block of IPv4 with 96 bits less.
     public init(base: IPAddress, length: Int) {
         let length = min(max(length, 0), base.width)
         let unmapped = base.unmapped
@@ -18,8 +18,8 @@ public struct AddressBlock: Sendable, Hashable {
         self.length = isMapped ? length - 96 : length
     }
 
-    /// Parses a block such as `10.0.0.0/8`, or an address, which is a block of one; nil for anything else, a base with bits beyond its
-    /// prefix among it.
+    /// Parses a block such as `10.0.0.0/8`, or an address, which is a block of one. Nil for anything else, including a
+    /// base with bits after its prefix.
     public init?(parsing text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = parts.first.flatMap({ IPAddress(parsing: $0) }) else { return nil }
@@ -35,7 +35,8 @@ public struct AddressBlock: Sendable, Hashable {
         guard first == base else { return nil }
     }
 
-    /// Whether the address is in the block. Families never mix: an IPv4-mapped address is to be unmapped first.
+    /// Whether the address is in the block. Only addresses of one family match, so IPv4-mapped addresses must be
+    /// unmapped first.
     public func contains(_ address: IPAddress) -> Bool {
         switch (base, address) {
         case (.v4(let base), .v4(let bits)): (base ^ bits) >> UInt32(32 - length) == 0
@@ -44,7 +45,7 @@ public struct AddressBlock: Sendable, Hashable {
         }
     }
 
-    /// `base` with all bits after the prefix zero.
+    /// The block's first address: `base` with all bits after the prefix zero.
     public var first: IPAddress {
         switch base {
         case .v4(let bits): .v4(bits & ~(UInt32.max >> UInt32(length)))

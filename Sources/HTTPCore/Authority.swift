@@ -1,21 +1,22 @@
-/// `host [":" port]`, as Host and URLs hold it: RFC 3986 §3.2, without userinfo.
+/// A `host [":" port]` of a Host field or a URL: RFC 3986 §3.2, without user information.
 public struct Authority {
-    /// The host with its brackets, as written; never empty.
+    /// The host as written, with its brackets; never empty.
     let host: ArraySlice<UInt8>
-    /// 0–65535; nil if absent or empty, which RFC 3986 §3.2.3 allows.
+    /// The port, 0–65535; nil if absent or empty, which RFC 3986 §3.2.3 allows.
     let port: Int?
 
-    /// Nil unless the bytes are a registered name, an IPv4 address or a bracketed IP literal, and a port if there is a colon.
+    /// Parses a registered name, an IPv4 address or a bracketed IP literal, with an optional colon and port. Nil for
+    /// anything else.
     init?(host bytes: ArraySlice<UInt8>) {
         guard let parts = Authority.parts(of: bytes.span) else { return nil }
         host = bytes.prefix(parts.hostLength)
         port = parts.port
     }
 
-    /// Whether the bytes are an authority: what ``init(host:)`` finds out, for those who need no more.
+    /// Whether the bytes are an authority by the rules of ``init(host:)``.
     static func isValid(_ bytes: Span<UInt8>) -> Bool { parts(of: bytes) != nil }
 
-    /// The same of text.
+    /// Whether the text is an authority by the rules of ``init(host:)``.
     public static func isValid(_ text: String) -> Bool { isValid(Array(text.utf8).span) }
 
     private static func parts(of bytes: Span<UInt8>) -> (hostLength: Int, port: Int?)? {
@@ -45,7 +46,7 @@ public struct Authority {
                 else { return nil }
                 end += 3
             } else {
-                // RFC 3986 allows a comma, and nobody's name has one: it is what two Host lines are combined with.
+                // RFC 3986 allows a comma, but no host name has one. A combined value of two Host lines does.
                 guard ByteSet.registeredName.contains(bytes[end]), bytes[end] != ASCII.comma else { return nil }
                 end += 1
             }
@@ -53,8 +54,8 @@ public struct Authority {
         return end
     }
 
-    /// Whether the text between brackets is an IPv6 address (RFC 3986 §3.2.2, RFC 4291 §2.2); later literals and zones,
-    /// which nobody serves, are not accepted.
+    /// Whether the text between brackets is an IPv6 address (RFC 3986 §3.2.2, RFC 4291 §2.2). Zones and literals of
+    /// later versions are not accepted, since no server has such an address.
     private static func isAddressLiteral(_ text: Span<UInt8>) -> Bool {
         if case .v6 = IPAddress(parsing: String(fieldText: text)) { true } else { false }
     }

@@ -1,8 +1,8 @@
-/// Bytes as text of 64 characters: RFC 4648 §4.
+/// Base64 with the alphabet of RFC 4648 §4.
 public enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// With padding.
+    /// Encodes bytes, with padding.
     public static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: bytes.count, by: 3) {
@@ -15,7 +15,7 @@ public enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// With or without padding; nil for anything else.
+    /// Decodes text with or without padding; nil if it has other characters, or digits after the padding.
     public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

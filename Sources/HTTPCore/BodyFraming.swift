@@ -1,9 +1,9 @@
-/// How a request says where its body ends: RFC 9112 §6.3.
+/// The framing that determines the end of a request's body: RFC 9112 §6.3.
 public enum BodyFraming: Sendable, Hashable {
-    /// There is no body: neither Content-Length nor Transfer-Encoding was sent.
+    /// No body: neither Content-Length nor Transfer-Encoding was sent.
     case none
-    /// Exactly so many bytes, from Content-Length; 0 or more.
+    /// A body of the given number of bytes, 0 or more, from Content-Length.
     case length(Int64)
-    /// Chunks, to be read with ``ChunkedDecoder``.
+    /// Chunks, which ``ChunkedDecoder`` reads.
     case chunked
 }

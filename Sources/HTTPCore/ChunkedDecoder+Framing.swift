@@ -1,5 +1,6 @@
 extension ChunkedDecoder {
-    /// chunk-ext of RFC 9112 §7.1.1: `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`.
+    /// Reads a byte of the chunk-ext of RFC 9112 §7.1.1:
+    /// `*( BWS ";" BWS name [ BWS "=" BWS ( token / quoted-string ) ] )`.
     mutating func readExtension(_ byte: UInt8) throws(RequestError) {
         try countExtensionByte()
         switch phase {
@@ -52,7 +53,7 @@ extension ChunkedDecoder {
         byte == ASCII.lineFeed ? .bareLineEnd : .malformedChunk("\(ASCII.describe(byte)) in a chunk's extension")
     }
 
-    /// The trailer section, RFC 9112 §7.1.2: field lines by the same rules as those of a head.
+    /// Reads a byte of the trailer section (RFC 9112 §7.1.2), whose field lines have the same rules as those of a head.
     mutating func readTrailer(_ byte: UInt8) throws(RequestError) {
         try countTrailerByte()
         switch phase {

@@ -1,15 +1,15 @@
-/// Reads a chunked body from bytes as they come: RFC 9112 §7.1.
+/// Decodes a chunked body incrementally: RFC 9112 §7.1.
 ///
-/// Extensions are checked and ignored, trailers are checked and dropped; neither ever reaches the fields of the request.
-/// Holds no bytes itself: everything it consumes is decoded, and where it stands is a few numbers.
+/// Extensions are checked and ignored, trailers are checked and dropped. Neither reaches the fields of the request. The
+/// decoder buffers no bytes; its state is a few numbers.
 public struct ChunkedDecoder: Sendable {
-    /// What the next byte belongs to.
+    /// The element that the next byte belongs to.
     enum Phase: Sendable {
         case size, sizeLineFeed
-        /// White space behind a size or an extension, which only a semicolon may follow.
+        /// White space after a size or an extension, which only a semicolon may follow.
         case beforeExtension
         case extensionNameStart, extensionName
-        /// White space behind an extension's name, which only an equals sign or a semicolon may follow.
+        /// White space after an extension's name, which only an equals sign or a semicolon may follow.
         case afterExtensionName
         case extensionValueStart, extensionValue, quotedValue, quotedPair, afterQuotedValue
         case data, dataCarriageReturn, dataLineFeed
@@ -17,11 +17,11 @@ public struct ChunkedDecoder: Sendable {
         case finished, failed
     }
 
-    /// How much framing is read before the body is refused.
+    /// The limits of the framing. A body that exceeds them is refused.
     public let limits: ParserLimits
 
     var phase = Phase.size
-    /// The size of the chunk being read, then what is left of it.
+    /// The size of the current chunk while its line is read, then its number of remaining bytes.
     private var remaining: Int64 = 0
     private var digits = 0
     private var lineLength = 0
@@ -31,7 +31,7 @@ public struct ChunkedDecoder: Sendable {
     private var total: Int64 = 0
     private var failure: RequestError?
 
-    /// A decoder at the beginning of a body.
+    /// Creates a decoder for a new body.
     public init(limits: ParserLimits = ParserLimits()) {
         self.limits = limits
     }
@@ -41,9 +41,9 @@ public struct ChunkedDecoder: Sendable {
 
     /// Appends the body bytes in `input` to `body`.
     ///
-    /// `maximum` is in bytes and for the whole body, all calls together; a chunk that announces more is refused at its
-    /// size, before its bytes come. Everything is consumed unless the body ends in `input`; then `finished` is true and
-    /// what comes after is the next request's.
+    /// `maximum` is the limit in bytes of the whole body, over all calls. A chunk that would exceed it is refused when
+    /// its size has been read. All of `input` is consumed unless the body ends in it. Then `finished` is true, and the
+    /// remaining bytes belong to the next request.
     public mutating func decode(
         _ input: Span<UInt8>, into body: inout [UInt8], maximum: Int
     ) throws(RequestError) -> (consumed: Int, finished: Bool) {
@@ -73,7 +73,7 @@ public struct ChunkedDecoder: Sendable {
         return (position, isFinished)
     }
 
-    /// One byte that isn't data.
+    /// Reads one byte that is not data.
     private mutating func readFraming(_ byte: UInt8, maximum: Int) throws(RequestError) {
         switch phase {
         case .size, .sizeLineFeed: try readSize(byte, maximum: maximum)
@@ -142,7 +142,7 @@ public struct ChunkedDecoder: Sendable {
         }
     }
 
-    /// What may follow a size or a whole extension.
+    /// Reads the byte after a size or an extension.
     mutating func endElement(_ byte: UInt8) throws(RequestError) {
         switch byte {
         case ASCII.carriageReturn: phase = .sizeLineFeed

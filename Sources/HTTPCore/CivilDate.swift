@@ -1,19 +1,19 @@
 /// A day of the proleptic Gregorian calendar, and its number counted from 1970-01-01.
 ///
-/// Whole-number arithmetic over eras of 400 years (146,097 days) that begin on 1 March, so that the leap day is the last of
-/// its year; total for all years a date on the wire can have.
+/// The integer arithmetic uses eras of 400 years (146,097 days) that begin on 1 March, so that the leap day is the last
+/// day of its year. It is correct for all years that a date in a message can have.
 struct CivilDate {
     var year: Int
-    /// 1–12.
+    /// The month, 1–12.
     var month: Int
-    /// 1–31.
+    /// The day of the month, 1–31.
     var day: Int
 
     static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     static let dayNames = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     static let longDayNames = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 
-    /// Nil unless the calendar has that day. Years are 0–9999.
+    /// Creates a day; nil if the calendar lacks it. Years are 0–9999.
     init?(year: Int, month: Int, day: Int) {
         guard (0...9999).contains(year), (1...12).contains(month), day >= 1,
             day <= CivilDate.length(ofMonth: month, in: year)
@@ -23,7 +23,7 @@ struct CivilDate {
         self.day = day
     }
 
-    /// The day that many days after 1970-01-01.
+    /// Creates the day that is `days` after 1970-01-01.
     init(daysSinceEpoch days: Int) {
         // 0000-03-01 is 719,468 days before 1970-01-01.
         let shifted = days + 719_468
@@ -47,7 +47,7 @@ struct CivilDate {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// 0 is Sunday.
+    /// The day of the week; 0 is Sunday.
     static func weekday(daysSinceEpoch days: Int) -> Int {
         ((days + 4) % 7 + 7) % 7
     }
@@ -60,7 +60,8 @@ struct CivilDate {
         }
     }
 
-    /// Seconds since the epoch of 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z: what four digits of year can say.
+    /// The first and last seconds that four digits of a year can express, 0000-01-01T00:00:00Z and
+    /// 9999-12-31T23:59:59Z, since the epoch.
     static let earliestSecond: Int64 = -62_167_219_200
     static let latestSecond: Int64 = 253_402_300_799
 }

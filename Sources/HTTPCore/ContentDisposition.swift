@@ -1,18 +1,18 @@
-/// How a response wants to be kept, and under which name: RFC 6266, with the extended values of RFC 8187.
+/// The disposition and file name of a response: RFC 6266, with the extended values of RFC 8187.
 ///
-/// The name is what was sent, and nothing that a file may be called without being made safe: it can hold slashes, dots,
-/// controls and characters that some systems refuse.
+/// The name is as sent, and is not safe as a file name. It can contain slashes, dots, controls and characters that some
+/// systems refuse.
 public struct ContentDisposition: Sendable, Hashable {
     /// `attachment`, `inline` or an extension, in lowercase.
     public let type: String
-    /// Decoded; nil if none was sent, or none that can be read. Never empty.
+    /// The decoded name, never empty; nil if none was sent or none can be decoded.
     public let filename: String?
 
-    /// Reads a value as tolerantly as browsers do; nil only if there isn't even a type or a parameter.
+    /// Parses a value as tolerantly as browsers do; nil only if it has neither a type nor a parameter.
     ///
-    /// `filename*` wins over `filename` (RFC 6266 §4.3), unless its charset isn't UTF-8 or ISO-8859-1 or its escapes are bad.
-    /// A missing type is `attachment`, for the name shows what is meant. Of repeated parameters the first counts.
-    /// `filename` may be percent-encoded without saying so, as browsers accept, or hold RFC 2047 words, which are left alone.
+    /// `filename*` takes precedence over `filename` (RFC 6266 §4.3), unless its charset is neither UTF-8 nor ISO-8859-1
+    /// or its escapes are invalid. A missing type is `attachment`. Of repeated parameters, the first counts. A
+    /// `filename` may be percent-encoded, as browsers accept. RFC 2047 words in it are not decoded.
     public init?(parsing text: String) {
         let bytes = Array(text.utf8)[...].trimmingWhiteSpace
         let typeEnd = bytes.firstIndex(of: ASCII.semicolon) ?? bytes.endIndex
@@ -42,11 +42,12 @@ public struct ContentDisposition: Sendable, Hashable {
         filename = extended ?? plain
     }
 
-    /// The name of a `filename`, in whatever its sender took for its encoding.
+    /// The name in a `filename`, as UTF-8 or else ISO-8859-1.
     private static func plainName(_ value: [UInt8]) -> String? {
         let text = String(fieldText: value)
         guard !text.isEmpty else { return nil }
-        // Not in the RFC, but sent by many and undone by Chromium: a name that is nothing but ASCII with good escapes.
+        // The RFC lacks this, but many servers send it and Chromium decodes it: a name of ASCII only, with valid
+        // escapes.
         if value.contains(ASCII.percent), value.allSatisfy({ $0 < 0x80 }), let decoded = PercentEncoding.decode(value),
             !decoded.isEmpty
         {
@@ -55,7 +56,7 @@ public struct ContentDisposition: Sendable, Hashable {
         return text
     }
 
-    /// The name of a `filename*`: `charset'language'percent-encoded`, RFC 8187 §3.2.
+    /// The name in a `filename*`: `charset'language'percent-encoded`, RFC 8187 §3.2.
     private static func extendedName(_ value: [UInt8]) -> String? {
         let apostrophe = UInt8(ascii: "'")
         guard let charsetEnd = value.firstIndex(of: apostrophe),
@@ -70,23 +71,23 @@ public struct ContentDisposition: Sendable, Hashable {
         return nil
     }
 
-    /// The value that has a browser save the response under that name.
+    /// The value that makes a browser save the response under the name.
     public static func attachment(filename: String) -> String {
         value("attachment", filename)
     }
 
-    /// The value that has a browser show the response, and save it under that name if asked to.
+    /// The value that makes a browser display the response, and save it under the name on request.
     public static func inline(filename: String) -> String {
         value("inline", filename)
     }
 
-    /// RFC 6266 §5 and appendix D: a plain name of safe ASCII for old recipients, and if that isn't the whole truth, the
-    /// extended one behind it.
+    /// The value with a plain name of safe ASCII for old recipients (RFC 6266 §5 and appendix D). The extended name
+    /// follows if the two differ.
     private static func value(_ type: String, _ filename: String) -> String {
         var plain: [UInt8] = []
         var isExact = true
         for scalar in filename.unicodeScalars {
-            // Quotes, backslashes and percent signs are read in several ways by several browsers.
+            // Browsers differ in how they read quotes, backslashes and percent signs.
             if scalar.value >= 0x20, scalar.value < 0x7F, scalar != "\"", scalar != "\\", scalar != "%" {
                 plain.append(UInt8(scalar.value))
             } else {

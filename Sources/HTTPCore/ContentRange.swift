@@ -1,28 +1,28 @@
-/// Which bytes of what a response carries: RFC 9110 §14.4.
+/// The byte range that a response carries, and the length of the whole: RFC 9110 §14.4.
 public struct ContentRange: Sendable, Hashable {
-    /// The first byte's offset; nil in the response to a range that can't be satisfied, `bytes */100`.
+    /// The offset of the first byte; nil if the range could not be satisfied, `bytes */100`.
     public let start: Int64?
-    /// The last byte's offset, inclusive; nil together with `start`.
+    /// The offset of the last byte, inclusive; nil together with `start`.
     public let end: Int64?
     /// The length of the whole representation in bytes; nil if unknown, `*`.
     public let total: Int64?
 
-    /// What a 206 carries.
+    /// Creates the range of a 206 response.
     public init(_ range: ByteRange, total: Int64?) {
         start = range.start
         end = range.end - 1
         self.total = total
     }
 
-    /// What a 416 says.
+    /// Creates the unsatisfied range of a 416 response.
     public init(unsatisfiedOf total: Int64) {
         start = nil
         end = nil
         self.total = max(total, 0)
     }
 
-    /// Reads a value in bytes: `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`. Nil for other units, for ranges that end
-    /// before they start or beyond the total, and for numbers of 2^63 or more.
+    /// Parses a value in bytes: `bytes 0-9/100`, `bytes 0-9/*` or `bytes */100`. Nil for other units, for a range that
+    /// ends before its start or beyond the total, and for numbers of 2^63 or more.
     public init?(parsing text: String) {
         let bytes = Array(text.utf8)[...].trimmingWhiteSpace
         guard let space = bytes.firstIndex(of: ASCII.space), bytes[..<space].equalsIgnoringCase("bytes"),
@@ -37,7 +37,7 @@ public struct ContentRange: Sendable, Hashable {
             total = value
         }
         if range.elementsEqual("*".utf8) {
-            // `bytes */*` says nothing and isn't in the grammar.
+            // The grammar excludes `bytes */*`.
             guard total != nil else { return nil }
             start = nil
             end = nil
@@ -52,7 +52,7 @@ public struct ContentRange: Sendable, Hashable {
 }
 
 extension ContentRange: CustomStringConvertible {
-    /// As in a field: `bytes 0-9/100`.
+    /// The value in a field: `bytes 0-9/100`.
     public var description: String {
         let total = total.map { String($0) } ?? "*"
         guard let start, let end else { return "bytes */\(total)" }

@@ -1,4 +1,4 @@
-/// Reads the parts of a date in order; each `take` is false or nil if its part isn't next, and then takes nothing.
+/// Reads the parts of a date in order. Each `take` returns false or nil, and consumes nothing, if its part is not next.
 struct DateScanner {
     private(set) var rest: ArraySlice<UInt8>
 
@@ -14,7 +14,7 @@ struct DateScanner {
         return true
     }
 
-    /// Takes a letter in either case, which `lowercase` is in lowercase.
+    /// Takes a letter in either case; `lowercase` is its lowercase form.
     mutating func take(letter lowercase: UInt8) -> Bool {
         guard let first = rest.first, ASCII.lowercased(first) == lowercase else { return false }
         rest = rest.dropFirst()
@@ -35,14 +35,14 @@ struct DateScanner {
         return Int(value)
     }
 
-    /// All digits that are next, at least one.
+    /// Takes all digits that are next, at least one.
     mutating func takeDigits() -> ArraySlice<UInt8>? {
         let digits = rest.prefix(while: ASCII.isDigit)
         rest = rest.dropFirst(digits.count)
         return digits.isEmpty ? nil : digits
     }
 
-    /// `08:49:37`, in seconds; a leap second is the one after 59.
+    /// Takes a time such as `08:49:37`, in seconds. A leap second is 60.
     mutating func takeTime() -> Int? {
         guard let hour = takeNumber(digits: 2), take(":"), let minute = takeNumber(digits: 2), take(":"),
             let second = takeNumber(digits: 2), hour < 24, minute < 60, second <= 60

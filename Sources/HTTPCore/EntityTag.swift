@@ -1,11 +1,11 @@
 /// A validator that names one version of a representation: RFC 9110 §8.8.3.
 public struct EntityTag: Sendable, Hashable {
-    /// What stands between the quotes. Compared character by character; means nothing else.
+    /// The text between the quotes. It is compared character by character and has no other meaning.
     public let opaque: String
-    /// Whether it says "equivalent" only, and not "the same bytes".
+    /// Whether the tag asserts only equivalence, not identical bytes.
     public let isWeak: Bool
 
-    /// A tag to be sent. Quotes, spaces and controls in `opaque`, which can't be sent, become `_`.
+    /// Creates a tag to send. Quotes, spaces and controls in `opaque`, which are illegal in a tag, become `_`.
     public init(opaque: String, isWeak: Bool = false) {
         let isLegal = opaque.utf8.allSatisfy { ByteSet.entityTag.contains($0) }
         self.opaque =
@@ -15,19 +15,19 @@ public struct EntityTag: Sendable, Hashable {
         self.isWeak = isWeak
     }
 
-    /// Reads one tag: `"xyzzy"` or `W/"xyzzy"`; nil for anything else, such as one without quotes.
+    /// Parses one tag, `"xyzzy"` or `W/"xyzzy"`; nil for anything else, such as a tag without quotes.
     public init?(parsing text: String) {
         self.init(parsing: Array(text.utf8)[...])
     }
 
-    /// Reads one tag from a field value's bytes. If they are not UTF-8, ``opaque`` is their text in ISO-8859-1.
+    /// Parses one tag from a field value's bytes. If they are not UTF-8, ``opaque`` is their text in ISO-8859-1.
     public init?(parsing bytes: ArraySlice<UInt8>) {
         var rest = bytes.trimmingWhiteSpace
         guard let tag = EntityTag.take(from: &rest), rest.isEmpty else { return nil }
         self = tag
     }
 
-    /// Takes one tag off the beginning of `rest`; nil if none is there.
+    /// Removes one tag from the beginning of `rest`; nil if there is none.
     static func take(from rest: inout ArraySlice<UInt8>) -> EntityTag? {
         var bytes = rest
         let isWeak = bytes.starts(with: "W/".utf8)
@@ -40,7 +40,7 @@ public struct EntityTag: Sendable, Hashable {
         return EntityTag(opaque: String(fieldText: bytes[..<end]), isWeak: isWeak)
     }
 
-    /// Appends the tag as it stands in a field.
+    /// Appends the tag in the form of a field value.
     func encode(into bytes: inout [UInt8]) {
         if isWeak { bytes.append(contentsOf: "W/".utf8) }
         bytes.append(ASCII.doubleQuote)
@@ -48,7 +48,7 @@ public struct EntityTag: Sendable, Hashable {
         bytes.append(ASCII.doubleQuote)
     }
 
-    /// Whether a field's value is this tag alone, as ``encode(into:)`` spells it.
+    /// Whether a field value consists of this tag in the form of ``encode(into:)``.
     func isSpelled(_ value: Span<UInt8>) -> Bool {
         let text = opaque.utf8.span
         let start = isWeak ? 3 : 1
@@ -60,25 +60,25 @@ public struct EntityTag: Sendable, Hashable {
         return true
     }
 
-    /// Whether both are strong and the same: RFC 9110 §8.8.3.2.
+    /// Whether both are strong and equal: RFC 9110 §8.8.3.2.
     public func stronglyMatches(_ other: EntityTag) -> Bool {
         !isWeak && !other.isWeak && weaklyMatches(other)
     }
 
-    /// Whether both are the same, weak or not: RFC 9110 §8.8.3.2.
+    /// Whether both are equal except for weakness: RFC 9110 §8.8.3.2.
     public func weaklyMatches(_ other: EntityTag) -> Bool {
-        // Not by `==`, to which differently composed characters are the same.
+        // `==` on strings takes canonically equivalent characters as equal.
         opaque.utf8.elementsEqual(other.opaque.utf8)
     }
 }
 
 extension EntityTag {
-    /// Whether both are the same, byte by byte, weakness included.
+    /// Whether both are equal byte by byte, weakness included.
     public static func == (left: EntityTag, right: EntityTag) -> Bool {
         left.isWeak == right.isWeak && left.weaklyMatches(right)
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the opaque text and the weakness.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(opaque)
         hasher.combine(isWeak)
@@ -86,7 +86,7 @@ extension EntityTag {
 }
 
 extension EntityTag: CustomStringConvertible {
-    /// As in a field: `W/"xyzzy"`.
+    /// The tag in a field: `W/"xyzzy"`.
     public var description: String {
         var bytes: [UInt8] = []
         encode(into: &bytes)

@@ -1,18 +1,18 @@
 /// The value of If-Match or If-None-Match: RFC 9110 §13.1.1.
 public enum EntityTagList: Sendable, Hashable {
-    /// `*`: whatever there is.
+    /// `*`: any current representation.
     case any
     /// At least one tag.
     case tags([EntityTag])
 
-    /// Reads a value; nil if it is neither `*` nor a list of tags. Empty members are left out (RFC 9110 §5.6.1).
+    /// Parses a value; nil if it is neither `*` nor a list of tags. Empty members are skipped (RFC 9110 §5.6.1).
     public init?(parsing text: String) {
         var rest = Array(text.utf8)[...].trimmingWhiteSpace
         if rest.elementsEqual("*".utf8) {
             self = .any
             return
         }
-        // Not by `ListMembers`: in a tag, a backslash is a character like others.
+        // `ListMembers` cannot parse this: in a tag, a backslash is an ordinary character.
         var tags: [EntityTag] = []
         while !rest.isEmpty {
             if rest.first != ASCII.comma {

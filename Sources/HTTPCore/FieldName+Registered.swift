@@ -1,4 +1,4 @@
-/// The names the product uses or must know, from the IANA HTTP Field Name Registry, and the usual `X-` ones.
+/// The names that Pawl uses, from the IANA HTTP Field Name Registry, and the common `X-` names.
 extension FieldName {
     /// `Accept`.
     public static var accept: FieldName { FieldName(token: "Accept") }

@@ -1,7 +1,7 @@
-/// Names that a section is searched for together.
+/// A set of names for a joint search of a section.
 ///
-/// Nearly every field is distinguished from all of them by its name's length and first letter, so that looking for many costs
-/// little more than looking for one.
+/// Length and first letter distinguish nearly every field from all names of the set. So a search for many names costs
+/// little more than one for a single name.
 public struct FieldNameSet: Sendable {
     private struct Member {
         let length: Int
@@ -10,10 +10,10 @@ public struct FieldNameSet: Sendable {
     }
 
     private let members: [Member]
-    /// The traits of all of them.
+    /// The union of the names' traits.
     fileprivate let traits: UInt64
 
-    /// These names.
+    /// Creates a set of names.
     public init(_ names: [FieldName]) {
         members = names.map {
             Member(length: $0.canonical.utf8.count, initial: ASCII.lowercased($0.canonical.utf8.first ?? 0), name: $0)
@@ -34,7 +34,7 @@ public struct FieldNameSet: Sendable {
 }
 
 extension Fields {
-    /// Whether there is a field whose name is in the set.
+    /// Whether a field has a name of the set.
     public func contains(_ names: FieldNameSet) -> Bool {
         guard traits & names.traits != 0 else { return false }
         for index in entries.indices where names.contains(nameOf: index, in: self) { return true }

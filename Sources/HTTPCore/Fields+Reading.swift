@@ -1,10 +1,10 @@
 extension Fields {
-    /// The first value of that name, or nil. Bytes that are not UTF-8 are read as ISO-8859-1.
+    /// The first value of the name, or nil. Bytes that are not UTF-8 are read as ISO-8859-1.
     public subscript(_ name: FieldName) -> String? {
         bytes(name).map { String(fieldText: $0) }
     }
 
-    /// The first value of that name as bytes, or nil. Allocates nothing.
+    /// The first value of the name as bytes, or nil. Allocates nothing.
     public func bytes(_ name: FieldName) -> ArraySlice<UInt8>? {
         guard traits & name.trait != 0 else { return nil }
         for index in entries.indices where matches(index, name) {
@@ -13,12 +13,12 @@ extension Fields {
         return nil
     }
 
-    /// The first value of that name as it was sent, or nil: to be compared with another, or to be sent back.
+    /// The first value of the name as it was sent, or nil. It can be compared with another value or sent back.
     public func value(_ name: FieldName) -> FieldValue? {
         bytes(name).map { FieldValue(bytes: $0) }
     }
 
-    /// All values of that name, in order.
+    /// All values of the name, in order.
     public func values(_ name: FieldName) -> [String] {
         guard traits & name.trait != 0 else { return [] }
         var result: [String] = []
@@ -28,13 +28,13 @@ extension Fields {
         return result
     }
 
-    /// All values of that name as the one list they stand for, joined by `, `; nil without any. RFC 9110 §5.2.
+    /// All values of the name as one list, joined by `, `; nil if there is none (RFC 9110 §5.2).
     public func combined(_ name: FieldName) -> String? {
         let all = values(name)
         return all.isEmpty ? nil : all.joined(separator: ", ")
     }
 
-    /// Whether there is a field of that name.
+    /// Whether a field has the name.
     public func contains(_ name: FieldName) -> Bool {
         guard traits & name.trait != 0 else { return false }
         for index in entries.indices where matches(index, name) {
@@ -43,7 +43,7 @@ extension Fields {
         return false
     }
 
-    /// Whether the comma-separated list of that name has the member `token`, compared without case: RFC 9110 §5.6.1.
+    /// Whether the comma-separated list of the name has the member `token`, compared without case: RFC 9110 §5.6.1.
     /// `token` must be lowercase.
     public func contains(_ name: FieldName, token: String) -> Bool {
         for index in entries.indices where matches(index, name) {
@@ -59,7 +59,7 @@ extension Fields {
         bytes.append(contentsOf: lines)
     }
 
-    /// How many fields have that name.
+    /// The number of fields with the name.
     public func count(_ name: FieldName) -> Int {
         var result = 0
         for index in entries.indices where matches(index, name) { result += 1 }
@@ -85,31 +85,31 @@ extension Fields {
 extension Fields: RandomAccessCollection {
     /// One field of a section.
     public struct Field: Sendable {
-        /// The name's bytes, as sent or given.
+        /// The name's bytes as sent or given.
         public let nameBytes: ArraySlice<UInt8>
         /// The value's bytes.
         public let valueBytes: ArraySlice<UInt8>
 
-        /// The name, as sent or given.
+        /// The name as sent or given.
         public var name: String { String(fieldText: nameBytes) }
         /// The value; bytes that are not UTF-8 are read as ISO-8859-1.
         public var value: String { String(fieldText: valueBytes) }
     }
 
-    /// 0.
+    /// The first position, 0.
     public var startIndex: Int { 0 }
 
-    /// How many fields there are, repeated names counted each time.
+    /// The number of fields. Repeated names count each time.
     public var endIndex: Int { entries.count }
 
-    /// The field at that position, in the order in which they were added. Allocates nothing.
+    /// The field at the position, in the order of addition. Allocates nothing.
     public subscript(position: Int) -> Field {
         Field(nameBytes: name(at: position), valueBytes: value(at: position))
     }
 }
 
 extension Fields: Equatable {
-    /// Whether both hold the same fields in the same order; names compare without case, values byte by byte.
+    /// Whether both have the same fields in the same order. Names are compared without case, values byte by byte.
     public static func == (left: Fields, right: Fields) -> Bool {
         guard left.count == right.count else { return false }
         for index in left.entries.indices {
@@ -123,6 +123,6 @@ extension Fields: Equatable {
 }
 
 extension Fields: CustomStringConvertible {
-    /// The section as it stands in a message, for debugging: it may hold secrets.
+    /// The section in its wire form, for debugging. It may contain secrets.
     public var description: String { String(fieldText: lines) }
 }

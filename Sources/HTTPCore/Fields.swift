@@ -1,10 +1,10 @@
 /// An ordered field section: RFC 9110 §5.
 ///
-/// Held as it stands in a message, `Name: value` CRLF for each field in one flat byte array, with a second array of where
-/// things are. Both keep their capacity when the section is emptied and filled again, and writing it out is one copy.
-/// A value is made legal when it goes in, so a section can't be made to split a message.
+/// The section is stored in its wire form, `Name: value` CRLF for each field, in one byte array. A second array has the
+/// fields' offsets. Both keep their capacity when the section is emptied and filled again. Encoding is one copy. A
+/// value is sanitised when it is added, so a section cannot split a message.
 public struct Fields: Sendable {
-    /// Where one field stands in `lines`. The value begins two bytes after the name's end and is followed by CRLF.
+    /// The offsets of one field in `lines`. The value begins two bytes after the name's end and is followed by CRLF.
     struct Entry: Sendable {
         var nameStart: Int
         var nameEnd: Int
@@ -16,39 +16,39 @@ public struct Fields: Sendable {
 
     private(set) var lines: [UInt8] = []
     private(set) var entries: [Entry] = []
-    /// The traits of all names together: a name whose trait isn't there isn't there either, which spares most searches.
+    /// The union of all names' traits. A name whose trait is missing is not in the section, which avoids most searches.
     private(set) var traits: UInt64 = 0
 
-    /// An empty section.
+    /// Creates an empty section.
     public init() {}
 
-    /// A section of one field, to be kept and appended to others for less than the field itself costs.
+    /// Creates a section of one field. Appending it to other sections is cheaper than appending the field.
     public init(_ name: FieldName, _ value: String) {
         append(name, value)
     }
 
-    /// Removes every field.
+    /// Removes all fields.
     public mutating func removeAll(keepingCapacity keepsCapacity: Bool = false) {
         lines.removeAll(keepingCapacity: keepsCapacity)
         entries.removeAll(keepingCapacity: keepsCapacity)
         traits = 0
     }
 
-    /// Makes room, so that filling the section up to that size allocates nothing.
+    /// Reserves capacity for the given numbers of fields and bytes.
     public mutating func reserveCapacity(fields: Int, bytes: Int) {
         entries.reserveCapacity(fields)
         lines.reserveCapacity(bytes)
     }
 
-    /// Adds a field at the end. Controls in the value (CR, LF and NUL among them; not HTAB) become spaces, and white space
-    /// around it is dropped: RFC 9110 §5.5.
+    /// Adds a field at the end. Controls in the value except HTAB become spaces, including CR, LF and NUL. White space
+    /// around it is removed (RFC 9110 §5.5).
     public mutating func append(_ name: FieldName, _ value: String) {
         let start = beginLine(name)
         lines.append(contentsOf: value.utf8)
         endLine(name, valueStart: start)
     }
 
-    /// Adds a field whose value is given as bytes, made legal the same way.
+    /// Adds a field whose value is bytes, sanitised in the same way as text.
     public mutating func append(_ name: FieldName, bytes value: Span<UInt8>) {
         let start = beginLine(name)
         lines.append(value)
@@ -69,11 +69,11 @@ public struct Fields: Sendable {
         endLegalLine(name, valueStart: start)
     }
 
-    /// Adds a field that was read from a message: the name a token, the value legal and trimmed.
+    /// Adds a field from a parsed message. The name must be a token, the value legal and trimmed.
     mutating func append(parsedName name: Span<UInt8>, value: Span<UInt8>) {
         let start = lines.count
         let nameEnd = start + name.count
-        // In one go: this is the hottest copy of a request.
+        // One append for all parts, since this is the hottest copy of a request.
         lines.append(addingCapacity: name.count + value.count + 4) { output in
             for index in name.indices { output.append(name[index]) }
             output.append(ASCII.colon)
@@ -86,14 +86,14 @@ public struct Fields: Sendable {
         if !name.isEmpty { traits |= FieldName.trait(length: name.count, initial: name[0]) }
     }
 
-    /// Replaces all fields of that name by one, which takes the place of the first or is added at the end.
+    /// Replaces all fields of the name by one. It is placed where the first was, or at the end if there was none.
     public mutating func set(_ name: FieldName, _ value: String) {
         var fresh = Fields()
         fresh.append(name, value)
         replace(name, with: fresh)
     }
 
-    /// Removes all fields of that name.
+    /// Removes all fields of the name.
     public mutating func remove(_ name: FieldName) {
         guard contains(name) else { return }
         replace(name, with: Fields())

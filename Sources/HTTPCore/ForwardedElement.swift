@@ -1,17 +1,18 @@
-/// What one proxy says of a request that it sent on: an element of `Forwarded`, RFC 7239 §4.
+/// One proxy's information on a request that it forwarded: an element of `Forwarded`, RFC 7239 §4.
 public struct ForwardedElement: Sendable, Hashable {
-    /// Who sent the request to the proxy (`for`).
+    /// The node that sent the request to the proxy (`for`).
     public var node: ForwardedNode?
-    /// The `Host` that came with it.
+    /// The `Host` of the request that the proxy received.
     public var host: String?
-    /// The scheme by which it came, in lower case.
+    /// The scheme of the request that the proxy received, in lowercase.
     public var scheme: String?
 
-    /// An element that says nothing.
+    /// Creates an element without parameters.
     public init() {}
 
-    /// Reads the field as strictly as §4 has it: no white space within an element, no parameter twice, every value what its parameter
-    /// takes. Nil if any of it is malformed, for then nobody knows where it went wrong: none of it can be believed.
+    /// Parses the field by the strict rules of §4: no white space within an element, no repeated parameter, and a valid
+    /// value for every parameter. Nil if any of it is malformed. The position of a mistake is unknown, so none of the
+    /// field can be trusted.
     public static func list(parsing field: String) -> [ForwardedElement]? {
         var reader = Reader(rest: Array(field.utf8)[...])
         var elements: [ForwardedElement] = []
@@ -23,13 +24,13 @@ public struct ForwardedElement: Sendable, Hashable {
                 reader.skipWhiteSpace()
                 guard reader.rest.isEmpty || reader.takes(ASCII.comma) else { return nil }
             }
-            // RFC 9110 §5.6.1: empty members of a list are left out.
+            // RFC 9110 §5.6.1: empty members of a list are skipped.
             reader.skipWhiteSpace()
         }
         return elements
     }
 
-    /// Takes one parameter; false if its value is not what it takes.
+    /// Stores one parameter; returns false if its value is invalid.
     fileprivate mutating func take(_ name: String, _ value: [UInt8]) -> Bool {
         switch name {
         case "for":
@@ -40,7 +41,7 @@ public struct ForwardedElement: Sendable, Hashable {
             guard Authority.isValid(value.span) else { return false }
             host = String(decoding: value, as: UTF8.self)
         case "proto":
-            // RFC 3986 §3.1.
+            // RFC 3986 §3.1 defines the characters of a scheme.
             guard let first = value.first, ASCII.isAlpha(first),
                 value.allSatisfy({ ASCII.isAlpha($0) || ASCII.isDigit($0) || "+-.".utf8.contains($0) })
             else { return false }
@@ -50,7 +51,7 @@ public struct ForwardedElement: Sendable, Hashable {
         return true
     }
 
-    /// Takes the field apart from its beginning.
+    /// A reader that consumes the field from its beginning.
     private struct Reader {
         var rest: ArraySlice<UInt8>
 
@@ -64,12 +65,12 @@ public struct ForwardedElement: Sendable, Hashable {
             return true
         }
 
-        /// Pairs with semicolons between them; nil if they are malformed.
+        /// Reads the pairs of an element, separated by semicolons; nil if they are malformed.
         mutating func element() -> ForwardedElement? {
             var element = ForwardedElement()
             var names: Set<String> = []
             repeat {
-                // Between two semicolons there may be nothing.
+                // RFC 7239 §4 allows nothing between two semicolons.
                 guard let first = rest.first, ByteSet.token.contains(first) else { continue }
                 let name = String(decoding: takeToken().map(ASCII.lowercased), as: UTF8.self)
                 guard takes(ASCII.equals), let value = takeValue(), names.insert(name).inserted, element.take(name, value)
@@ -84,7 +85,7 @@ public struct ForwardedElement: Sendable, Hashable {
             return token
         }
 
-        /// A token or a quoted string without its quotes; nil for neither.
+        /// Reads a token or a quoted string, without its quotes; nil if neither is next.
         private mutating func takeValue() -> [UInt8]? {
             guard takes(ASCII.doubleQuote) else {
                 let token = takeToken()

@@ -1,11 +1,11 @@
-/// Who sent a request on, as proxies say it: RFC 7239 §6.
+/// A sender of a request, as a proxy identifies it: RFC 7239 §6.
 public enum ForwardedNode: Sendable, Hashable {
-    /// An address, an IPv4-mapped one as IPv4, and the port if it was given.
+    /// An address, and the port if it was given. An IPv4-mapped address becomes IPv4.
     case address(IPAddress, port: Int?)
-    /// Somebody of whom the proxy doesn't know or tell the address: `unknown`, or a name of its own such as `_gazonk`.
+    /// A node whose address the proxy does not have or does not reveal: `unknown`, or an identifier such as `_gazonk`.
     case hidden
 
-    /// A node as `Forwarded` has it: IPv6 stands in brackets. Nil for anything else.
+    /// Parses a node in the form of `Forwarded`, with brackets around IPv6; nil for anything else.
     init?(parsing text: ArraySlice<UInt8>) {
         var name = text
         var port: Int?
@@ -38,7 +38,8 @@ public enum ForwardedNode: Sendable, Hashable {
         self = .address(address.unmapped, port: port)
     }
 
-    /// A member of `X-Forwarded-For`, which no standard describes: as above, or IPv6 without brackets.
+    /// Parses a member of `X-Forwarded-For`, which no standard describes. It also accepts IPv6 without brackets; nil
+    /// for anything else.
     public init?(parsingMember text: String) {
         if let address = IPAddress(parsing: text) {
             self = .address(address.unmapped, port: nil)
@@ -47,7 +48,7 @@ public enum ForwardedNode: Sendable, Hashable {
         }
     }
 
-    /// RFC 7239 §6.3: what stands for a name or a port that is not to be told.
+    /// Whether the text is an obfuscated identifier or port: RFC 7239 §6.3.
     private static func isObfuscated(_ text: ArraySlice<UInt8>) -> Bool {
         text.count > 1 && text.first == UInt8(ascii: "_")
             && text.dropFirst().allSatisfy { byte in

@@ -1,4 +1,5 @@
-/// The fields that say how a request is framed and for whom it is, recorded as they are read and checked at the end of the head.
+/// The fields that determine a request's framing and host. They are recorded while the head is read, and checked at its
+/// end.
 struct FramingFields: Sendable {
     private var host: Int?
     private var contentLength: Int?
@@ -9,9 +10,9 @@ struct FramingFields: Sendable {
     private var hasConnection = false
     private var hasExpect = false
 
-    /// Looks at the name of a field, which is the one at `index`.
+    /// Records a field's name if it is one of these; `index` is the field's position.
     mutating func record(_ name: Span<UInt8>, at index: Int) {
-        // Length and first letter distinguish the interesting names from nearly all others.
+        // Length and first letter distinguish these names from nearly all others.
         guard let first = name.isEmpty ? nil : ASCII.lowercased(name[0]) else { return }
         switch (name.count, first) {
         case (4, UInt8(ascii: "h")) where name.equalsIgnoringCase("host"):
@@ -29,7 +30,7 @@ struct FramingFields: Sendable {
         }
     }
 
-    /// Sets what follows from the fields: framing, host, persistence and expectation.
+    /// Checks the fields, and sets the head's framing, host, persistence and expectation.
     func finish(_ head: inout RequestHead) throws(RequestError) {
         try checkHost(head)
         let framing = try framing(head)
@@ -44,7 +45,8 @@ struct FramingFields: Sendable {
         }
     }
 
-    /// RFC 9112 §3.2: no more than one Host, a valid one, and in HTTP/1.1 exactly one. RFC 9110 §4.2.1 refuses an empty host.
+    /// Checks Host by RFC 9112 §3.2: at most one, valid, and exactly one in HTTP/1.1. RFC 9110 §4.2.1 refuses an empty
+    /// host.
     private func checkHost(_ head: borrowing RequestHead) throws(RequestError) {
         guard !repeatsHost else { throw .invalidHost("the field is repeated") }
         guard let host else {
@@ -56,11 +58,11 @@ struct FramingFields: Sendable {
         }
     }
 
-    /// RFC 9112 §6.1–6.3.
+    /// Derives the framing by RFC 9112 §6.1–6.3.
     private func framing(_ head: borrowing RequestHead) throws(RequestError) -> BodyFraming {
         if let transferEncoding {
             guard contentLength == nil else { throw .conflictingFraming }
-            // RFC 9112 §6.1: a transfer coding in an HTTP/1.0 message is faulty framing.
+            // RFC 9112 §6.1: framing with a transfer coding in an HTTP/1.0 message is faulty.
             guard head.version >= .http11 else { throw .invalidTransferEncoding("HTTP/1.0 has no transfer codings") }
             guard !repeatsTransferEncoding else { throw .invalidTransferEncoding("the field is repeated") }
             try checkTransferCodings(head.fields.value(at: transferEncoding))
@@ -89,14 +91,15 @@ struct FramingFields: Sendable {
                 unknown = coding
             }
         }
-        // RFC 9112 §6.3: where chunked isn't final, the body's end can't be found and 400 is a must; 501 is for the others.
+        // RFC 9112 §6.3: unless chunked is final, the body's end cannot be determined, and 400 is required. 501 is for
+        // the others.
         guard chunkedCount == 1, last.equalsIgnoringCase("chunked"), let unknown else {
             throw .invalidTransferEncoding("it must be chunked, once and last")
         }
         throw .unsupportedTransferCoding(String(fieldText: unknown.prefix(64)))
     }
 
-    /// RFC 9112 §9.3.
+    /// Whether the connection persists: RFC 9112 §9.3.
     private func keepsAlive(_ head: borrowing RequestHead) -> Bool {
         let isCurrent = head.version >= .http11
         guard hasConnection else { return isCurrent }
@@ -104,7 +107,7 @@ struct FramingFields: Sendable {
         return isCurrent || head.fields.contains(.connection, token: "keep-alive")
     }
 
-    /// RFC 9110 §10.1.1: HTTP/1.0 clients can't mean it, so theirs is ignored.
+    /// Whether the client expects 100 Continue. RFC 9110 §10.1.1: the expectation of an HTTP/1.0 client is ignored.
     private func expectsContinue(_ head: borrowing RequestHead, _ framing: BodyFraming) throws(RequestError) -> Bool {
         guard hasExpect, head.version >= .http11 else { return false }
         var isExpected = false

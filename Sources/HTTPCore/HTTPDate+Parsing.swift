@@ -1,19 +1,19 @@
 extension HTTPDate {
-    /// Reads any of the three forms that recipients must accept, exactly as their grammar has them:
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
+    /// Parses the three forms that recipients must accept, exactly by their grammar: `Sun, 06 Nov 1994 08:49:37 GMT`,
+    /// `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
     ///
-    /// The name of the day must be one, but isn't compared with the date. The second form has two digits of year: with
-    /// `now`, a year that seems more than 50 years ahead is taken for the past one, as the RFC asks; without, 70–99 are
-    /// 1970–1999 and 00–69 are 2000–2069, for there is no clock here.
+    /// The name of the day must be valid, but is not compared with the date. The second form has two digits of the
+    /// year. With `now`, a year more than 50 years ahead means the past one, as the RFC requires. Without it, 70–99 are
+    /// 1970–1999 and 00–69 are 2000–2069.
     public init?(parsing text: String, now: HTTPDate? = nil) {
         self.init(parsing: Array(text.utf8)[...], now: now)
     }
 
-    /// Reads a date from the bytes of a field value.
+    /// Parses a date from the bytes of a field value.
     public init?(parsing bytes: ArraySlice<UInt8>, now: HTTPDate? = nil) {
         var scanner = DateScanner(bytes)
         if scanner.takeName(of: CivilDate.longDayNames) {
-            // Tried before the short names, which they begin with.
+            // Tried first, since the long names begin with the short ones.
             guard let date = scanner.takeRFC850Date(now: now) else { return nil }
             self = date
         } else if scanner.takeName(of: CivilDate.dayNames) {

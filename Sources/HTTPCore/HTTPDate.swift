@@ -1,9 +1,9 @@
-/// A moment as HTTP's date fields say it, to the second and in UTC: RFC 9110 §5.6.7.
+/// A date of HTTP's fields, in UTC with a resolution of one second: RFC 9110 §5.6.7.
 public struct HTTPDate: Sendable, Hashable, Comparable {
     /// Seconds since 1970-01-01T00:00:00Z without leap seconds, in the years 0–9999.
     public let secondsSinceEpoch: Int64
 
-    /// A moment; those outside the years 0–9999 are clamped, for a date has four digits of year.
+    /// Creates a date. Dates outside the years 0–9999 are clamped, since the form has four digits of the year.
     public init(secondsSinceEpoch: Int64) {
         self.secondsSinceEpoch = min(max(secondsSinceEpoch, CivilDate.earliestSecond), CivilDate.latestSecond)
     }

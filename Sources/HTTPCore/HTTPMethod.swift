@@ -4,7 +4,7 @@ public enum HTTPMethod: Sendable, Hashable {
     /// Any other token, as it was sent.
     case other(String)
 
-    /// The method as it stands in a request-line.
+    /// The method in the spelling of the request line.
     public var name: String {
         switch self {
         case .get: "GET"
@@ -20,7 +20,7 @@ public enum HTTPMethod: Sendable, Hashable {
         }
     }
 
-    /// The method of that name, which must be a token.
+    /// Creates the method of a name, which must be a token.
     init(token name: String) {
         self = Self.known.first { $0.name == name } ?? .other(name)
     }
@@ -29,6 +29,6 @@ public enum HTTPMethod: Sendable, Hashable {
 }
 
 extension HTTPMethod: CustomStringConvertible {
-    /// The same as `name`.
+    /// The same as ``name``.
     public var description: String { name }
 }

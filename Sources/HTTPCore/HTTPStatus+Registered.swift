@@ -54,7 +54,7 @@ extension HTTPStatus {
     /// 505 HTTP Version Not Supported.
     public static var httpVersionNotSupported: HTTPStatus { HTTPStatus(505) }
 
-    /// The registered reason phrase (IANA HTTP Status Code Registry), or empty for a code without one.
+    /// The registered reason phrase (IANA HTTP Status Code Registry); empty if the code has none.
     public var reason: String {
         switch code {
         case 100: "Continue"

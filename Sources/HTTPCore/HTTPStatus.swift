@@ -1,14 +1,14 @@
 /// A response's status: RFC 9110 §15, RFC 6585 and RFC 4918.
 public struct HTTPStatus: Sendable, Hashable {
-    /// 100–999; the first digit is the class.
+    /// The status code, 100–999, whose first digit is the class.
     public let code: Int
 
-    /// A status of any code; codes outside 100–999 are clamped, for a status-line holds exactly three digits.
+    /// Creates a status. Codes outside 100–999 are clamped, since a status line has exactly three digits.
     public init(_ code: Int) {
         self.code = min(max(code, 100), 999)
     }
 
-    /// Whether the class is 1xx: interim, another response follows.
+    /// Whether the class is 1xx: the response is interim, and another one follows.
     public var isInformational: Bool { code < 200 }
     /// Whether the class is 2xx.
     public var isSuccessful: Bool { code >= 200 && code < 300 }
@@ -20,7 +20,7 @@ public struct HTTPStatus: Sendable, Hashable {
 }
 
 extension HTTPStatus: CustomStringConvertible {
-    /// Code and reason: `404 Not Found`.
+    /// The code and the reason: `404 Not Found`.
     public var description: String {
         reason.isEmpty ? String(code) : "\(code) \(reason)"
     }

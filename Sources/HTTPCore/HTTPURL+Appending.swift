@@ -1,8 +1,8 @@
 extension HTTPURL {
-    /// The URL with `path` behind its own path, one slash between them, and with `items` behind its own query.
+    /// The URL with `path` appended to its path, separated by one slash, and `items` appended to its query.
     ///
-    /// `path` is raw: what needs escapes must have them (``PercentEncoding/encodeComponent(_:)``). What can't stand in a path
-    /// is encoded.
+    /// `path` is raw: the caller must escape its segments (``PercentEncoding/encodeComponent(_:)``). Characters that
+    /// are illegal in a path are encoded.
     public func appending(path: String = "", query items: [QueryItem] = []) -> HTTPURL {
         var parts = Parts(self)
         if !path.isEmpty {
@@ -21,15 +21,15 @@ extension HTTPURL {
         return HTTPURL(parts)
     }
 
-    /// The URL a reference means when it is found at this one: RFC 3986 §5.2, for Location fields. Nil if the result isn't
-    /// an http or https URL. Userinfo is not inherited by another host.
+    /// Resolves a reference relative to this URL: RFC 3986 §5.2, for Location fields. Nil if the result is not an http
+    /// or https URL. User information is not inherited by another host.
     ///
-    /// Spaces, which many servers leave in their Location, are percent-encoded; around the reference they are dropped.
+    /// Spaces in the reference, which many servers send in Location, are percent-encoded. Spaces around it are removed.
     public func resolving(_ reference: String) -> HTTPURL? {
         let trimmed = Array(reference.utf8)[...].trimmingWhiteSpace
         let bytes = trimmed.flatMap { $0 == ASCII.space ? Array("%20".utf8) : [$0] }
         let reference = String(decoding: bytes, as: UTF8.self)
-        // Whatever looks like a scheme is one: §4.2 forbids a colon in the first segment of a relative path.
+        // Text that looks like a scheme is one: §4.2 forbids a colon in the first segment of a relative path.
         let delimiter = bytes.firstIndex {
             $0 == ASCII.colon || $0 == ASCII.slash || $0 == ASCII.questionMark || $0 == UInt8(ascii: "#")
         }
@@ -55,7 +55,7 @@ extension HTTPURL {
         return HTTPURL(parts)
     }
 
-    /// RFC 3986 §5.2.4.
+    /// Removes dot segments: RFC 3986 §5.2.4.
     static func removingDotSegments(_ path: String) -> String {
         var kept: [Substring] = []
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()

@@ -1,7 +1,7 @@
 extension HTTPURL {
-    /// The reason why ``init(_:)`` does not read a text, to follow the text's name: "has a space; write it as %20".
+    /// The reason why ``init(_:)`` refuses a text, as a predicate: "has a space; write it as %20".
     ///
-    /// Names the first reason that applies. A text that is read has none; it gets the general one.
+    /// Returns the first reason that applies. For a text that is accepted, the result is meaningless.
     public static func fault(of text: String) -> String {
         let bytes = Array(text.utf8)
         if bytes.contains(0x20) { return "has a space; write it as %20" }

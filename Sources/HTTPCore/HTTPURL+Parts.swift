@@ -1,10 +1,10 @@
 extension HTTPURL {
-    /// The components of a URL after RFC 3986 §3, checked and normalised.
+    /// The components of a URL by RFC 3986 §3, checked and normalised.
     struct Parts {
         var scheme: String
         var userInfo: String?
         var host: String
-        /// Nil if none was written.
+        /// The port; nil if none was written.
         var port: Int?
         var path: String
         var query: String?
@@ -26,10 +26,10 @@ extension HTTPURL {
             self.query = question < hash ? query : nil
         }
 
-        /// The whole URL; the port only if it isn't the scheme's own.
+        /// The whole URL. The port is omitted if it is the scheme's default.
         var text: String {
             let host = host.utf8.contains(ASCII.colon) ? "[\(host)]" : host
-            // Room at once for all of it: so the pieces are copied, and not made a short string of, and then a longer one.
+            // The reserved capacity avoids reallocations while the pieces are appended.
             var text = ""
             text.reserveCapacity(host.utf8.count + path.utf8.count + (query?.utf8.count ?? 0) + (userInfo?.utf8.count ?? 0) + 18)
             text += scheme
@@ -42,7 +42,7 @@ extension HTTPURL {
             return text
         }
 
-        /// The scheme in lowercase, if it is one of two and `://` follows.
+        /// The scheme in lowercase; nil unless it is http or https and `://` follows.
         private static func scheme(_ bytes: ArraySlice<UInt8>) -> String? {
             guard let colon = bytes.firstIndex(of: ASCII.colon), bytes[colon...].starts(with: "://".utf8) else { return nil }
             return ["http", "https"].first { bytes[..<colon].equalsIgnoringCase($0) }
@@ -50,7 +50,7 @@ extension HTTPURL {
 
         private static func authority(_ bytes: ArraySlice<UInt8>) -> (userInfo: String?, host: String, port: Int?)? {
             var (userInfo, bytes) = (String?.none, bytes)
-            // The last `@`: what is in front of it can't reach the host, whatever it looks like.
+            // The last `@` ends the user information, so no text before it can become the host.
             if let at = bytes.lastIndex(of: UInt8(ascii: "@")) {
                 guard let text = text(bytes[..<at], keeping: .registeredName, and: ASCII.colon) else { return nil }
                 userInfo = text
@@ -58,14 +58,14 @@ extension HTTPURL {
             }
             guard let parsed = Authority(host: bytes), parsed.port != 0 else { return nil }
             let isLiteral = parsed.host.first == UInt8(ascii: "[")
-            // An escape in a host is refused with the rest: whether it is decoded before it is resolved depends on who does it.
+            // A host with an escape is refused, too: resolvers differ in whether they decode it first.
             guard isLiteral || HostName.isPossible(parsed.host) else { return nil }
             let bare = isLiteral ? parsed.host.dropFirst().dropLast() : parsed.host
             return (userInfo, String(decoding: bare.map(ASCII.lowercased), as: UTF8.self), parsed.port)
         }
 
-        /// The component with what isn't ASCII percent-encoded, and so what browsers encode (`"`, `<`, `>`). Nil for spaces,
-        /// controls, backslashes and text that isn't UTF-8.
+        /// Percent-encodes the non-ASCII characters of a component, and those that browsers encode (`"`, `<`, `>`). Nil
+        /// for spaces, controls, backslashes and text that is not UTF-8.
         static func text(_ bytes: ArraySlice<UInt8>, keeping kept: ByteSet, and other: UInt8? = nil) -> String? {
             guard isPrintable(bytes) else { return nil }
             return PercentEncoding.encode(bytes) { kept.contains($0) || $0 == ASCII.percent || $0 == other }

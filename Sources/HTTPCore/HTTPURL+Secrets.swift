@@ -1,6 +1,6 @@
 extension HTTPURL {
-    /// A text without what may be secret in the URLs that stand in it, be it one URL or many, of whatever scheme: user information,
-    /// query and fragment. A URL ends at white space only: rather too much is left out than too little.
+    /// Removes possible secrets from all URLs in a text, whatever their scheme: user information, query and fragment. A
+    /// URL ends only at white space, so text after it may be removed, too.
     public static func withoutSecrets(in text: String) -> String {
         guard text.utf8.contains(ASCII.colon) else { return text }
         let bytes = Array(text.utf8)

@@ -1,44 +1,45 @@
-/// An absolute `http` or `https` URL, normalised: RFC 3986, read as strictly as a URL that came over a network should be.
+/// An absolute, normalised `http` or `https` URL (RFC 3986), parsed strictly, as fits text from a network.
 ///
-/// Scheme and host are lowercase, the default port and the fragment are gone, an empty path is `/`, and characters outside
-/// ASCII are percent-encoded UTF-8. Path and query are otherwise as written: dot segments and escapes stay, because two
-/// servers may treat them differently.
+/// Scheme and host are lowercase. The default port and the fragment are removed. An empty path is `/`. Characters
+/// outside ASCII are percent-encoded UTF-8. Path and query are otherwise unchanged: servers may differ on dot segments
+/// and escapes.
 public struct HTTPURL: Sendable {
-    /// The whole URL, normalised, with userinfo if it had any.
+    /// The whole normalised URL, including its user information.
     public let string: String
-    /// `http` or `https`.
+    /// The scheme, `http` or `https`.
     public let scheme: String
-    /// The part before `@`, as written; nil without. It can be a password: don't show it.
+    /// The user information before `@`, as written; nil if there is none. It can be a password and must not be
+    /// displayed.
     public let userInfo: String?
-    /// Lowercase; an IPv6 address without its brackets.
+    /// The host in lowercase; an IPv6 address without its brackets.
     public let host: String
-    /// 1–65535; the scheme's own if none was written.
+    /// The port, 1–65535; the scheme's default if none was written.
     public let port: Int
-    /// As written, at least `/`.
+    /// The path as written, at least `/`.
     public let path: String
-    /// As written, without the question mark; nil without one.
+    /// The query as written, without the question mark; nil if there is none.
     public let query: String?
 
-    /// Reads a URL; nil if it has another scheme or no host, isn't absolute, or holds spaces, controls, backslashes or other
-    /// characters that programs read differently. Not trimmed: a URL with a space in front isn't one.
+    /// Parses a URL. Nil if it has another scheme or no host, is not absolute, or contains spaces, controls,
+    /// backslashes or other characters that programs read differently. White space around it is not removed.
     ///
-    /// So is a host that nobody can have (``HostName``: a label of more than 63 characters, a hyphen at its end). One with
-    /// characters outside ASCII (IDN) is refused; its `xn--` form is accepted.
+    /// A host that the DNS cannot have is refused, such as one with a label of more than 63 characters (``HostName``).
+    /// So is a host with characters outside ASCII (IDN); its `xn--` form is accepted.
     public init?(_ string: String) {
         guard let parts = Parts(Array(string.utf8)) else { return nil }
         self.init(parts)
     }
 
-    /// What a service of a host and port is reached by.
+    /// The scheme of a service.
     public enum Scheme: String, Sendable {
         case http, https
     }
 
-    /// The root of a service that the program itself knows.
+    /// Creates the root URL of a service that is a constant of the program.
     /// - Parameters:
-    ///   - scheme: how it is served.
-    ///   - host: its name in lowercase, or its IPv4 address; not checked.
-    ///   - port: where; `nil` is the scheme's own.
+    ///   - scheme: The scheme of the service.
+    ///   - host: The name in lowercase, or the IPv4 address; not checked.
+    ///   - port: The port; `nil` is the scheme's default.
     public init(_ scheme: Scheme, host: StaticString, port: UInt16? = nil) {
         let usual = scheme == .https ? 443 : 80
         self.scheme = scheme.rawValue
@@ -60,24 +61,25 @@ public struct HTTPURL: Sendable {
         string = parts.text
     }
 
-    /// Whether it carries a name or password, which Pawl never sends from a URL it was redirected to.
+    /// Whether the URL has a user name or password, which Pawl never sends from the URL of a redirect.
     public var hasUserInfo: Bool { userInfo != nil }
 
-    /// Host and port as a Host field has them: the port only if it isn't the scheme's own.
+    /// The host and port in the form of a Host field. The port is omitted if it is the scheme's default.
     public var authority: String {
         let bracketed = host.utf8.contains(ASCII.colon) ? "[\(host)]" : host
         return port == (scheme == "https" ? 443 : 80) ? bracketed : "\(bracketed):\(port)"
     }
 
-    /// Scheme, host and port, always with the port: `https://example.org:443`. Equal for URLs of one origin (RFC 6454 §4).
+    /// The scheme, host and port, always with the port: `https://example.org:443`. Equal for URLs of one origin (RFC
+    /// 6454 §4).
     public var origin: String {
         "\(scheme)://" + (host.utf8.contains(ASCII.colon) ? "[\(host)]" : host) + ":\(port)"
     }
 
-    /// What stands behind the last slash of the path, to name a file after; nil if that is nothing.
+    /// The text after the last slash of the path, as a candidate for a file name; nil if it is empty.
     ///
-    /// Percent-decoded, as UTF-8 or else ISO-8859-1; as written if an escape is bad. Nothing about it is safe: it can hold
-    /// slashes, dots and controls.
+    /// It is percent-decoded, as UTF-8 or else ISO-8859-1; as written if an escape is invalid. It is not safe as a file
+    /// name: it can contain slashes, dots and controls.
     public var lastPathComponent: String? {
         let bytes = Array(path.utf8)
         guard let slash = bytes.lastIndex(of: ASCII.slash) else { return nil }
@@ -88,19 +90,19 @@ public struct HTTPURL: Sendable {
 }
 
 extension HTTPURL: Hashable {
-    /// Whether both are the same, normalised.
+    /// Whether both are the same after normalisation.
     public static func == (left: HTTPURL, right: HTTPURL) -> Bool {
         left.string == right.string
     }
 
-    /// Hashes what `==` compares.
+    /// Hashes the normalised URL.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(string)
     }
 }
 
 extension HTTPURL: CustomStringConvertible {
-    /// The normalised URL without userinfo, which may be a password.
+    /// The normalised URL without user information, which may be a password.
     public var description: String {
         userInfo == nil ? string : "\(scheme)://\(authority)\(path)" + (query.map { "?\($0)" } ?? "")
     }

@@ -1,10 +1,11 @@
-/// The names a host can have where it is looked up in the DNS, which are fewer than URLs can spell.
+/// The host names that the DNS can have. URLs can spell further ones.
 enum HostName {
-    /// Whether a host of a URL, neither empty nor bracketed, can be somebody's: labels of 1–63 letters, digits and hyphens, no
-    /// hyphen first or last, 253 characters in all (RFC 1035 §2.3.4, RFC 1123 §2.1), and one dot behind them for the root.
+    /// Whether the DNS can have the host of a URL, which must be neither empty nor bracketed.
     ///
-    /// Underscores, which the RFCs leave to other names than those of hosts, are in use. A name whose last label is a number
-    /// is an IPv4 address or nothing: no top-level domain is one.
+    /// Labels have 1–63 letters, digits and hyphens, without a hyphen at either end. The name has at most 253
+    /// characters (RFC 1035 §2.3.4, RFC 1123 §2.1), and one dot after it for the root. Underscores are accepted, since
+    /// some hosts have them despite the RFCs. A name whose last label is a number must be an IPv4 address: no top-level
+    /// domain is a number.
     static func isPossible(_ host: ArraySlice<UInt8>) -> Bool {
         let dot = UInt8(ascii: ".")
         let name = host.last == dot ? host.dropLast() : host

@@ -1,6 +1,6 @@
 extension IPAddress {
-    /// Parses an address in the forms RFC 3986 §3.2.2 allows in a URL: four decimal octets without leading zeros, or IPv6
-    /// without brackets and without a zone. Anything else is nil.
+    /// Parses an address in the forms of a URL (RFC 3986 §3.2.2): four decimal octets without leading zeros, or IPv6
+    /// without brackets and zone. Nil for anything else.
     public init?(parsing text: some StringProtocol) {
         let bytes = Array(text.utf8)
         if let bits = Self.parseV4(bytes[...]) {
@@ -12,8 +12,9 @@ extension IPAddress {
         }
     }
 
-    /// Parses what resolvers accept besides: IPv4 in one to four parts, each decimal, octal (`0…`) or hexadecimal (`0x…`), the
-    /// last part filling the octets that are left, as `inet_aton` reads it: `127.1`, `0x7f000001`, `017700000001`, `2130706433`.
+    /// Parses the further forms that resolvers accept, as `inet_aton` does: IPv4 in one to four parts, each decimal,
+    /// octal (`0…`) or hexadecimal (`0x…`). The last part fills the remaining octets: `127.1`, `0x7f000001`,
+    /// `017700000001`, `2130706433`.
     public init?(parsingLeniently text: some StringProtocol) {
         if let address = IPAddress(parsing: text) {
             self = address
@@ -32,17 +33,18 @@ extension IPAddress {
         self = .v4(UInt32(truncatingIfNeeded: bits))
     }
 
-    /// Whether the host's last label reads as a number, so that some resolver may take the whole for an IPv4 address.
+    /// Whether the host's last label is a number, so that a resolver may take the host for an IPv4 address.
     ///
-    /// This is the check of the URL standard (<https://url.spec.whatwg.org/#ends-in-a-number-checker>): such a host is an
-    /// address or nothing.
+    /// This is the check of the URL standard (<https://url.spec.whatwg.org/#ends-in-a-number-checker>): such a host is
+    /// an address or invalid.
     public static func looksNumeric(_ host: some StringProtocol) -> Bool {
         let last = Array(host.utf8).split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).last ?? []
         if !last.isEmpty, last.allSatisfy(ASCII.isDigit) { return true }
         return number(last) != nil
     }
 
-    /// A number as C writes it: `0x` hexadecimal, `0` octal, decimal otherwise. Bounded, so that it cannot overflow.
+    /// Parses a number of C: `0x` hexadecimal, `0` octal, decimal otherwise. Large values are refused to avoid
+    /// overflow.
     private static func number(_ part: ArraySlice<UInt8>) -> UInt64? {
         var digits = part
         var radix: UInt64 = 10
@@ -52,7 +54,7 @@ extension IPAddress {
             if let mark = digits.first, mark | 0x20 == UInt8(ascii: "x") {
                 digits = digits.dropFirst()
                 radix = 16
-                // "0x" alone is zero to some readers.
+                // Some readers take `0x` alone for zero.
                 if digits.isEmpty { return 0 }
             }
         }
@@ -102,7 +104,7 @@ extension IPAddress {
         return bytes.indices.dropLast().first { bytes[$0] == colon && bytes[$0 + 1] == colon }
     }
 
-    /// Groups of one to four hexadecimal digits; the last two may be written as an IPv4 address.
+    /// Parses groups of one to four hexadecimal digits. The last two groups may be an IPv4 address.
     private static func groups(_ bytes: ArraySlice<UInt8>, allowsV4: Bool = true) -> [UInt16]? {
         let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         var groups: [UInt16] = []
