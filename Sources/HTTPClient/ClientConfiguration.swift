@@ -1,35 +1,38 @@
 import Glibc
 import System
 
-/// What holds for all transfers of a client. All limits of the client are here, each with its reason.
+/// The settings of all transfers of a client. Each limit has its reason here.
 public struct ClientConfiguration: Sendable {
-    /// How many threads drive transfers, at least 1. One moves more than a gigabyte per second without TLS; the second one is for TLS.
+    /// The number of threads that drive transfers, at least 1. One thread transfers more than a gigabyte per second
+    /// without TLS; the second one is for TLS.
     public var threads = 2
-    /// A PEM file with the certificates to trust instead of the system's; nil: those that libcurl was built to find.
+    /// A PEM file with the trusted certificates; nil: the certificates that libcurl finds by default.
     public var caFile: String?
-    /// What requests are sent through; nil: nothing, whatever the environment says.
+    /// The proxy for requests; nil: none, whatever the environment says.
     public var proxy: Proxy?
-    /// Destinations that are asked directly, although there is a proxy.
+    /// Destinations that are requested directly although there is a proxy.
     public var directDestinations: [DestinationRule] = []
-    /// The User-Agent of requests that bring none of their own.
+    /// The User-Agent of requests without one.
     public var userAgent = "pawl"
-    /// The most bytes of response heads in one exchange, interim responses included. Servers send a few hundred bytes to some KiB;
-    /// browsers stop at 256 KiB.
+    /// The maximum bytes of response heads in one exchange, interim responses included. Servers send a few hundred
+    /// bytes to some KiB; browsers have a limit of 256 KiB.
     public var maximumHeadBytes = 128 * 1024
-    /// The most bytes read from a socket at once, 16 KiB to 10 MiB. Larger means fewer system calls, and this much memory for each transfer.
-    /// Measured with one body of 2 GiB into a file: 16 KiB costs twice the processor time of 256 KiB, more than that saves little.
+    /// The maximum bytes per read from a socket, 16 KiB to 10 MiB. A larger buffer means fewer system calls, but more
+    /// memory for each transfer. Measured with a body of 2 GiB into a file, 16 KiB costs twice the processor time of
+    /// 256 KiB. More than 256 KiB saves little.
     public var receiveBufferBytes = 256 * 1024
-    /// How many idle connections each thread keeps for reuse.
+    /// The maximum number of idle connections that each thread keeps for reuse.
     public var idleConnectionsPerThread = 32
-    /// The most bytes of a redirect's own body that are read so that its connection can be used again.
+    /// The maximum bytes of a redirect's own body that are read so that its connection can be reused.
     public var maximumRedirectBodyBytes = 64 * 1024
 
-    /// The defaults.
+    /// Creates the default configuration.
     public init() {}
 }
 
 extension ClientConfiguration {
-    /// Throws if the CA file cannot be read: better now, with a clear message, than at every transfer.
+    /// Checks that the CA file can be read. So the error is reported at the start, with a clear message, instead of at
+    /// every transfer.
     func check() throws(ClientError) {
         guard let caFile else { return }
         guard unsafe access(caFile, R_OK) == 0 else {

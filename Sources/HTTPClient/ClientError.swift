@@ -1,40 +1,41 @@
-/// Why a transfer failed.
+/// The reason why a transfer failed.
 public enum ClientError: Error, Sendable, Equatable {
-    /// It was cancelled, or the client was shut down.
+    /// The transfer was cancelled, or the client was shut down.
     case cancelled
-    /// The sink said stop.
+    /// The sink stopped the transfer.
     case stopped
-    /// The destination guard refused a host or all addresses of it, or a redirect would have weakened protection; the text says which.
-    /// `status` is that of the redirect that led there, if one did.
+    /// The destination guard refused a host or all its addresses, or a redirect would have dropped encryption; the text
+    /// names the destination. `status` is that of the redirect to it; nil if there was none.
     case destinationForbidden(String, status: Int? = nil)
-    /// A redirect leads to something other than http or https; the text is the target, `status` the redirect's.
+    /// The target of a redirect, which is the text, is not http or https. `status` is that of the redirect.
     case unsupportedScheme(status: Int, String)
-    /// A redirect leads to nothing that can be asked: its Location is no URL, or its head cannot be read. `status` is the redirect's.
+    /// The Location of a redirect is not a URL, or the redirect's head is malformed. `status` is that of the redirect.
     case invalidRedirect(status: Int, String)
-    /// More redirects than the request allows; `status` is that of the last one.
+    /// There were more redirects than the request allows. `status` is that of the last one.
     case tooManyRedirects(status: Int)
-    /// The certificate could not be verified, or TLS is set up wrongly here.
+    /// The certificate could not be verified, or the TLS configuration here is wrong.
     case tls(String)
-    /// The name could not be resolved, no address could be connected to, or the TLS handshake broke.
+    /// The name could not be resolved, no address accepted a connection, or the TLS handshake failed.
     case connectionFailed(String)
-    /// The proxy does not accept its user or password: 407 (RFC 9110 §15.5.8), or what SOCKS 5 says. The text names the proxy.
+    /// The proxy rejects its user or password: 407 (RFC 9110 §15.5.8), or an error of SOCKS 5. The text names the
+    /// proxy.
     case proxyRefused(String)
-    /// Connecting, the head, or the whole took longer than allowed.
+    /// The connection, the response head or the whole transfer exceeded its time limit.
     case timedOut(String)
-    /// The body came in more slowly than the low-speed limit.
+    /// The body arrived more slowly than the low-speed limit.
     case stalled
-    /// The connection broke: the response is missing or shorter than its framing says.
+    /// The connection failed: the response is missing, or shorter than its framing says.
     case transferBroken(String)
-    /// The content has a coding that cannot be decoded, or is damaged in it.
+    /// The content coding is unsupported, or the encoded content is damaged.
     case unsupportedEncoding(String)
-    /// The body is larger than this many bytes, which the caller of ``HTTPClient/fetch(_:bodyLimit:)`` allowed.
+    /// The body exceeds the limit of ``HTTPClient/fetch(_:bodyLimit:)``, in bytes.
     case bodyTooLarge(Int)
-    /// What came is not a response that can be understood.
+    /// The response is not valid HTTP.
     case invalidResponse(String)
-    /// The request cannot be sent as it is.
+    /// The request is not valid.
     case invalidRequest(String)
 
-    /// One line for people. Holds no field values of the request, since they may be secret.
+    /// The error in one line. It has no field values of the request, since they may be secret.
     public var message: String {
         switch self {
         case .cancelled: "the transfer was cancelled"

@@ -1,46 +1,51 @@
 public import HTTPCore
 
-/// One request, and how it is to be carried out.
+/// One request with its limits.
 public struct ClientRequest: Sendable {
-    /// The method: a token, compared with case (RFC 9110 §9.1).
+    /// The method, a case-sensitive token (RFC 9110 §9.1).
     public var method: String = "GET"
-    /// Where to. User information in it is sent as Basic credentials, to this origin only.
+    /// The URL. Its user information is sent as Basic credentials, but only to its origin.
     public var url: HTTPURL
-    /// Fields of the caller, credentials among them. They go to the origin of `url` and, once a redirect has led to another origin,
-    /// nowhere any more. Names that ``reserves(_:)`` tells are refused.
+    /// The caller's fields, including credentials. They are sent to the origin of `url`. After a redirect to another
+    /// origin they are not sent any more, not even to the first origin. Names that ``reserves(_:)`` returns true for
+    /// are refused.
     public var fields: [(name: String, value: String)] = []
-    /// The value of the Range field, such as `bytes=1000-`: kept over redirects.
+    /// The value of the Range field, such as `bytes=1000-`. Redirects keep it.
     public var range: String?
-    /// The value of the If-Range field: a strong entity tag or a date (RFC 9110 §13.1.5), kept over redirects.
+    /// The value of the If-Range field: a strong entity tag or a date (RFC 9110 §13.1.5). Redirects keep it.
     public var ifRange: FieldValue?
-    /// The content to send; nil: none.
+    /// The content of the request; nil: none.
     public var body: RequestBody?
-    /// Checks every host and address on the way; nil: no guard, for destinations that the operator chose.
+    /// The guard that checks every host and address of the transfer; nil: none, for destinations that the operator
+    /// chose.
     public var guarding: DestinationGuard?
-    /// The most time for resolving the name, connecting and the TLS handshake, for each hop.
+    /// The time limit of name resolution, connection and TLS handshake together, for each hop.
     public var connectTimeout: Duration = .seconds(15)
-    /// The most time from a ready connection to a complete response head, for each hop. If the content is a file, from its last byte on.
+    /// The time limit from the connection to the complete response head, for each hop. If the content is a file, it
+    /// begins with the file's last byte.
     public var headTimeout: Duration = .seconds(30)
-    /// The most time for everything, redirects included; nil: no limit.
+    /// The time limit of the whole transfer, redirects included; nil: none.
     public var totalTimeout: Duration?
-    /// Fewer bytes per second over this time end a body as ``ClientError/stalled``; nil: no limit. It holds for a file that is sent, too.
+    /// The minimum speed of a body, received or sent from a file. A slower one ends as ``ClientError/stalled``; nil: no
+    /// minimum.
     public var lowSpeedLimit: (bytesPerSecond: Double, over: Duration)? = (1, .seconds(30))
-    /// What the body's speed is limited by, from the narrowest to the widest. Transfers that have the first one in common share one
-    /// part of the others. Time spent waiting for them is no stall.
+    /// The speed limiters of the body, from the narrowest to the widest. Transfers with the same first limiter share
+    /// one part of the others. Waiting for a limiter does not count as a stall.
     public var speedLimiters: [SpeedLimiter] = []
-    /// How many redirects are followed; with 0 the first one ends as ``ClientError/tooManyRedirects``, and with nil it is a response
-    /// like any other.
+    /// The maximum number of redirects. With 0, the first redirect ends as ``ClientError/tooManyRedirects``. With nil,
+    /// a redirect is a response like any other.
     public var maximumRedirects: Int? = 20
-    /// Whether compressed content may be asked for, and is decoded. By default `Accept-Encoding: identity` is sent and nothing is
-    /// decoded, since byte positions of a compressed body mean nothing for the file.
+    /// Whether compressed content is requested and decoded. By default `Accept-Encoding: identity` is sent and nothing
+    /// is decoded, since byte offsets of compressed content do not apply to the file.
     public var acceptsEncodings = false
 
-    /// A GET of the URL with the default limits.
+    /// Creates a GET request with the default limits.
     public init(url: HTTPURL) {
         self.url = url
     }
 
-    /// Whether the client alone writes this field: what frames the message, belongs to the connection, or is another property here.
+    /// Whether only the client may set the field: it frames the message, belongs to the connection, or is another
+    /// property here.
     public static func reserves(_ name: FieldName) -> Bool {
         reservedNames.contains(name.lowercased)
     }
@@ -52,7 +57,8 @@ public struct ClientRequest: Sendable {
 }
 
 extension ClientRequest {
-    /// Why the request cannot be sent, if so: a method that is no token, or a field that is not legal or not the caller's.
+    /// The reason why the request cannot be sent: an invalid method, or a field that is illegal or reserved. Nil if it
+    /// can be sent.
     func problem() -> ClientError? {
         guard FieldName(method) != nil, method != "CONNECT" else {
             return .invalidRequest("\"\(method)\" is not a usable method")
@@ -62,7 +68,7 @@ extension ClientRequest {
                 return .invalidRequest("\"\(field.name)\" is not a field name")
             }
             if Self.reserves(name) { return .invalidRequest("the field \(name) is set by the client itself") }
-            // The value may be a secret: it is not repeated here.
+            // The value may be a secret, so the message omits it.
             if !Self.isFieldValue(field.value) { return .invalidRequest("the value of \(name) has control characters") }
         }
         if let range, !Self.isFieldValue(range) { return .invalidRequest("the range has control characters") }
@@ -70,7 +76,7 @@ extension ClientRequest {
         return nil
     }
 
-    /// RFC 9110 §5.5: no control characters but HTAB.
+    /// Whether the text has no control characters except HTAB: RFC 9110 §5.5.
     private static func isFieldValue(_ value: String) -> Bool { isFieldValue(Array(value.utf8)) }
 
     private static func isFieldValue(_ value: [UInt8]) -> Bool {

@@ -1,20 +1,20 @@
 public import HTTPCore
 
-/// The head of a final response: neither an interim one nor a redirect that was followed.
+/// The head of a final response. Interim responses and redirects that were followed are not final.
 public struct ClientResponseHead: Sendable {
     /// The status.
     public var status: HTTPStatus
-    /// The fields in order, values as they were sent.
+    /// The fields in order, with their values as sent.
     public var fields: Fields
-    /// Where the response came from, after redirects.
+    /// The URL of the response, after redirects.
     public var url: HTTPURL
     /// The protocol version of the response.
     public var version: HTTPVersion
-    /// The length of the body as announced, in bytes of what the sink receives; nil if unknown (chunked, decoded, or ended by the
-    /// connection's close). For a HEAD request the length a GET would have.
+    /// The announced length of the body that the sink receives, in bytes. Nil if unknown: chunked, decoded, or ended by
+    /// the connection's close. For a HEAD request it is the length that a GET would have.
     public var contentLength: Int64?
 
-    /// A head from its parts.
+    /// Creates a head from its parts.
     public init(status: HTTPStatus, fields: Fields, url: HTTPURL, version: HTTPVersion, contentLength: Int64?) {
         self.status = status
         self.fields = fields
@@ -26,12 +26,12 @@ public struct ClientResponseHead: Sendable {
 
 /// A response with its whole body in memory.
 public struct ClientResponse: Sendable {
-    /// Status and fields.
+    /// The head.
     public var head: ClientResponseHead
     /// The body, decoded if the request accepted encodings.
     public var body: [UInt8]
 
-    /// A response from its parts.
+    /// Creates a response from its parts.
     public init(head: ClientResponseHead, body: [UInt8]) {
         self.head = head
         self.body = body

@@ -2,9 +2,12 @@ import HTTPCore
 import System
 
 extension HTTPClient {
-    /// Fetches a response with its whole body, of at most `bodyLimit` bytes, into memory. Cancelling the task cancels the transfer.
-    ///
-    /// Throws what ended the transfer; ``ClientError/bodyTooLarge(_:)`` if the body is larger, without reading it to the end.
+    /// Fetches a response with its whole body into memory. Cancelling the task cancels the transfer.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - bodyLimit: The maximum length of the body, in bytes.
+    /// - Throws: The error that ended the transfer. It is ``ClientError/bodyTooLarge(_:)`` if the body exceeds the
+    ///   limit; the rest of the body is not read.
     public func fetch(_ request: ClientRequest, bodyLimit: Int) async throws(ClientError) -> ClientResponse {
         let sink = CollectingSink(bodyLimit: bodyLimit, expectsBody: request.method != "HEAD")
         let transfer = Transfer(request: request, loop: loop(for: request))
@@ -14,14 +17,14 @@ extension HTTPClient {
                 submit(transfer, sink: sink)
             }
         } onCancel: {
-            // Before it was submitted, too: the loop looks at the mark before it begins.
+            // The cancellation may precede the submission: the loop checks for it before the transfer begins.
             transfer.cancel()
         }
         return try outcome.get()
     }
 }
 
-/// Collects a body in memory and hands it to a waiting task.
+/// A sink that collects a body in memory and returns it to a waiting task.
 private final class CollectingSink: TransferSink {
     typealias Outcome = Result<ClientResponse, ClientError>
 
@@ -48,7 +51,7 @@ private final class CollectingSink: TransferSink {
         guard expectsBody, !head.status.forbidsBody, let length = head.contentLength else { return .proceed }
         return state.withLock { state in
             state.isTooLarge = length > Int64(bodyLimit)
-            // The announced length may be a lie; beyond a megabyte the array grows as the bytes come.
+            // The announced length may be wrong, so no more than a megabyte is reserved in advance.
             if !state.isTooLarge { state.body.reserveCapacity(Int(min(length, 1 << 20))) }
             return state.isTooLarge ? .stop : .proceed
         }

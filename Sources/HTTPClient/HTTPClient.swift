@@ -3,13 +3,15 @@ import Synchronization
 
 /// An HTTP/1.1 client for many transfers at once, on a few threads.
 ///
-/// It carries requests out over libcurl's multi interface, follows redirects by its own rules, and lets a ``DestinationGuard`` check
-/// each address that is connected to. Cookies last for one transfer; it reads no `.netrc` and uses no proxy but the configuration's.
+/// It uses libcurl's multi interface, but follows redirects by its own rules. A ``DestinationGuard`` can check each
+/// address of a connection. Cookies last for one transfer. It reads no `.netrc`, and uses only the proxy of the
+/// configuration.
 public final class HTTPClient: Sendable {
     private let loops: [TransferLoop]
 
-    /// Starts the threads. Throws ``ClientError/tls(_:)`` if the CA file cannot be read, ``ClientError/connectionFailed(_:)`` if
-    /// the system has no threads or memory left.
+    /// Creates a client and starts its threads.
+    /// - Throws: ``ClientError/tls(_:)`` if the CA file cannot be read. ``ClientError/connectionFailed(_:)`` if the
+    ///   system has no threads or memory left.
     public init(configuration: ClientConfiguration = ClientConfiguration()) throws(ClientError) {
         try configuration.check()
         var loops: [TransferLoop] = []
@@ -26,12 +28,12 @@ public final class HTTPClient: Sendable {
         shutdown()
     }
 
-    /// Bytes of bodies that sinks have received, over all transfers.
+    /// The bytes of bodies that sinks have received, over all transfers.
     public var receivedBytes: UInt64 {
         loops.reduce(0) { $0 &+ $1.received.load(ordering: .relaxed) }
     }
 
-    /// Starts a transfer into a sink, and returns at once. `sink.finished` is called exactly once, whatever happens.
+    /// Starts a transfer into a sink, and returns immediately. `sink.finished` is called exactly once, in all cases.
     @discardableResult
     public func start(_ request: ClientRequest, sink: any TransferSink) -> TransferHandle {
         let transfer = Transfer(request: request, loop: loop(for: request))
@@ -39,8 +41,9 @@ public final class HTTPClient: Sendable {
         return TransferHandle(transfer: transfer)
     }
 
-    /// Cancels all transfers and ends the threads. When it returns, every sink has been told, except when it is called from a sink
-    /// itself: then the rest follows on that thread. Transfers that are started later finish as cancelled at once.
+    /// Cancels all transfers and ends the threads. Every sink has received its end when this returns. If a sink calls
+    /// it, the ends follow later on that sink's thread. Transfers that are started later finish immediately as
+    /// cancelled.
     public func shutdown() {
         for loop in loops { loop.stop() }
     }
@@ -53,7 +56,8 @@ public final class HTTPClient: Sendable {
         }
     }
 
-    /// The loop with the least to do. Among equals an origin always meets the same one, where its idle connections are.
+    /// The loop with the fewest transfers. Of equal loops, an origin always gets the same one, which may have idle
+    /// connections to it.
     func loop(for request: ClientRequest) -> TransferLoop {
         let first = Int(UInt(bitPattern: request.url.origin.hashValue) % UInt(loops.count))
         var best = loops[first]

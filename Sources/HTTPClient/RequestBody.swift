@@ -2,17 +2,18 @@ public import System
 
 /// The content of a request.
 public enum RequestBody: Sendable, ExpressibleByArrayLiteral {
-    /// These bytes.
+    /// Bytes in memory.
     case bytes([UInt8])
-    /// A range of a file, which is read while it is sent; nothing of it is kept. The file must be that long until the transfer has ended.
+    /// A range of a file, which is read during the transfer and not kept in memory. The file must not become shorter
+    /// before the end.
     case file(FileDescriptor, Range<Int64>)
 
-    /// Bytes.
+    /// Creates a body from bytes.
     public init(arrayLiteral elements: UInt8...) {
         self = .bytes(elements)
     }
 
-    /// How many bytes it has.
+    /// The length in bytes.
     public var count: Int64 {
         switch self {
         case .bytes(let bytes): Int64(bytes.count)

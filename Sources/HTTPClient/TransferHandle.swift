@@ -1,14 +1,15 @@
-/// Control over a transfer that was started. Any thread may use it, at any time; after the end it does nothing.
+/// The control of a transfer that was started. Any thread may use it, at any time. After the transfer's end it has no
+/// effect.
 ///
-/// Letting go of it does not cancel the transfer.
+/// Releasing the handle does not cancel the transfer.
 public struct TransferHandle: Sendable {
     let transfer: Transfer
 
-    /// Ends the transfer: `finished(.failure(.cancelled))` follows soon, unless it has already finished.
+    /// Cancels the transfer. `finished(.failure(.cancelled))` follows soon, unless the transfer has already finished.
     public func cancel() {
         transfer.cancel()
     }
 
-    /// Whether the transfer waits for its speed limiters at this moment, rather than for the origin.
+    /// Whether the transfer currently waits for its speed limiters rather than for the origin.
     public var isHeldBack: Bool { transfer.isHeldBack }
 }

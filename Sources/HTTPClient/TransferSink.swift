@@ -1,32 +1,35 @@
-/// Takes what a transfer brings. All calls come one after another: the head, bytes in order, and `finished`.
+/// The receiver of a transfer's head, body and end. The calls do not overlap: the head, bytes in order, then
+/// `finished`.
 public protocol TransferSink: AnyObject, Sendable {
-    /// The final head. Called on the transfer thread; must not block.
+    /// Receives the final head. Called on the transfer thread; must not block.
     func received(_ head: ClientResponseHead) -> SinkDecision
-    /// The next bytes of the body, which are valid during the call only: what one reading brought, some hundred KiB at most. Called
-    /// on the transfer thread, often; may write to a file.
-    /// As long as it runs nothing more is read, so a slow disk slows the origin down.
+    /// Receives the next bytes of the body, which are valid only during the call. They come from one read: some hundred
+    /// KiB at most.
+    ///
+    /// Called often, on the transfer thread; may write to a file. Nothing more is read meanwhile, so a slow disk slows
+    /// the origin down.
     func received(_ bytes: RawSpan) -> SinkDecision
-    /// The end: exactly once, and last. Called on the transfer thread; only for a transfer that is started after
-    /// ``HTTPClient/shutdown()``, on the caller's.
+    /// Receives the end, as the last call and exactly once. Called on the transfer thread. Only for a transfer that is
+    /// started after ``HTTPClient/shutdown()``, it is called on the caller's thread.
     func finished(_ outcome: Result<TransferSummary, ClientError>)
 }
 
-/// Whether a transfer goes on.
+/// The decision whether a transfer continues.
 public enum SinkDecision: Sendable {
-    /// More, please.
+    /// The transfer continues.
     case proceed
-    /// End now, as ``ClientError/stopped``.
+    /// The transfer ends as ``ClientError/stopped``.
     case stop
 }
 
-/// What is known of a transfer that succeeded.
+/// The result of a transfer that succeeded.
 public struct TransferSummary: Sendable {
     /// The final head.
     public var head: ClientResponseHead
-    /// How many bytes of body the sink has received.
+    /// The bytes of the body that the sink has received.
     public var bodyBytes: Int64
 
-    /// A summary from its parts.
+    /// Creates a summary from its parts.
     public init(head: ClientResponseHead, bodyBytes: Int64) {
         self.head = head
         self.bodyBytes = bodyBytes

@@ -1,11 +1,11 @@
-/// An Internet Protocol address of either family, as a number in network order: the first octet is the most significant.
+/// An IP address of either family, as a number whose most significant octet comes first on the wire.
 public enum IPAddress: Sendable, Hashable {
     /// An IPv4 address (RFC 791): `127.0.0.1` is `0x7f00_0001`.
     case v4(UInt32)
     /// An IPv6 address (RFC 4291): `::1` is `1`.
     case v6(UInt128)
 
-    /// The address of 4 or 16 bytes in network order; nil for another number of them.
+    /// Creates an address from 4 or 16 bytes in network order; nil for any other number of bytes.
     public init?(networkOrder bytes: [UInt8]) {
         switch bytes.count {
         case 4: self = .v4(bytes.reduce(0) { $0 << 8 | UInt32($1) })
@@ -14,7 +14,7 @@ public enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// How many bits it has.
+    /// The number of bits, 32 or 128.
     public var width: Int {
         switch self {
         case .v4: 32
@@ -22,7 +22,7 @@ public enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The IPv4 address that an IPv4-mapped address stands for (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), or the address itself.
+    /// The IPv4 address of an IPv4-mapped address (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2); other addresses unchanged.
     ///
     /// The operating system connects to both in the same way, so they must be checked in the same way.
     public var unmapped: IPAddress {
@@ -32,7 +32,8 @@ public enum IPAddress: Sendable, Hashable {
 }
 
 extension IPAddress {
-    /// Names who is behind an address, to count what one client does: whoever has one of IPv6 has 2^64 of them.
+    /// The key by which one client's requests are counted. For IPv6 it is the /64 prefix, since one client has 2^64
+    /// addresses.
     public static func client(ofHost host: String) -> String {
         guard case .v6(let bits) = IPAddress(parsing: host), bits >> 32 != 0xFFFF else { return host }
         return String(bits >> 64, radix: 16)
@@ -40,7 +41,7 @@ extension IPAddress {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// The address as text: dotted decimal, or the canonical IPv6 form of RFC 5952 without brackets.
+    /// The address in dotted decimal, or in the canonical IPv6 form of RFC 5952 without brackets.
     public var description: String {
         switch self {
         case .v4(let bits): Self.dotted(bits)
@@ -53,7 +54,7 @@ extension IPAddress: CustomStringConvertible {
     }
 
     private static func canonical(_ bits: UInt128) -> String {
-        // RFC 5952 §5: addresses that embed an IPv4 address by a known prefix show it in dotted decimal.
+        // RFC 5952 §5: an address that embeds an IPv4 address by a known prefix has it in dotted decimal.
         if bits >> 32 == 0xffff { return "::ffff:" + dotted(UInt32(truncatingIfNeeded: bits)) }
         let groups = (0..<8).map { UInt16(truncatingIfNeeded: bits >> UInt128(112 - 16 * $0)) }
         let zeros = longestZeroRun(groups)
@@ -62,7 +63,7 @@ extension IPAddress: CustomStringConvertible {
         return text(groups[..<zeros.lowerBound]) + "::" + text(groups[zeros.upperBound...])
     }
 
-    /// The longest run of at least two zero groups, the first of equals: RFC 5952 §4.2.
+    /// The longest run of at least two zero groups; the first one of equal runs (RFC 5952 §4.2).
     private static func longestZeroRun(_ groups: [UInt16]) -> Range<Int>? {
         var best: Range<Int>?
         var start: Int?

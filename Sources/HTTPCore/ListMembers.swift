@@ -1,6 +1,6 @@
-/// The members of a comma-separated list, without the white space around them: RFC 9110 §5.6.1.
+/// The members of a comma-separated list, without surrounding white space: RFC 9110 §5.6.1.
 ///
-/// Empty members are left out, as recipients must. A comma in a quoted string does not separate.
+/// Empty members are skipped, as recipients must. A comma in a quoted string does not separate.
 struct ListMembers: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 

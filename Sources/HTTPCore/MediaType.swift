@@ -1,21 +1,22 @@
 /// The value of Content-Type: RFC 9110 §8.3.
 public struct MediaType: Sendable, Hashable {
-    /// The part before the slash, in lowercase: `audio`.
+    /// The type before the slash, in lowercase: `audio`.
     public let type: String
-    /// The part behind the slash, in lowercase: `mp4`.
+    /// The subtype after the slash, in lowercase: `mp4`.
     public let subtype: String
-    /// Names in lowercase and values without quotes, in order; of a repeated name only the first counts.
+    /// The parameters in order. Of a repeated name, only the first counts.
     public let parameters: [Parameter]
 
     /// One parameter of a media type.
     public struct Parameter: Sendable, Hashable {
-        /// In lowercase.
+        /// The name in lowercase.
         public let name: String
-        /// Without quotes; its case may mean something.
+        /// The value without quotes. It may be case-sensitive.
         public let value: String
     }
 
-    /// Reads a value; nil unless it begins with two tokens and a slash. What follows is read as tolerantly as browsers do.
+    /// Parses a value; nil unless it begins with two tokens and a slash. The parameters are parsed as tolerantly as in
+    /// browsers.
     public init?(parsing text: String) {
         let bytes = Array(text.utf8)[...]
         let essenceEnd = bytes.firstIndex(of: ASCII.semicolon) ?? bytes.endIndex
@@ -32,21 +33,21 @@ public struct MediaType: Sendable, Hashable {
         self.parameters = parameters
     }
 
-    /// Type and subtype alone, in lowercase: `audio/mp4`.
+    /// The type and subtype, in lowercase: `audio/mp4`.
     public var essence: String { "\(type)/\(subtype)" }
 
-    /// The value of the parameter of that name, which must be in lowercase; nil without.
+    /// The value of a parameter, whose name must be in lowercase; nil if there is none.
     public func parameter(_ name: String) -> String? {
         parameters.first { $0.name == name }?.value
     }
 
-    /// The `charset` parameter in lowercase; nil without.
+    /// The `charset` parameter in lowercase; nil if there is none.
     public var charset: String? {
         parameter("charset").map { String(decoding: $0.utf8.map(ASCII.lowercased), as: UTF8.self) }
     }
 
-    /// Whether this is what a pattern names: `audio/mp4`, `audio/*` or `*/*`. Parameters don't count; nothing matches a
-    /// pattern that isn't one.
+    /// Whether a pattern covers this type: `audio/mp4`, `audio/*` or `*/*`. Parameters are ignored. An invalid pattern
+    /// covers nothing.
     public func matches(pattern: String) -> Bool {
         guard let pattern = MediaType(parsing: pattern) else { return false }
         if pattern.type == "*" { return pattern.subtype == "*" }
@@ -60,7 +61,7 @@ public struct MediaType: Sendable, Hashable {
 }
 
 extension MediaType: CustomStringConvertible {
-    /// As in a field, values quoted where they must be: `text/plain; charset=utf-8`.
+    /// The value in a field, with quotes where they are required: `text/plain; charset=utf-8`.
     public var description: String {
         var text = essence
         for parameter in parameters {

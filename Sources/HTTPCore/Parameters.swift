@@ -1,14 +1,15 @@
-/// Reads `name=value` parameters separated by semicolons, RFC 9110 §5.6.6, as tolerantly as browsers do: white space around
-/// the equals sign, values without the quotes they need, a quote that isn't closed.
+/// Parses `name=value` parameters separated by semicolons (RFC 9110 §5.6.6) as tolerantly as browsers do. It accepts
+/// white space around the equals sign, values without required quotes, and unclosed quotes.
 struct Parameters: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 
-    /// What stands behind the first semicolon.
+    /// Creates a parser of the bytes after the first semicolon.
     init(_ bytes: ArraySlice<UInt8>) {
         rest = bytes
     }
 
-    /// The next parameter: its name in lowercase and its value without quotes and escapes. Parts without `=` are left out.
+    /// Returns the next parameter: its name in lowercase, and its value without quotes and escapes. Parts without `=`
+    /// are skipped.
     mutating func next() -> (name: String, value: [UInt8])? {
         while !rest.isEmpty {
             let nameEnd = rest.firstIndex { $0 == ASCII.equals || $0 == ASCII.semicolon } ?? rest.endIndex
@@ -38,12 +39,12 @@ struct Parameters: Sequence, IteratorProtocol {
         var value: [UInt8] = []
         var index = rest.startIndex + 1
         while index < rest.endIndex, rest[index] != ASCII.doubleQuote {
-            // RFC 9110 §5.6.4: a backslash stands for the byte behind it.
+            // RFC 9110 §5.6.4: a backslash quotes the next byte.
             if rest[index] == ASCII.backslash, index + 1 < rest.endIndex { index += 1 }
             value.append(rest[index])
             index += 1
         }
-        // Whatever is between the quote and the next semicolon means nothing.
+        // Text between the closing quote and the next semicolon is ignored.
         let end = rest[Swift.min(index, rest.endIndex)...].firstIndex(of: ASCII.semicolon) ?? rest.endIndex
         rest = rest[end...].dropFirst()
         return value

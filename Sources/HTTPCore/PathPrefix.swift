@@ -1,17 +1,19 @@
-/// What stands before every path of a service that shares its host with others: `/pawl`. Empty for one that has the host for itself.
+/// The prefix of all paths of a service that shares its host with others: `/pawl`. Empty for a service with a host of
+/// its own.
 public struct PathPrefix: Sendable, Hashable {
-    /// The prefix as it stands in a URL, without a slash at its end. It needs no escapes, neither there nor in JSON or HTML.
+    /// The prefix in a URL, without a trailing slash. It needs no escapes in URLs, JSON or HTML.
     public let text: String
 
-    /// None.
+    /// The empty prefix.
     public static let none = PathPrefix(text: "")
 
     private init(text: String) {
         self.text = text
     }
 
-    /// Parses segments of letters, digits, `-`, `.`, `_` and `~`, each with a slash before it; a slash behind them is left out, so that `/`
-    /// is ``none``. Nil for anything else: `.` and `..`, which are no names, and empty segments, with which a link would name a host.
+    /// Parses segments of letters, digits, `-`, `.`, `_` and `~`, each after a slash. A trailing slash is removed, so
+    /// that `/` is ``none``. Nil for anything else, including the segments `.` and `..`. Empty segments are refused,
+    /// since a link that begins with two slashes would name a host.
     public init?(parsing text: String) {
         guard text.utf8.first == ASCII.slash else { return nil }
         let whole = text.utf8.last == ASCII.slash ? text.dropLast() : text[...]
@@ -24,17 +26,17 @@ public struct PathPrefix: Sendable, Hashable {
         self.text = String(whole)
     }
 
-    /// The longest that is taken, in bytes, without a slash behind it.
+    /// The maximum length in bytes, without a trailing slash.
     public static let longest = 255
 
-    /// Whether there is none.
+    /// Whether the prefix is empty.
     public var isEmpty: Bool { text.isEmpty }
 
-    /// This prefix and another behind it.
+    /// Appends another prefix to this one.
     public static func + (left: PathPrefix, right: PathPrefix) -> PathPrefix {
         PathPrefix(text: left.text + right.text)
     }
 
-    /// Whether this one ends with all of another.
+    /// Whether this prefix ends with another one.
     public func ends(with other: PathPrefix) -> Bool { text.hasSuffix(other.text) }
 }

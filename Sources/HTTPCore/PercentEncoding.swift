@@ -1,13 +1,14 @@
 /// Percent-encoding of RFC 3986 §2.1, always of UTF-8.
 public enum PercentEncoding {
-    /// The text of percent-encoded bytes; nil if an escape isn't `%` and two hexadecimal digits, or the result isn't UTF-8.
+    /// Decodes percent-encoded text. Nil if an escape is not `%` and two hexadecimal digits, or if the result is not
+    /// UTF-8.
     ///
-    /// `plusIsSpace` reads `+` as a space, as forms and queries do.
+    /// `plusIsSpace` reads `+` as a space, as in forms and queries.
     public static func decode(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> String? {
         decodeBytes(bytes, plusIsSpace: plusIsSpace).flatMap { String(validUTF8: $0.span) }
     }
 
-    /// The bytes that percent-encoded bytes stand for; nil if an escape is bad.
+    /// Decodes percent-encoded bytes; nil if an escape is invalid.
     public static func decodeBytes(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -26,13 +27,13 @@ public enum PercentEncoding {
         return result
     }
 
-    /// The text for one path segment or one query value: everything but unreserved characters (RFC 3986 §2.3) is encoded.
+    /// Encodes a path segment or query value: all but the unreserved characters (RFC 3986 §2.3).
     public static func encodeComponent(_ text: String) -> String {
         encode(text.utf8, keeping: .unreserved)
     }
 
-    /// The text for a name or value of application/x-www-form-urlencoded: like ``encodeComponent(_:)``, but a space is `+`,
-    /// and `*` stays and `~` doesn't (WHATWG URL §5.2).
+    /// Encodes a name or value of application/x-www-form-urlencoded. Unlike ``encodeComponent(_:)``, it encodes a space
+    /// as `+`, keeps `*`, and encodes `~` (WHATWG URL §5.2).
     public static func encodeForm(_ text: String) -> String {
         var result: [UInt8] = []
         result.reserveCapacity(text.utf8.count)
@@ -46,7 +47,7 @@ public enum PercentEncoding {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Names and values as one application/x-www-form-urlencoded text.
+    /// Encodes names and values as one application/x-www-form-urlencoded text.
     public static func encodeForm(_ items: some Sequence<QueryItem>) -> String {
         items.map { "\(encodeForm($0.name))=\(encodeForm($0.value))" }.joined(separator: "&")
     }

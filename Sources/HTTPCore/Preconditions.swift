@@ -1,21 +1,21 @@
-/// Decides what the response to a conditional or range request is.
+/// Evaluation of conditional requests and range requests.
 public enum Preconditions {
-    /// What to respond with.
+    /// The kind of response to a request.
     public enum Outcome: Sendable, Hashable {
-        /// Perform the method; for GET, 200 and the whole.
+        /// Perform the method; for GET, 200 with the whole representation.
         case proceed
-        /// 304.
+        /// 304 Not Modified.
         case notModified
-        /// 412.
+        /// 412 Precondition Failed.
         case failed
-        /// 206 with these parts, one or more.
+        /// 206 with these ranges, one or more.
         case partial([ByteRange])
-        /// 416.
+        /// 416 Range Not Satisfiable.
         case unsatisfiable
     }
 
-    /// Whether a request has any of the fields that ``evaluate(method:fields:etag:lastModified:length:now:)`` looks at: without,
-    /// the outcome is ``Outcome/proceed``, whatever the representation.
+    /// Whether a request has a field that ``evaluate(method:fields:etag:lastModified:length:now:)`` considers. Without
+    /// one, the outcome is always ``Outcome/proceed``.
     public static func areAsked(by fields: borrowing Fields) -> Bool {
         fields.contains(names)
     }
@@ -26,11 +26,16 @@ public enum Preconditions {
 
     /// Evaluates the conditional fields in the order of RFC 9110 §13.2.2, then Range (GET only, §14.2).
     ///
-    /// For a representation that exists: `etag` and `lastModified` are its validators, if it has them; `length` is its
-    /// length in bytes, nil where ranges aren't served. A malformed If-Match fails (it asked for protection); other
-    /// malformed conditions are ignored, as §13.1.3, §13.1.4 and §14.2 ask. If-Range with a date is met by exactly
-    /// `lastModified`; pass that only if it changes whenever the bytes do (§8.8.2.2). `now` decides about the century of
-    /// dates with two digits of year (§5.6.7).
+    /// The representation must exist. A malformed If-Match fails, since it was sent as protection. Other malformed
+    /// conditions are ignored, as §13.1.3, §13.1.4 and §14.2 require. An If-Range with a date is met only by exactly
+    /// `lastModified`.
+    /// - Parameters:
+    ///   - method: The request's method.
+    ///   - fields: The request's fields.
+    ///   - etag: The representation's entity tag, if it has one.
+    ///   - lastModified: The time of its last change. Pass it only if it changes whenever the bytes do (§8.8.2.2).
+    ///   - length: Its length in bytes; nil where ranges are not served.
+    ///   - now: The current time, which determines the century of dates with two digits of the year (§5.6.7).
     public static func evaluate(
         method: HTTPMethod, fields: borrowing Fields, etag: EntityTag?, lastModified: HTTPDate?, length: Int64? = nil,
         now: HTTPDate? = nil
@@ -45,7 +50,7 @@ public enum Preconditions {
             guard lastModified <= limit else { return .failed }
         }
         if let etag, fields.count(.ifNoneMatch) == 1, let value = fields.bytes(.ifNoneMatch), etag.isSpelled(value.span) {
-            // What nearly all send: the tag they were given.
+            // The common case: the client sent the tag that it had received.
             return isRead ? .notModified : .failed
         } else if let value = fields.combined(.ifNoneMatch) {
             if matches(value, { tag in etag.map { tag.weaklyMatches($0) } ?? false }, ifMalformed: false) {
@@ -71,13 +76,13 @@ public enum Preconditions {
         }
     }
 
-    /// The date of a field that is there once and is one; nil otherwise.
+    /// The date of a field; nil if the field is missing, repeated or not a date.
     private static func date(_ fields: borrowing Fields, _ name: FieldName, _ now: HTTPDate?) -> HTTPDate? {
         guard fields.count(name) == 1, let bytes = fields.bytes(name) else { return nil }
         return HTTPDate(parsing: bytes, now: now)
     }
 
-    /// RFC 9110 §13.1.5: one strong entity tag or one exact date; anything else is not met.
+    /// Whether If-Range is absent, or is a matching strong entity tag or exact date: RFC 9110 §13.1.5.
     private static func meetsIfRange(
         _ fields: borrowing Fields, etag: EntityTag?, lastModified: HTTPDate?, now: HTTPDate?
     ) -> Bool {

@@ -1,18 +1,18 @@
-/// One name and value of a query or a form.
+/// One name and its value of a query or a form.
 public struct QueryItem: Sendable, Hashable {
-    /// Decoded; may be empty.
+    /// The decoded name; may be empty.
     public let name: String
-    /// Decoded; empty if there was no `=`.
+    /// The decoded value; empty if there was no `=`.
     public let value: String
 
-    /// An item of decoded texts.
+    /// Creates an item from decoded texts.
     public init(name: String, value: String) {
         self.name = name
         self.value = value
     }
 
-    /// The items of an application/x-www-form-urlencoded text (WHATWG URL §5.1), in order. Stricter than a browser: a bad
-    /// escape or text that isn't UTF-8 is an error and not guessed at.
+    /// Parses application/x-www-form-urlencoded text (WHATWG URL §5.1) into items, in order. Unlike in browsers, an
+    /// invalid escape or text that is not UTF-8 is an error.
     public static func parse(_ bytes: some Collection<UInt8>) throws(QueryError) -> [QueryItem] {
         var items: [QueryItem] = []
         for part in bytes.split(separator: UInt8(ascii: "&")) {

@@ -1,6 +1,7 @@
-/// Quoted strings of fields: RFC 9110 §5.6.4.
+/// The quoted strings of fields: RFC 9110 §5.6.4.
 enum QuotedString {
-    /// The text in double quotes, its quotes and backslashes escaped; controls, which can't be sent, become spaces.
+    /// Encloses text in double quotes, and escapes quotes and backslashes in it. Controls, which are illegal, become
+    /// spaces.
     static func encode(_ text: String) -> String {
         var bytes: [UInt8] = [ASCII.doubleQuote]
         for byte in text.utf8 {

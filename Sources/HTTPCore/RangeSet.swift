@@ -1,19 +1,20 @@
-/// What a Range field asks for: RFC 9110 §14.2.
+/// Resolution of the Range field: RFC 9110 §14.2.
 public enum RangeSet {
-    /// What to do with a Range field.
+    /// The effect of a Range field on the response.
     public enum Outcome: Sendable, Hashable {
-        /// Respond as if the field weren't there: another unit, not the syntax, or too many ranges.
+        /// Respond as if the field were absent: it has another unit, a syntax error or too many ranges.
         case ignore
-        /// Respond with these parts, one or more. None overlap or touch each other.
+        /// Respond with these ranges, one or more. None of them overlap or touch.
         case satisfiable([ByteRange])
-        /// Respond with 416: no range touches the representation.
+        /// Respond with 416: no range overlaps the representation.
         case unsatisfiable
     }
 
-    /// Resolves a Range value against a representation of `length` bytes.
+    /// Resolves a Range value for a representation of `length` bytes.
     ///
-    /// More than `maximum` ranges are ignored (RFC 9110 §17.15: many small ranges are an attack, not a use). Ranges that
-    /// overlap or touch become one, at the place of the first of them; the others keep the order they were asked in.
+    /// A field with more than `maximum` ranges is ignored: many small ranges are an attack (RFC 9110 §17.15). Ranges
+    /// that overlap or touch are merged at the position of the first of them. Otherwise the order of the request is
+    /// kept.
     public static func resolve(_ value: String, length: Int64, maximum: Int = 16) -> Outcome {
         let bytes = Array(value.utf8)
         guard let unitEnd = bytes.firstIndex(of: ASCII.equals), bytes[..<unitEnd].equalsIgnoringCase("bytes") else {
@@ -33,13 +34,14 @@ public enum RangeSet {
         }
         guard count > 0 else { return .ignore }
         if ranges.isEmpty {
-            // The last n bytes of nothing are satisfiable (RFC 9110 §14.1.2), but no 206 can say so; the whole is the same.
+            // The last n bytes of an empty representation are satisfiable (RFC 9110 §14.1.2). A 206 cannot express
+            // that, so 200 is sent.
             return isEmptySuffix ? .ignore : .unsatisfiable
         }
         return .satisfiable(coalesced(ranges))
     }
 
-    /// One member of the list, its numbers cut to `Int64.max`.
+    /// One member of the list. Larger numbers become `Int64.max`.
     private enum Specifier {
         case from(Int64)
         case fromThrough(Int64, Int64)
@@ -63,7 +65,7 @@ public enum RangeSet {
             }
         }
 
-        /// Digits; a number that is too large is larger than any representation, which is all that matters.
+        /// Parses digits. A number above `Int64.max` becomes `Int64.max`, which also exceeds any representation.
         static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
             guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
             return digits.decimalValue ?? .max

@@ -1,48 +1,49 @@
-/// Why a request is refused while it is read. The connection can't be used any further: where the next request begins is
-/// unknown.
+/// The reason why a request is refused while it is read. The connection must be closed afterwards, since the beginning
+/// of the next request is unknown.
 public enum RequestError: Error, Sendable, Hashable {
-    /// The request-line is not `method SP target SP version`; the text says what is wrong.
+    /// The request line is not `method SP target SP version`; the text gives the fault.
     case malformedRequestLine(String)
-    /// A line ends in a bare LF, or holds a CR that no LF follows: RFC 9112 §2.2.
+    /// A line ends in a bare LF, or contains a CR without LF: RFC 9112 §2.2.
     case bareLineEnd
-    /// The method is longer than any known one; the limit in bytes.
+    /// The method exceeds the limit, in bytes, which is above all known methods.
     case methodTooLong(limit: Int)
-    /// CONNECT, which only proxies serve.
+    /// The method is CONNECT, which only proxies serve.
     case connectRefused
-    /// The limit in bytes.
+    /// The target exceeds the limit, in bytes.
     case targetTooLong(limit: Int)
-    /// The target is in none of the forms of RFC 9112 §3.2, or in one its method doesn't take; the text says why.
+    /// The target has none of the forms of RFC 9112 §3.2, or a form that the method does not allow; the text gives the
+    /// fault.
     case malformedTarget(String)
-    /// An absolute-form with this scheme, whose requirements the connection doesn't meet.
+    /// The target is in absolute-form with this scheme, whose requirements the connection does not meet.
     case schemeNotServed(String)
-    /// Another major version than 1.
+    /// The major version is not 1.
     case unsupportedVersion(HTTPVersion)
-    /// The limit in bytes.
+    /// The head exceeds the limit, in bytes.
     case headTooLarge(limit: Int)
-    /// The limit in fields.
+    /// The section has more fields than the limit.
     case tooManyFields(limit: Int)
-    /// A field line is not `name ":" OWS value OWS`; the text says what is wrong.
+    /// A field line is not `name ":" OWS value OWS`; the text gives the fault.
     case malformedField(String)
-    /// Host is missing, repeated or not a host; the text says which.
+    /// Host is missing, repeated or invalid; the text gives the fault.
     case invalidHost(String)
-    /// Both Content-Length and Transfer-Encoding: RFC 9112 §6.1 calls it an attempt at smuggling.
+    /// The request has both Content-Length and Transfer-Encoding, which RFC 9112 §6.1 calls an attempt at smuggling.
     case conflictingFraming
-    /// Content-Length is repeated or not a number that fits; the text says which.
+    /// Content-Length is repeated or not a number in range; the text gives the fault.
     case invalidContentLength(String)
-    /// Transfer-Encoding is not one final `chunked`; the text says what it is.
+    /// Transfer-Encoding is not one final `chunked`; the text gives the fault.
     case invalidTransferEncoding(String)
-    /// A transfer coding that isn't implemented, before a final `chunked`.
+    /// A transfer coding before the final `chunked` is not implemented.
     case unsupportedTransferCoding(String)
-    /// An expectation other than `100-continue`.
+    /// The expectation is not `100-continue`.
     case unsupportedExpectation(String)
-    /// The chunked framing is broken; the text says how.
+    /// The chunked framing is malformed; the text gives the fault.
     case malformedChunk(String)
-    /// The body is longer than the limit in bytes.
+    /// The body exceeds the limit, in bytes.
     case contentTooLarge(limit: Int)
-    /// The trailer section is longer than the limit in bytes, or has too many fields.
+    /// The trailer section exceeds the limit, in bytes, or has too many fields.
     case trailersTooLarge(limit: Int)
 
-    /// The status that refuses it.
+    /// The status of the response that refuses the request.
     public var status: HTTPStatus {
         switch self {
         case .malformedRequestLine, .bareLineEnd, .malformedTarget, .malformedField, .invalidHost, .conflictingFraming,
@@ -58,7 +59,7 @@ public enum RequestError: Error, Sendable, Hashable {
         }
     }
 
-    /// What was wrong and what is accepted, as a sentence.
+    /// The fault and the accepted form, as a sentence.
     public var detail: String {
         switch self {
         case .malformedRequestLine(let reason): "Malformed request line: \(reason)."
@@ -86,6 +87,6 @@ public enum RequestError: Error, Sendable, Hashable {
 }
 
 extension RequestError: CustomStringConvertible {
-    /// The same as `detail`.
+    /// The same as ``detail``.
     public var description: String { detail }
 }

@@ -1,4 +1,4 @@
-/// One function for each phase: it reads on from `position`, and moves to the next phase when its element ends.
+/// One function for each phase. It reads from `position` on, and enters the next phase when its element ends.
 extension RequestParser {
     // MARK: Lines
 
@@ -36,7 +36,7 @@ extension RequestParser {
             mark = position
             phase = .target
         } else if ByteSet.token.contains(byte) {
-            // RFC 9112 §3: a method longer than any that is implemented gets 501.
+            // RFC 9112 §3: a method longer than all implemented ones gets 501.
             throw .methodTooLong(limit: limits.method)
         } else if byte == ASCII.lineFeed {
             throw .bareLineEnd
@@ -51,7 +51,7 @@ extension RequestParser {
         guard position < end else { return }
         let byte = input[position]
         if byte == ASCII.space, position > mark {
-            // RFC 9112 §3.2.3: its target is in authority-form, which is for proxies.
+            // RFC 9112 §3.2.3: the target of CONNECT is in authority-form, which only proxies serve.
             guard head.method != .connect else { throw .connectRefused }
             try head.target.assign(input.extracting(mark..<position))
             position += 1
@@ -109,7 +109,7 @@ extension RequestParser {
             phase = .headLineFeed
         case ASCII.lineFeed: throw .bareLineEnd
         case ASCII.space, ASCII.horizontalTab:
-            // RFC 9112 §5.2 (obs-fold) and §2.2 (before the first field): either is refused.
+            // RFC 9112 §5.2 (obs-fold) and §2.2 (before the first field): both are refused.
             throw .malformedField("a line begins with white space; folded lines are not accepted")
         default:
             guard head.fields.count < limits.fields else { throw .tooManyFields(limit: limits.fields) }
@@ -131,7 +131,7 @@ extension RequestParser {
         case ASCII.lineFeed: throw .bareLineEnd
         case ASCII.carriageReturn: throw .malformedField("a line has no colon")
         case ASCII.space, ASCII.horizontalTab:
-            // RFC 9112 §5.1: white space between name and colon is refused, always.
+            // RFC 9112 §5.1: white space between name and colon must be refused.
             throw .malformedField("white space in or after a name; the colon follows the name")
         case let byte: throw .malformedField("\(ASCII.describe(byte)) in a name")
         }

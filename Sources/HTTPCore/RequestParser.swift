@@ -1,41 +1,41 @@
-/// Reads request heads from bytes as they come: RFC 9112 §2–§5.
+/// Parses request heads incrementally: RFC 9112 §2–§5.
 ///
-/// Strict on purpose: what two implementations could read in two ways is refused. Each byte is looked at once however the
-/// input is split, and what is found depends on the bytes alone. A head read into storage that was used before allocates
-/// nothing, unless its method is an unusual one or its target is in absolute-form.
+/// The parser refuses text that two implementations could read differently. It examines each byte once, and the result
+/// does not depend on how the input is split. Parsing into reused storage allocates nothing, unless the method is
+/// unusual or the target is in absolute-form.
 ///
 ///     switch parser.parse(buffer.span) {
-///     case .incomplete: // read more behind what is there, and call again with all of it
-///     case .complete(let consumed): // `parser.head`; the body or the next head begins at `consumed`
+///     case .incomplete: // append more input, and call again with all of it
+///     case .complete(let consumed): // use `parser.head`; the body or the next head begins at `consumed`
 ///     case .failed(let error): // respond with `error.status` and close
 ///     }
 public struct RequestParser: Sendable {
-    /// What a call of ``parse(_:)`` came to.
+    /// The result of a call of ``parse(_:)``.
     public enum Progress: Sendable, Hashable {
-        /// All bytes are fine so far and there must be more.
+        /// All bytes so far are valid, and the head needs more.
         case incomplete
-        /// The head is whole, and is the first `consumed` bytes of the input.
+        /// The head is complete, and has the first `consumed` bytes of the input.
         case complete(consumed: Int)
-        /// The request is refused, and so is everything after it.
+        /// The request is refused, as is all later input.
         case failed(RequestError)
     }
 
-    /// What the next byte belongs to.
+    /// The element that the next byte belongs to.
     enum Phase: Sendable {
         case emptyLine, emptyLineFeed, method, target, version, requestLineFeed
         case lineStart, name, value, fieldLineFeed, headLineFeed
         case complete, failed
     }
 
-    /// How much is read before a request is refused.
+    /// The limits of a request. A request that exceeds them is refused.
     public let limits: ParserLimits
-    /// The head that was completed last, until the next call of ``parse(_:)``.
+    /// The head that was completed last. It is valid until the next call of ``parse(_:)``.
     public internal(set) var head = RequestHead()
 
     var phase = Phase.emptyLine
-    /// The first byte that has not been looked at.
+    /// The offset of the first byte that has not been examined.
     var position = 0
-    /// The first byte of the element being read: method, target, version, name or value.
+    /// The offset of the current element's first byte: method, target, version, name or value.
     var mark = 0
     var nameStart = 0
     var nameEnd = 0
@@ -43,12 +43,12 @@ public struct RequestParser: Sendable {
     private var error: RequestError?
     var framing = FramingFields()
 
-    /// A parser that has seen nothing.
+    /// Creates a parser without input.
     public init(limits: ParserLimits = ParserLimits()) {
         self.limits = limits
     }
 
-    /// Whether the head being read has begun; empty lines before it don't count. False after a complete one.
+    /// Whether the current head has begun. Empty lines before it do not count. False after a complete head.
     public var started: Bool {
         switch phase {
         case .emptyLine, .emptyLineFeed, .complete: false
@@ -56,27 +56,27 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// Forgets what was read, keeping the storage; the next call of ``parse(_:)`` starts a head.
+    /// Discards the parsed input, but keeps the storage. The next call of ``parse(_:)`` begins a new head.
     public mutating func reset() {
         phase = .emptyLine
         position = 0
         emptyLines = 0
         error = nil
         framing = FramingFields()
-        // A head that is refused early must not look like the one before it.
+        // A head that is refused early must not have parts of the previous one.
         head.method = .get
         head.version = .http11
         head.fields.removeAll(keepingCapacity: true)
     }
 
-    /// Exchanges the completed head with another, so that both keep their storage: neither is copied, and the parser fills
-    /// the other one's next.
+    /// Swaps the completed head with another one. Neither is copied, and the parser parses the next head into the
+    /// other's storage.
     public mutating func exchangeHead(with other: inout RequestHead) {
         swap(&head, &other)
     }
 
-    /// Reads on. `input` is all bytes from the first one of the head, those of earlier calls included; what
-    /// ``Progress/complete(consumed:)`` consumed must be gone before the next call.
+    /// Continues parsing. `input` is all bytes from the beginning of the head, including those of earlier calls. The
+    /// bytes that ``Progress/complete(consumed:)`` consumed must be removed before the next call.
     public mutating func parse(_ input: Span<UInt8>) -> Progress {
         if let error { return .failed(error) }
         if phase == .complete { reset() }
@@ -91,7 +91,7 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// Reads until the head ends (true) or the input does (false).
+    /// Parses until the head ends (true) or the input ends (false).
     private mutating func advance(_ input: Span<UInt8>) throws(RequestError) -> Bool {
         let end = min(input.count, limits.head)
         while position < end {

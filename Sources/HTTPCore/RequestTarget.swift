@@ -1,33 +1,34 @@
-/// What a request asks for: RFC 9112 §3.2.
+/// The target of a request: RFC 9112 §3.2.
 ///
-/// Keeps the bytes as they were sent, so that what is decoded is decoded once and by whoever needs it.
+/// It keeps the bytes as they were sent. Callers decode only what they need.
 public struct RequestTarget: Sendable {
-    /// The forms an origin server takes.
+    /// The forms of a target that an origin server accepts.
     public enum Form: Sendable, Hashable {
-        /// `/path?query`.
+        /// A path and query: `/path?query`.
         case origin
-        /// `http://host/path?query`, which clients send to proxies; its host overrides the Host field.
+        /// A URL, `http://host/path?query`, which clients send to proxies. Its host replaces the Host field.
         case absolute
-        /// `*`: the server as a whole, for OPTIONS only.
+        /// The server as a whole: `*`, for OPTIONS only.
         case asterisk
     }
 
-    /// Which form it was sent in.
+    /// The form in which the target was sent.
     public private(set) var form = Form.origin
-    /// The bytes as sent, and behind them the path that an absolute-form may leave out.
+    /// The bytes as sent, followed by the path that an absolute-form may omit.
     private var storage: [UInt8] = [ASCII.slash]
     private var rawEnd = 1
     private var authorityStart = 0
     private var authorityEnd = 0
     private var pathStart = 0
     private var pathEnd = 1
-    /// -1 without a query.
+    /// The offset of the query; −1 if there is none.
     private var queryStart = -1
 
-    /// The target `/`.
+    /// Creates the target `/`.
     public init() {}
 
-    /// Reads a target; throws ``RequestError/malformedTarget(_:)`` for what no origin server can be asked.
+    /// Parses a target.
+    /// - Throws: ``RequestError/malformedTarget(_:)`` for a target that no origin server accepts.
     public init(_ raw: String) throws(RequestError) {
         let bytes = Array(raw.utf8)
         for byte in bytes where !ByteSet.requestTarget.contains(byte) {
@@ -39,16 +40,17 @@ public struct RequestTarget: Sendable {
     /// The target as it was sent.
     public var raw: ArraySlice<UInt8> { storage[..<rawEnd] }
 
-    /// The path as it was sent, without the query and what was dropped; otherwise at least `/`, or `*` for the server as a whole.
+    /// The path as it was sent, without the query and a dropped prefix. Unless a prefix was dropped, it is at least
+    /// `/`, or `*` for the server as a whole.
     public var rawPath: ArraySlice<UInt8> { storage[pathStart..<pathEnd] }
 
-    /// The query as it was sent, without the question mark; nil without one.
+    /// The query as it was sent, without the question mark; nil if there is none.
     public var rawQuery: ArraySlice<UInt8>? {
         queryStart < 0 ? nil : storage[queryStart..<rawEnd]
     }
 
-    /// Takes a prefix off ``rawPath``, which then begins behind it; it is empty if there is nothing behind it. False, with nothing
-    /// changed, if the path is not below the prefix.
+    /// Removes a prefix from ``rawPath``, which may become empty. Returns false, without a change, if the path is not
+    /// below the prefix.
     public mutating func drop(_ prefix: PathPrefix) -> Bool {
         let bytes = prefix.text.utf8
         guard rawPath.starts(with: bytes), pathEnd - pathStart == bytes.count || storage[pathStart + bytes.count] == ASCII.slash
@@ -57,15 +59,15 @@ public struct RequestTarget: Sendable {
         return true
     }
 
-    /// Host and port of an absolute-form, as sent; nil in the other forms.
+    /// The host and port of an absolute-form, as sent; nil in the other forms.
     public var rawAuthority: ArraySlice<UInt8>? {
         form == .absolute ? storage[authorityStart..<authorityEnd] : nil
     }
 
-    /// Whether the server as a whole is asked, by `OPTIONS *`.
+    /// Whether the target is the server as a whole: `OPTIONS *`.
     public var isAsterisk: Bool { rawPath.first == UInt8(ascii: "*") }
 
-    /// Reads a target whose bytes are all of ``ByteSet/requestTarget``, into storage that is kept.
+    /// Parses a target whose bytes are all in ``ByteSet/requestTarget``, and reuses the storage.
     mutating func assign(_ bytes: Span<UInt8>) throws(RequestError) {
         storage.removeAll(keepingCapacity: true)
         storage.append(bytes)
@@ -83,7 +85,7 @@ public struct RequestTarget: Sendable {
         pathEnd = index
         queryStart = index < rawEnd ? index + 1 : -1
         if pathEnd == pathStart {
-            // RFC 9110 §4.2.3: an empty path means "/".
+            // RFC 9110 §4.2.3: an empty path is equivalent to "/".
             storage.append(ASCII.slash)
             pathStart = rawEnd
             pathEnd = rawEnd + 1
@@ -101,23 +103,24 @@ public struct RequestTarget: Sendable {
         while authorityEnd < rawEnd, storage[authorityEnd] != ASCII.slash, storage[authorityEnd] != ASCII.questionMark {
             authorityEnd += 1
         }
-        // RFC 9110 §4.2.4: userinfo in a request is an error; it makes a host look like another.
+        // RFC 9110 §4.2.4: user information in a request is an error, since it can disguise the host.
         guard Authority.isValid(storage[authorityStart..<authorityEnd].span) else {
             throw .malformedTarget("its host must be a host, and a colon and port if need be")
         }
         pathStart = authorityEnd
     }
 
-    /// Refuses forms that go with another method, and decides what `OPTIONS http://host` means.
+    /// Refuses forms that the method does not allow, and turns `OPTIONS http://host` into the server as a whole.
     mutating func check(for method: HTTPMethod) throws(RequestError) {
         switch form {
         case .origin: break
         case .asterisk:
             guard method == .options else { throw .malformedTarget("'*' is for OPTIONS only") }
         case .absolute:
-            // RFC 9110 §7.4: an https resource must not be served over a connection that isn't secured, and none here is.
+            // RFC 9110 §7.4: an https resource must not be served over an unsecured connection, and this server has no
+            // secured ones.
             guard ASCII.lowercased(storage[4]) != UInt8(ascii: "s") else { throw .schemeNotServed("https") }
-            // RFC 9112 §3.2.4: without path and query, OPTIONS is for the server as a whole.
+            // RFC 9112 §3.2.4: OPTIONS without path and query is for the server as a whole.
             if method == .options, pathStart == rawEnd, queryStart < 0 { storage[pathStart] = UInt8(ascii: "*") }
         }
     }

@@ -1,11 +1,12 @@
-/// Writes responses as bytes: RFC 9112 §4 and §7.1. Into arrays that have the capacity, it allocates nothing.
+/// Encodes responses: RFC 9112 §4 and §7.1. It allocates nothing if the arrays have the capacity.
 public enum ResponseEncoder {
-    /// Appends `HTTP/1.1 200 OK` CRLF. RFC 9110 §2.5: the version is the server's own, also when a 1.0 client asks.
+    /// Appends a status line such as `HTTP/1.1 200 OK` CRLF. RFC 9110 §2.5: the version is the server's own, even for a
+    /// 1.0 client.
     public static func encodeStatusLine(_ status: HTTPStatus, into bytes: inout [UInt8]) {
         bytes.append(contentsOf: statusLines[status.code - 100])
     }
 
-    /// Appends the field line that gives the length of the body.
+    /// Appends the Content-Length field.
     public static func encodeContentLength(_ length: Int64, into bytes: inout [UInt8]) {
         bytes.append(contentsOf: "Content-Length: ".utf8)
         bytes.append(decimal: length)
@@ -20,7 +21,7 @@ public enum ResponseEncoder {
         }
     }
 
-    /// Appends one whole chunk; nothing for no bytes, for that would end the body.
+    /// Appends one chunk. Empty data appends nothing, since an empty chunk would end the body.
     public static func encodeChunk(_ data: Span<UInt8>, into bytes: inout [UInt8]) {
         guard !data.isEmpty else { return }
         bytes.append(contentsOf: String(data.count, radix: 16, uppercase: true).utf8)
@@ -29,22 +30,22 @@ public enum ResponseEncoder {
         encodeHeadEnd(into: &bytes)
     }
 
-    /// Appends the last chunk and an empty trailer section: the end of a chunked body.
+    /// Appends the last chunk and an empty trailer section, which end a chunked body.
     public static func encodeLastChunk(into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "0"))
         encodeHeadEnd(into: &bytes)
         encodeHeadEnd(into: &bytes)
     }
 
-    /// Appends the interim response that lets a client send its body: RFC 9110 §10.1.1.
+    /// Appends the interim response on which a client sends its body: RFC 9110 §10.1.1.
     public static func encodeContinue(into bytes: inout [UInt8]) {
         encodeStatusLine(.continue, into: &bytes)
         encodeHeadEnd(into: &bytes)
     }
 
-    /// The status-lines of HTTP/1.1 for 100–999.
+    /// The status lines of HTTP/1.1 for 100–999.
     private static let statusLines: [[UInt8]] = (100...999).map { code in
-        // RFC 9112 §4: the space before the reason is sent even if there is no reason.
+        // RFC 9112 §4: the space before the reason is required even if the reason is empty.
         Array("HTTP/1.1 \(code) \(HTTPStatus(code).reason)\r\n".utf8)
     }
 }

@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Appends the bytes of a span; allocates only if the capacity does not hold them.
+    /// Appends the bytes of a span. It allocates only if the capacity is insufficient.
     mutating func append(_ bytes: Span<UInt8>) {
         append(addingCapacity: bytes.count) { output in
             for index in bytes.indices {
@@ -8,7 +8,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends a number in decimal, without a String in between.
+    /// Appends a number in decimal, without an intermediate String.
     mutating func append(decimal value: Int64) {
         var digits = InlineArray<20, UInt8>(repeating: 0x30)
         var start = digits.count
@@ -25,7 +25,7 @@ extension [UInt8] {
         append(digits.span.extracting(start...))
     }
 
-    /// Appends a number with at least `width` digits, zeros in front.
+    /// Appends a number with at least `width` digits, padded with zeros.
     mutating func append(decimal value: Int, width: Int) {
         if width > 1 || value >= 10 { append(decimal: value / 10, width: width - 1) }
         append(0x30 &+ UInt8(truncatingIfNeeded: value % 10))
@@ -33,21 +33,21 @@ extension [UInt8] {
 }
 
 extension Span<UInt8> {
-    /// Where the bytes of `set` that begin at `start` end; at most `end`.
+    /// The end of the run of bytes of `set` that begins at `start`; at most `end`.
     func endOfRun(of set: ByteSet, from start: Int, to end: Int) -> Int {
         var index = start
         while index < end, set.contains(self[index]) { index += 1 }
         return index
     }
 
-    /// Whether there is a control among the bytes, HTAB included. Looks at all of them, for that takes several at a time.
+    /// Whether the bytes include a control or HTAB. It has no early exit, so that the compiler can vectorise the loop.
     var containsControl: Bool {
         var found = false
         for index in indices { found = ASCII.isControl(self[index]) || found }
         return found
     }
 
-    /// Whether the bytes are `text`, ASCII letters compared without case.
+    /// Whether the bytes equal `text`, with ASCII letters compared without case.
     func equalsIgnoringCase(_ text: String) -> Bool {
         let expected = text.utf8.span
         guard count == expected.count else { return false }
@@ -57,7 +57,7 @@ extension Span<UInt8> {
 }
 
 extension Collection<UInt8> {
-    /// Whether the bytes are `text`, ASCII letters compared without case.
+    /// Whether the bytes equal `text`, with ASCII letters compared without case.
     func equalsIgnoringCase(_ text: String) -> Bool {
         var rest = text.utf8.makeIterator()
         for byte in self {
@@ -66,7 +66,7 @@ extension Collection<UInt8> {
         return rest.next() == nil
     }
 
-    /// The decimal number these bytes are: digits only, at least one, at most `Int64.max`. Nil otherwise.
+    /// The value of a decimal number up to `Int64.max`; nil unless the bytes are digits only, at least one.
     var decimalValue: Int64? {
         guard !isEmpty else { return nil }
         var value: Int64 = 0
@@ -82,7 +82,7 @@ extension Collection<UInt8> {
 }
 
 extension BidirectionalCollection<UInt8> {
-    /// The bytes without SP and HTAB at both ends.
+    /// The bytes without leading and trailing SP and HTAB.
     var trimmingWhiteSpace: SubSequence {
         var start = startIndex
         while start < endIndex, ASCII.isWhiteSpace(self[start]) { start = index(after: start) }
@@ -93,8 +93,8 @@ extension BidirectionalCollection<UInt8> {
 }
 
 extension String {
-    /// The text of a field value: UTF-8 where the bytes are valid UTF-8, else ISO-8859-1, which RFC 9110 §5.5 calls the
-    /// historical encoding and which every byte sequence is.
+    /// Decodes a field value: UTF-8 if the bytes are valid UTF-8, otherwise ISO-8859-1. RFC 9110 §5.5 calls the latter
+    /// the historical encoding, and every byte sequence is valid in it.
     init(fieldText bytes: Span<UInt8>) {
         if let text = String(validUTF8: bytes) {
             self = text
@@ -109,8 +109,8 @@ extension String {
 
     init(fieldText bytes: [UInt8]) { self.init(fieldText: bytes.span) }
 
-    /// The text that the bytes are in UTF-8; nil if they aren't. `String(validating:as:)` looks types up at run time, which takes
-    /// several times as long as to read a short text.
+    /// Decodes UTF-8; nil if the bytes are not valid. `String(validating:as:)` looks up types at run time, which takes
+    /// several times as long for a short text.
     init?(validUTF8 bytes: Span<UInt8>) {
         guard let text = try? UTF8Span(validating: bytes) else { return nil }
         self.init(copying: text)

@@ -1,7 +1,7 @@
 extension Timestamp {
-    /// Reads an RFC 3339 date-time with any offset and any number of fraction digits, of which three count; nil for
-    /// anything else. A leap second is the one after 59. Lowercase `t` and `z` are accepted (RFC 3339 §5.6), a space for
-    /// the `T` is not.
+    /// Parses an RFC 3339 date-time with any offset and any number of fraction digits, of which the first three count.
+    /// Nil for anything else. A leap second is 60. Lowercase `t` and `z` are accepted (RFC 3339 §5.6); a space for the
+    /// `T` is not.
     public init?(parsing text: String) {
         var scanner = DateScanner(Array(text.utf8)[...])
         guard let date = scanner.takeISODate(), scanner.take(letter: UInt8(ascii: "t")), let time = scanner.takeTime(),
@@ -13,7 +13,7 @@ extension Timestamp {
 }
 
 extension DateScanner {
-    /// `2026-11-21`.
+    /// Takes a date such as `2026-11-21`.
     fileprivate mutating func takeISODate() -> CivilDate? {
         guard let year = takeNumber(digits: 4), take("-"), let month = takeNumber(digits: 2), take("-"),
             let day = takeNumber(digits: 2)
@@ -21,7 +21,7 @@ extension DateScanner {
         return CivilDate(year: year, month: month, day: day)
     }
 
-    /// `.123`, in milliseconds; 0 if there is none.
+    /// Takes a fraction such as `.123`, in milliseconds; 0 if there is none.
     fileprivate mutating func takeFraction() -> Int? {
         guard take(".") else { return 0 }
         guard let digits = takeDigits() else { return nil }
@@ -32,7 +32,7 @@ extension DateScanner {
         return milliseconds
     }
 
-    /// `Z` or `+01:30`, in seconds.
+    /// Takes an offset, `Z` or one such as `+01:30`, in seconds.
     fileprivate mutating func takeOffset() -> Int? {
         if take(letter: UInt8(ascii: "z")) { return 0 }
         let isBehind = take("-")

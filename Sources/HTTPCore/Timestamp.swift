@@ -1,9 +1,9 @@
-/// A moment to the millisecond, printed as RFC 3339 in UTC: `2026-11-21T09:16:07.123Z`.
+/// A moment with a resolution of one millisecond. Its text is RFC 3339 in UTC: `2026-11-21T09:16:07.123Z`.
 public struct Timestamp: Sendable, Hashable, Comparable {
     /// Milliseconds since 1970-01-01T00:00:00Z without leap seconds, in the years 0–9999.
     public let millisecondsSinceEpoch: Int64
 
-    /// A moment; those outside the years 0–9999 are clamped, for a timestamp has four digits of year.
+    /// Creates a timestamp. Moments outside the years 0–9999 are clamped, since the text has four digits of the year.
     public init(millisecondsSinceEpoch: Int64) {
         self.millisecondsSinceEpoch = min(
             max(millisecondsSinceEpoch, CivilDate.earliestSecond * 1000), CivilDate.latestSecond * 1000 + 999)
@@ -14,7 +14,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
         left.millisecondsSinceEpoch < right.millisecondsSinceEpoch
     }
 
-    /// Appends 24 bytes: `2026-11-21T09:16:07.123Z`.
+    /// Appends the text of 24 bytes: `2026-11-21T09:16:07.123Z`.
     public func encode(into bytes: inout [UInt8]) {
         let milliseconds = Int(millisecondsSinceEpoch)
         var days = milliseconds / 86_400_000
@@ -42,7 +42,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// `2026-11-21T09:16:07.123Z`.
+    /// The text in UTC: `2026-11-21T09:16:07.123Z`.
     public var description: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(24)

@@ -1,15 +1,15 @@
-/// Whether bytes that come in pieces are UTF-8: RFC 3629 §4. Says no at the first byte after which they can't be any more.
+/// An incremental check for UTF-8: RFC 3629 §4. It fails at the first byte that makes the text invalid.
 struct UTF8Check: Sendable {
-    /// How many bytes of a character are still to come.
+    /// The number of bytes that the current character lacks.
     private var missing: UInt8 = 0
-    /// What the next of them may be.
+    /// The range of the next such byte.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
 
-    /// Whether no character is incomplete.
+    /// Whether the text ends with a complete character.
     var isComplete: Bool { missing == 0 }
 
-    /// Takes the next bytes; false if they don't belong into UTF-8. Then it must not be used any more.
+    /// Checks the next bytes; returns false if the text is not UTF-8. The value must not be used after that.
     mutating func accept(_ bytes: Span<UInt8>) -> Bool {
         var index = 0
         while index < bytes.count {
@@ -28,18 +28,18 @@ struct UTF8Check: Sendable {
         return true
     }
 
-    /// The first byte of a character that has several.
+    /// Begins a character of several bytes; returns false if the byte cannot begin one.
     private mutating func begin(_ byte: UInt8) -> Bool {
         switch byte {
         case 0xC2...0xDF: missing = 1
         case 0xE0...0xEF:
             missing = 2
-            // Neither longer than need be, nor a surrogate.
+            // Excludes overlong forms and surrogates.
             if byte == 0xE0 { lowest = 0xA0 }
             if byte == 0xED { highest = 0x9F }
         case 0xF0...0xF4:
             missing = 3
-            // Nor beyond U+10FFFF.
+            // Excludes overlong forms and values beyond U+10FFFF.
             if byte == 0xF0 { lowest = 0x90 }
             if byte == 0xF4 { highest = 0x8F }
         default: return false
@@ -47,7 +47,8 @@ struct UTF8Check: Sendable {
         return true
     }
 
-    /// Where the bytes that begin at `start` are no longer ASCII; or the end. Looks at 32 at a time, which the compiler does at once.
+    /// The offset of the first byte from `start` that is not ASCII, or the end. It examines 32 bytes at a time, which
+    /// the compiler vectorises.
     private static func endOfASCII(_ bytes: Span<UInt8>, from start: Int) -> Int {
         var index = start
         while index <= bytes.count - 32 {

@@ -1,34 +1,34 @@
-/// Why a WebSocket is closed: RFC 6455 §7.4, and IANA's WebSocket Close Code Number Registry.
+/// The reason for closing a WebSocket: RFC 6455 §7.4, and IANA's WebSocket Close Code Number Registry.
 public struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
-    /// As in a close frame. Not each number may stand there: ``isSendable``.
+    /// The number in a close frame. Some numbers are illegal there: ``isSendable``.
     public let rawValue: UInt16
 
-    /// A code of any number.
+    /// Creates a code from any number.
     public init(rawValue: UInt16) {
         self.rawValue = rawValue
     }
 
-    /// 1000: what it was for is done.
+    /// 1000: the WebSocket has served its purpose.
     public static var normal: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1000) }
-    /// 1001: the server shuts down, or the page is left.
+    /// 1001: the server shuts down, or the user leaves the page.
     public static var goingAway: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1001) }
-    /// 1002: the frames are not what RFC 6455 allows.
+    /// 1002: a frame violates RFC 6455.
     public static var protocolError: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1002) }
-    /// 1003: a kind of message that isn't served.
+    /// 1003: the server does not accept this kind of message.
     public static var unsupportedData: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1003) }
     /// 1007: a text that is not UTF-8.
     public static var invalidData: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1007) }
-    /// 1008: what the peer does is against the rules.
+    /// 1008: the peer violates a policy.
     public static var policyViolation: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1008) }
     /// 1009: the message is too long.
     public static var messageTooBig: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1009) }
-    /// 1011: something failed that the client can't help.
+    /// 1011: an error that the client did not cause.
     public static var internalError: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1011) }
-    /// 1013: there is too much to do; later there may be less.
+    /// 1013: the server is overloaded; a later attempt may succeed.
     public static var tryAgainLater: WebSocketCloseCode { WebSocketCloseCode(rawValue: 1013) }
 
-    /// Whether it may stand in a close frame: it is registered and not reserved for what is no frame (1005, 1006, 1015), or it is a
-    /// library's or an application's (3000–4999).
+    /// Whether a close frame may have the code. It must be registered and not reserved for local use (1005, 1006,
+    /// 1015), or belong to a library or an application (3000–4999).
     public var isSendable: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true

@@ -1,6 +1,6 @@
-/// Writes a server's frames, which have no mask and are never fragmented: RFC 6455 §5.
+/// Encodes a server's frames, which are neither masked nor fragmented: RFC 6455 §5.
 public enum WebSocketEncoder {
-    /// The longest payload of a control frame, in bytes: RFC 6455 §5.5.
+    /// The maximum payload of a control frame, in bytes: RFC 6455 §5.5.
     public static let longestControl = 125
 
     /// Appends a whole message as one frame.
@@ -13,12 +13,13 @@ public enum WebSocketEncoder {
         encode(.ping, nothing.span, into: &bytes)
     }
 
-    /// Appends the answer to a ping of that payload, up to 125 bytes.
+    /// Appends the pong for a ping with this payload, up to 125 bytes.
     public static func encodePong(_ payload: Span<UInt8>, into bytes: inout [UInt8]) {
         encode(.pong, payload.extracting(first: longestControl), into: &bytes)
     }
 
-    /// Appends a close frame. A code that may not be sent is left out, with the reason; one that is too long is cut between characters.
+    /// Appends a close frame. A code that is not sendable is omitted, together with the reason. A long reason is
+    /// truncated between characters.
     public static func encodeClose(_ code: WebSocketCloseCode?, reason: String = "", into bytes: inout [UInt8]) {
         guard let code, code.isSendable else { return encode(.close, nothing.span, into: &bytes) }
         var payload = [UInt8(code.rawValue >> 8), UInt8(truncatingIfNeeded: code.rawValue)]
@@ -33,7 +34,7 @@ public enum WebSocketEncoder {
 
     private static func encode(_ opcode: WebSocketOpcode, _ payload: Span<UInt8>, into bytes: inout [UInt8]) {
         bytes.append(0x80 | opcode.rawValue)
-        // RFC 6455 §5.2: in as few bytes as it takes.
+        // RFC 6455 §5.2: the length must have the fewest bytes.
         switch payload.count {
         case 0...125: bytes.append(UInt8(payload.count))
         case 126...0xFFFF:

@@ -1,13 +1,13 @@
-/// Why what a client sends over a WebSocket can't be read any further.
+/// The reason why a client's WebSocket data cannot be read any further.
 public enum WebSocketError: Error, Sendable, Hashable {
-    /// The framing is broken; the text says how.
+    /// The framing is malformed; the text gives the fault.
     case malformedFrame(String)
-    /// A text, or a close frame's reason, is not UTF-8.
+    /// A text, or the reason of a close frame, is not UTF-8.
     case invalidText
-    /// The message would be longer than the limit in bytes.
+    /// The message exceeds the limit, in bytes.
     case messageTooBig(limit: Int)
 
-    /// The code of the close frame that says so: RFC 6455 §7.4.1.
+    /// The code of the close frame for the error: RFC 6455 §7.4.1.
     public var code: WebSocketCloseCode {
         switch self {
         case .malformedFrame: .protocolError
@@ -16,7 +16,7 @@ public enum WebSocketError: Error, Sendable, Hashable {
         }
     }
 
-    /// What was wrong and what is accepted, as a sentence that fits into a close frame.
+    /// The fault and the accepted form, as a sentence that fits into a close frame.
     public var detail: String {
         switch self {
         case .malformedFrame(let reason): "Malformed frame: \(reason)."
@@ -27,6 +27,6 @@ public enum WebSocketError: Error, Sendable, Hashable {
 }
 
 extension WebSocketError: CustomStringConvertible {
-    /// The same as `detail`.
+    /// The same as ``detail``.
     public var description: String { detail }
 }

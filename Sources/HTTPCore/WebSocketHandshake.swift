@@ -1,32 +1,32 @@
-/// What a request must be to become a WebSocket: RFC 6455 §4.2.1.
+/// The check of a request that opens a WebSocket: RFC 6455 §4.2.1.
 public enum WebSocketHandshake {
-    /// Why it doesn't.
+    /// The reason why a request cannot open a WebSocket.
     public enum Failure: Error, Sendable, Hashable {
-        /// Another method.
+        /// The method is not GET.
         case method(HTTPMethod)
-        /// An older version of HTTP.
+        /// The version of HTTP is below 1.1.
         case protocolVersion(HTTPVersion)
-        /// There is a body.
+        /// The request has a body.
         case body
-        /// `Upgrade` doesn't list `websocket`.
+        /// `Upgrade` does not list `websocket`.
         case upgrade
-        /// `Connection` doesn't list `upgrade`.
+        /// `Connection` does not list `upgrade`.
         case connection
-        /// Another version of the protocol, or none.
+        /// The version of the WebSocket protocol is unsupported or missing (nil).
         case version(String?)
-        /// There isn't one `Sec-WebSocket-Key` of 16 bytes.
+        /// `Sec-WebSocket-Key` is missing, repeated or not 16 bytes.
         case key
 
-        /// The status that says so.
+        /// The status of the response.
         public var status: HTTPStatus {
             switch self {
             case .method, .protocolVersion, .body, .upgrade, .connection, .key: .badRequest
-            // RFC 6455 §4.4.
+            // RFC 6455 §4.4 requires 426.
             case .version: .upgradeRequired
             }
         }
 
-        /// What was wrong and what is accepted, as a sentence.
+        /// The fault and the accepted form, as a sentence.
         public var detail: String {
             switch self {
             case .method(let method): "A WebSocket is opened by GET, not by \(method.name)."
@@ -41,16 +41,16 @@ public enum WebSocketHandshake {
         }
     }
 
-    /// The one version there is.
+    /// The only supported version of the protocol.
     public static let version = "13"
 
-    /// Whether a request asks for a WebSocket, rightly or not.
+    /// Whether a request asks for a WebSocket, with or without errors.
     public static func isAsked(by head: borrowing RequestHead) -> Bool {
         head.fields.contains(.upgrade) && head.fields.contains(.upgrade, token: "websocket")
     }
 
-    /// The key by which the client recognises the answer; throws unless all is as it must be. Subprotocols and extensions that are offered
-    /// don't matter: none is chosen.
+    /// Checks a request and returns its key, from which the server computes `Sec-WebSocket-Accept`. Offered
+    /// subprotocols and extensions are ignored: none is chosen.
     public static func key(in head: borrowing RequestHead) throws(Failure) -> String {
         guard head.method == .get else { throw .method(head.method) }
         guard head.version >= .http11 else { throw .protocolVersion(head.version) }

@@ -1,19 +1,19 @@
-/// A whole message of a WebSocket, its fragments put together: RFC 6455 §5.6.
+/// A complete message of a WebSocket, with its fragments joined: RFC 6455 §5.6.
 public struct WebSocketMessage: Sendable, Equatable {
-    /// What the bytes are.
+    /// The kind of a message.
     public enum Kind: Sendable {
-        /// UTF-8.
+        /// UTF-8 text.
         case text
-        /// Whatever the application takes them for.
+        /// Bytes that the application interprets.
         case binary
     }
 
-    /// What the bytes are.
+    /// The kind of the message.
     public var kind: Kind
-    /// Those of a text that was received are valid UTF-8.
+    /// The payload. The bytes of a received text are valid UTF-8.
     public var bytes: [UInt8]
 
-    /// A message of those bytes.
+    /// Creates a message.
     public init(_ kind: Kind, _ bytes: [UInt8]) {
         self.kind = kind
         self.bytes = bytes

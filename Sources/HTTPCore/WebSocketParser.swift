@@ -1,24 +1,24 @@
-/// Reads what a client sends over a WebSocket, in whatever pieces it comes: RFC 6455 §5.
+/// Parses a client's WebSocket frames incrementally: RFC 6455 §5.
 ///
-/// It puts the fragments of a message together, and gives control frames as they come, between fragments too. Of a payload there is one
-/// copy, which is made as it comes, without its mask.
+/// It joins the fragments of a message. It reports control frames when they arrive, even between fragments. A payload
+/// is copied and unmasked once, on arrival.
 public struct WebSocketParser: Sendable {
-    /// What has come.
+    /// A message or a control frame.
     public enum Event: Sendable, Equatable {
-        /// A message is whole.
+        /// A complete message.
         case message(WebSocketMessage)
-        /// To be answered by a pong of the same payload, 0–125 bytes.
+        /// A ping. The reply is a pong with the same payload, 0–125 bytes.
         case ping([UInt8])
-        /// An answer to a ping, or a sign of life that nobody has asked for.
+        /// A reply to a ping, or an unsolicited sign of life.
         case pong([UInt8])
-        /// The last frame that counts. Nil: it has no code.
+        /// The close frame, after which nothing counts. Nil: it has no code.
         case close(WebSocketCloseCode?)
     }
 
     private enum Stage: Sendable {
         case first
         case second
-        /// So many bytes of the length are missing; it is no less than `least`.
+        /// Bytes of the extended length are missing. The length must be at least `least`.
         case length(missing: Int, least: UInt64)
         case mask(missing: Int)
         case payload
@@ -28,29 +28,30 @@ public struct WebSocketParser: Sendable {
     private var stage = Stage.first
     private var opcode = WebSocketOpcode.continuation
     private var isFinal = false
-    /// What is left of the payload, in bytes; or the length as far as it is known.
+    /// The remaining bytes of the payload; during the length, its value so far.
     private var remaining: UInt64 = 0
-    /// The mask: its next byte is the lowest.
+    /// The mask, rotated so that its lowest byte is for the next byte.
     private var mask: UInt32 = 0
-    /// The message whose fragments come; nil between messages.
+    /// The kind of the incomplete message; nil between messages.
     private var kind: WebSocketMessage.Kind?
     private var message: [UInt8] = []
     private var text = UTF8Check()
     private var control: [UInt8] = []
 
-    /// A parser at the first byte after the handshake. Messages may have up to `messageLimit` bytes, and so their frames.
+    /// Creates a parser for the bytes after the handshake. `messageLimit` is the maximum of a message, and so of its
+    /// frames, in bytes.
     public init(messageLimit: Int) {
         self.messageLimit = messageLimit
     }
 
-    /// What is held of a message that isn't whole, in bytes of memory.
+    /// The memory of the incomplete message, in bytes.
     public var heldBytes: Int { message.capacity }
 
-    /// Whether a message has begun that isn't whole.
+    /// Whether a message is incomplete.
     public var isInMessage: Bool { kind != nil }
 
-    /// Reads on until something has come, or to the end of the bytes. Returns how many bytes are done with, and what has come; nil if
-    /// all bytes are done with and more are needed. After an error nothing more can be read.
+    /// Parses until an event or the end of the bytes. Returns the number of consumed bytes, and the event. A nil event
+    /// means that all bytes are consumed and more are needed. The parser cannot be used after an error.
     public mutating func parse(_ bytes: Span<UInt8>) throws(WebSocketError) -> (consumed: Int, event: Event?) {
         var position = 0
         while position < bytes.count {
@@ -108,7 +109,7 @@ public struct WebSocketParser: Sendable {
     }
 
     private mutating func takeSecond(_ byte: UInt8) throws(WebSocketError) {
-        // RFC 6455 §5.1: a server must not accept frames that aren't masked.
+        // RFC 6455 §5.1: a server must refuse unmasked frames.
         guard byte & 0x80 != 0 else { throw .malformedFrame("it is not masked") }
         let length = byte & 0x7F
         if length > 125, opcode.isControl { throw .malformedFrame("a control frame has more than 125 bytes") }
@@ -122,7 +123,8 @@ public struct WebSocketParser: Sendable {
         }
     }
 
-    /// The length is known: a message that would be too long is refused before any of it has come.
+    /// Begins the payload, once its length is known. A message that would exceed the limit is refused before its bytes
+    /// arrive.
     private mutating func beginPayload() throws(WebSocketError) {
         if !opcode.isControl {
             guard remaining <= UInt64(max(0, messageLimit - message.count)) else { throw .messageTooBig(limit: messageLimit) }
@@ -156,7 +158,7 @@ public struct WebSocketParser: Sendable {
         if bits > 0 { mask = mask >> bits | mask << (32 - bits) }
     }
 
-    /// All of a frame is there.
+    /// Ends a frame whose payload is complete.
     private mutating func endFrame() throws(WebSocketError) -> Event? {
         stage = .first
         switch opcode {
@@ -179,7 +181,7 @@ public struct WebSocketParser: Sendable {
         return bytes
     }
 
-    /// RFC 6455 §5.5.1 and §7.4.
+    /// Parses the payload of a close frame: RFC 6455 §5.5.1 and §7.4.
     private static func code(ofClose payload: [UInt8]) throws(WebSocketError) -> WebSocketCloseCode? {
         guard !payload.isEmpty else { return nil }
         guard payload.count >= 2 else { throw .malformedFrame("a close frame has half a code") }
@@ -191,7 +193,7 @@ public struct WebSocketParser: Sendable {
     }
 }
 
-/// What a frame is: RFC 6455 §5.2.
+/// The opcode of a frame: RFC 6455 §5.2.
 enum WebSocketOpcode: UInt8, Sendable {
     case continuation = 0
     case text = 1
@@ -204,9 +206,10 @@ enum WebSocketOpcode: UInt8, Sendable {
 }
 
 extension [UInt8] {
-    /// Appends bytes without their mask, whose lowest byte is for the first: RFC 6455 §5.3.
+    /// Appends bytes and unmasks them. The mask's lowest byte is for the first one: RFC 6455 §5.3.
     fileprivate mutating func append(_ bytes: Span<UInt8>, unmaskedBy mask: UInt32) {
-        // Written out for so many bytes that the compiler takes many at once: five times as fast as byte by byte.
+        // The mask is repeated to 128 bytes so that the compiler vectorises the loop: five times as fast as byte by
+        // byte.
         var repeated = InlineArray<128, UInt8>(repeating: 0)
         for place in 0..<Swift.min(bytes.count, 128) {
             repeated[place] = UInt8(truncatingIfNeeded: mask &>> UInt32(8 * (place & 3)))

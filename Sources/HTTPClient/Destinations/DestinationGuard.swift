@@ -1,38 +1,38 @@
 public import HTTPCore
 
-/// Decides where transfers may go: everywhere on the public Internet, but not into the private network that the service stands in.
+/// Restricts the destinations of transfers: the public Internet is allowed, the private network of the service is not.
 ///
-/// A URL that somebody else chose must not reach this machine, its neighbours, the local network or a cloud's metadata service
-/// (server-side request forgery). Two checks are needed: of the host as it is written, for an early and clear refusal, and of each
-/// address that is actually connected to. The second one is decisive, because a name can resolve to anything, and to something else
-/// the next time.
+/// A URL that a client or an origin chose must not lead to this machine, its neighbours, the local network or a cloud's
+/// metadata service (server-side request forgery). There are two checks. The check of the host as written gives an
+/// early and clear refusal. The check of each address of a connection is decisive, since a name can resolve to any
+/// address, and to another one the next time.
 public struct DestinationGuard: Sendable {
-    /// What a check of a host or an address.
+    /// The result of a check of a host or an address.
     public enum Verdict: Sendable, Equatable {
-        /// May be connected to.
+        /// The destination is allowed.
         case allowed
-        /// Must not be connected to; the text says which destination and why.
+        /// The destination is forbidden; the text names it and gives the reason.
         case forbidden(String)
-        /// A name without a rule: its addresses decide, when they are known.
+        /// A name without a rule: the decision depends on its addresses.
         case dependsOnAddress
     }
 
-    /// Whether special-use addresses, see ``IPAddress/specialUse``, and those near this machine are allowed.
+    /// Whether special-use addresses (``IPAddress/specialUse``) and addresses near this machine are allowed.
     public let allowsPrivate: Bool
-    /// What is allowed besides.
+    /// The rules of additional allowed destinations.
     public let allowed: [DestinationRule]
-    /// What is forbidden whatever else allows it.
+    /// The rules of forbidden destinations, which take precedence over all that allows them.
     public let denied: [DestinationRule]
-    /// Where this machine stands at the moment; nil if that is not known.
+    /// The local network of this machine at present; nil if it is not known.
     private let network: @Sendable () -> LocalNetwork?
 
-    /// A guard that lets through public addresses that are not near, those that a rule names, and with `allowsPrivate` all others as
-    /// well; but none that a rule denies.
+    /// Creates a guard. It allows public addresses that are not near, and the destinations of the rules in `allowed`.
+    /// With `allowsPrivate` it allows all others, too. Destinations of a rule in `denied` are always forbidden.
     public init(allowsPrivate: Bool = false, allowed: [DestinationRule] = [], denied: [DestinationRule] = []) {
         self.init(allowsPrivate: allowsPrivate, allowed: allowed, denied: denied) { LocalNetworkReader.system.network }
     }
 
-    /// The same on a machine that stands where `network` says.
+    /// Creates a guard for a machine with the given local network.
     init(
         allowsPrivate: Bool = false, allowed: [DestinationRule] = [], denied: [DestinationRule] = [],
         network: @escaping @Sendable () -> LocalNetwork?
@@ -43,14 +43,15 @@ public struct DestinationGuard: Sendable {
         self.network = network
     }
 
-    /// The same guard, which lets these destinations through as well.
+    /// Returns a guard that allows these destinations, too.
     public func allowing(_ rules: [DestinationRule]) -> DestinationGuard {
         DestinationGuard(allowsPrivate: allowsPrivate, allowed: allowed + rules, denied: denied, network: network)
     }
 
-    /// Checks a host as it stands in a URL, without resolving it: literals in every spelling, names of this machine, of metadata services and
-    /// of the cluster, and rules.
-    /// - Parameter isResolvedElsewhere: whether a proxy resolves the name: then its addresses are never seen here.
+    /// Checks a host of a URL without resolving it: address literals in every spelling, rules, and names of this
+    /// machine, of metadata services and of the cluster.
+    /// - Parameter isResolvedElsewhere: Whether a proxy resolves the name, so that its addresses cannot be checked
+    ///   here.
     public func evaluate(host: String, port: Int, isResolvedElsewhere: Bool = false) -> Verdict {
         if allowsPrivate, denied.isEmpty { return .allowed }
         let name = HostSpelling.normalize(host)
@@ -69,7 +70,7 @@ public struct DestinationGuard: Sendable {
         return .dependsOnAddress
     }
 
-    /// Checks an address that a connection for `host` is about to use, or uses.
+    /// Checks an address that a connection for `host` uses or is about to use.
     public func evaluate(_ address: IPAddress, port: Int, forHost host: String) -> Verdict {
         if allowsPrivate, denied.isEmpty { return .allowed }
         let name = HostSpelling.normalize(host)
@@ -81,7 +82,7 @@ public struct DestinationGuard: Sendable {
         return .forbidden("\(text == host ? text : "\(host) at \(text)") (\(reason))")
     }
 
-    /// Whether a rule denies the host, which is in its one spelling, or one of its addresses, or an IPv4 address that they carry.
+    /// Whether a rule denies the normalised host, one of its addresses, or an IPv4 address that one of them carries.
     private func denies(host: String, _ addresses: [IPAddress], port: Int) -> Bool {
         denied.contains { rule in
             rule.covers(host: host, port: port)
@@ -89,7 +90,7 @@ public struct DestinationGuard: Sendable {
         }
     }
 
-    /// Why an address is not to be reached without being asked for; nil for a public one that is not near.
+    /// The reason why an address is forbidden without a rule; nil for a public address that is not near.
     private func use(of address: IPAddress) -> String? {
         if let use = address.specialUse { return use }
         guard let network = network() else { return "perhaps this machine: the system does not tell its addresses" }
