@@ -1,36 +1,37 @@
 public import HTTPCore
 
-/// What an operator says of destinations in one word: a host, all hosts below a suffix, a block of addresses or one address, each
-/// on one port or on all. A list of rules says what is allowed, denied, or asked without the proxy.
+/// An operator's rule of destinations: a host, all hosts below a suffix, a block of addresses or one address, each for
+/// one port or all ports. A list of rules defines which destinations are allowed, denied, or requested without the
+/// proxy.
 public struct DestinationRule: Sendable, Hashable {
     enum Scope: Sendable, Hashable {
-        /// One host name, in lower case and without a trailing dot.
+        /// One host name, in lowercase and without a trailing dot.
         case host(String)
-        /// Every name that ends in this, which begins with a dot: `.example.org`, but not `example.org` itself.
+        /// Every name below a suffix, which begins with a dot: `.example.org` does not include `example.org` itself.
         case suffix(String)
         case block(AddressBlock)
     }
 
     let scope: Scope
-    /// The only port that is meant; nil: all.
+    /// The only port that the rule covers; nil: all ports.
     let port: Int?
 
-    /// Parses a rule: `host`, `*.suffix`, an address, or a block such as `10.0.0.0/8`; each optionally with `:port`. IPv6 with
-    /// a port stands in brackets: `[::1]:8080`, `[fd00::/8]:8080`.
+    /// Parses a rule: `host`, `*.suffix`, an address, or a block such as `10.0.0.0/8`, each with an optional `:port`.
+    /// IPv6 with a port requires brackets: `[::1]:8080`, `[fd00::/8]:8080`.
     public init(parsing text: String) throws(DestinationRuleError) {
         let (body, port) = try Self.splitPort(text)
         self.port = port
         scope = try Self.parseScope(body, of: text)
     }
 
-    /// The host and the port that a URL names.
+    /// Creates a rule for the host and port of a URL.
     public init(_ url: HTTPURL) {
         port = url.port
         let host = HostSpelling.normalize(url.host)
         scope = IPAddress(parsingLeniently: host).map { .block(AddressBlock(base: $0, length: $0.width)) } ?? .host(host)
     }
 
-    /// Whether the rule names this host, which is in lower case and without a trailing dot.
+    /// Whether the rule covers a host name, which must be in lowercase and without a trailing dot.
     func covers(host: String, port: Int) -> Bool {
         guard self.port == nil || self.port == port else { return false }
         switch scope {
@@ -40,7 +41,7 @@ public struct DestinationRule: Sendable, Hashable {
         }
     }
 
-    /// Whether the rule covers this address.
+    /// Whether the rule covers an address.
     func covers(_ address: IPAddress, port: Int) -> Bool {
         guard self.port == nil || self.port == port, case .block(let block) = scope else { return false }
         return block.contains(address) || block.contains(address.unmapped)
@@ -61,7 +62,7 @@ public struct DestinationRule: Sendable, Hashable {
             guard rest.hasPrefix(":"), let port = parsePort(rest.dropFirst()) else { throw refusal }
             return (body, port)
         }
-        // Two colons or more: IPv6 without brackets, which cannot carry a port.
+        // A text with two or more colons is IPv6 without brackets, which cannot have a port.
         guard let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon else { return (text[...], nil) }
         guard let port = parsePort(text[text.index(after: colon)...]) else { throw refusal }
         return (text[..<colon], port)
@@ -115,8 +116,8 @@ public struct DestinationRule: Sendable, Hashable {
         return block
     }
 
-    /// Labels of letters, digits, hyphens and underscores: what appears in DNS for hosts in practice. Other scripts are
-    /// written in their ASCII form (`xn--…`, RFC 5890), as URLs carry them.
+    /// Whether the text is a host name as the DNS has in practice: labels of letters, digits, hyphens and underscores.
+    /// Other scripts have their ASCII form (`xn--…`, RFC 5890), as in URLs.
     private static func isHostName(_ name: String) -> Bool {
         guard (1...253).contains(name.utf8.count) else { return false }
         return name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
@@ -133,13 +134,13 @@ public struct DestinationRule: Sendable, Hashable {
     }
 }
 
-/// Why a rule for destinations was refused.
+/// The reason why a rule for destinations was refused.
 public struct DestinationRuleError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The rule as it was given.
+    /// The rule as given.
     public let text: String
-    /// What is wrong with it and what is accepted.
+    /// The fault and the accepted form.
     public let reason: String
 
-    /// One line that names the rule and the reason.
+    /// The rule and the reason, in one line.
     public var description: String { "\"\(text)\" is no destination: \(reason)" }
 }

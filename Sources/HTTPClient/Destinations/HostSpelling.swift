@@ -1,11 +1,11 @@
 import HTTPCore
 
-/// The ways a host can be spelled so that one reader sees an address where another sees a name.
+/// Normalisation of host spellings. Some spellings are an address to one reader and a name to another.
 enum HostSpelling {
-    /// The host in the one spelling in which it is checked: percent-decoded, in lower case, without brackets and without the
-    /// trailing dot of an absolute name, and with digits and dots of other scripts as ASCII, the way IDNA maps them (UTS #46).
+    /// Returns the spelling of a host that is checked: percent-decoded, in lowercase, without brackets and without the
+    /// trailing dot of an absolute name. Digits and dots of other scripts become ASCII, as in IDNA (UTS #46).
     static func normalize(_ host: String) -> String {
-        // Nearly all hosts are spelled like that.
+        // The fast path: nearly all hosts are already normal.
         let isNormal = host.utf8.allSatisfy {
             $0 &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
         }
@@ -14,9 +14,9 @@ enum HostSpelling {
         for scalar in percentDecoded(host).unicodeScalars {
             switch scalar.value {
             case 0x3002, 0xff0e, 0xff61: name.append(".")
-            // Full-width forms stand in the order of ASCII.
+            // Full-width forms are in the order of ASCII.
             case 0xff01...0xff5e: name.unicodeScalars.append(Unicode.Scalar(UInt8(truncatingIfNeeded: scalar.value - 0xfee0)))
-            // Soft hyphen, zero-width characters and variation selectors vanish.
+            // IDNA removes the soft hyphen, zero-width characters and variation selectors.
             case 0xad, 0x200b...0x200d, 0x2060, 0xfe00...0xfe0f, 0xfeff: continue
             case 0x80...: name += asciiDigit(scalar) ?? String(scalar)
             default: name.unicodeScalars.append(scalar)
@@ -28,7 +28,7 @@ enum HostSpelling {
         return name
     }
 
-    /// What makes a normalised name unusable as a host, if anything: read on after the host.
+    /// The reason why a normalised name cannot be a host, as a predicate; nil if it can.
     static func problem(_ name: String) -> String? {
         if name.isEmpty { return "is not a host" }
         if name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).contains(where: \.isEmpty) {
@@ -45,15 +45,16 @@ enum HostSpelling {
         return nil
     }
 
-    /// A name whose address is known without asking anybody.
+    /// A name whose addresses are known without the DNS.
     struct KnownName: Sendable {
         let addresses: [IPAddress]
         let use: String
     }
 
-    /// What a normalised name of this machine or of a cloud's metadata service stands for.
+    /// The addresses and use of a normalised name of this machine, of the cluster or of a cloud's metadata service; nil
+    /// for other names.
     static func knownName(_ name: String) -> KnownName? {
-        // RFC 6761 §6.3: localhost and the names below it are loopback; /etc/hosts has others.
+        // RFC 6761 §6.3: localhost and the names below it are loopback. /etc/hosts defines the others.
         if name == "localhost" || name.hasSuffix(".localhost") || loopbackNames.contains(name) {
             return KnownName(addresses: [.v4(0x7f00_0001), .v6(1)], use: "this machine")
         }
@@ -61,29 +62,31 @@ enum HostSpelling {
             return KnownName(addresses: [], use: "a service of the cluster")
         }
         if hostNames.contains(name) { return KnownName(addresses: [], use: "the host of the container") }
-        // Amazon's has a name in each region: instance-data.eu-west-1.compute.internal.
+        // Amazon has a name in each region: instance-data.eu-west-1.compute.internal.
         let isAmazons = name.hasPrefix("instance-data.") && name.hasSuffix(".compute.internal")
         return metadataNames[isAmazons ? "instance-data" : name].map {
             KnownName(addresses: [$0], use: $0.specialUse ?? "metadata service of clouds")
         }
     }
 
-    /// The use of a name that a proxy resolves, as far as the name alone tells it.
+    /// The use of a name that a proxy resolves, judged by the name alone; nil if there is none.
     ///
-    /// Every cloud has its own name for its metadata service, and names below `.internal` mean something only where they are resolved.
+    /// Every cloud has its own names for its metadata service. Names below `.internal` depend on the network that
+    /// resolves them.
     static func useElsewhere(_ name: String) -> String? {
         if ["metadata.", "instance-data."].contains(where: name.hasPrefix) { return "by its name a metadata service" }
-        // Reserved for private networks: RFC 6762 §3, RFC 8375, and ICANN's resolution 2024.07.29.06.
+        // Suffixes reserved for private networks: RFC 6762 §3, RFC 8375, and ICANN's resolution 2024.07.29.06.
         if [".internal", ".local", ".home.arpa", ".localdomain"].contains(where: name.hasSuffix) {
             return "by its name in a private network"
         }
         return nil
     }
 
-    // https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/: a search domain completes the shorter ones.
+    // https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/: a search domain completes the shorter
+    // names.
     private static let clusterSuffixes = [".svc", ".cluster.local"]
     private static let clusterNames: Set<String> = ["kubernetes", "kubernetes.default", "cluster.local"]
-    // https://docs.docker.com/desktop/features/networking/, and Podman's.
+    // https://docs.docker.com/desktop/features/networking/, and the names of Podman.
     private static let hostNames: Set<String> = [
         "host.docker.internal", "gateway.docker.internal", "kubernetes.docker.internal", "host.containers.internal",
     ]
@@ -94,10 +97,9 @@ enum HostSpelling {
         "ip6-loopback",
     ]
 
-    // Where a name is resolved by a proxy, this is all that there is to check it by; the clouds' documents are named beside the
-    // addresses, in IPAddress+SpecialUse.swift.
-    // Those of one label are what a cloud's search domain completes, the proxy's perhaps; whoever has a host of that name allows it by
-    // its name.
+    // If a proxy resolves a name, only the name can be checked. The documents of the clouds are listed with the
+    // addresses, in IPAddress+SpecialUse.swift. A cloud's search domain, perhaps the proxy's, completes names of one
+    // label. An operator with a host of such a name can allow it by a rule.
     private static let metadataNames: [String: IPAddress] = [
         "metadata": .v4(0xa9fe_a9fe), "metadata.google.internal": .v4(0xa9fe_a9fe), "metadata.goog": .v4(0xa9fe_a9fe),
         "instance-data": .v4(0xa9fe_a9fe), "instance-data.ec2.internal": .v4(0xa9fe_a9fe),
@@ -105,7 +107,7 @@ enum HostSpelling {
         "metadata.tencentyun.com": .v4(0xa9fe_0017),
     ]
 
-    /// A digit of another script or style (superscript, circled, Arabic-Indic, …) as ASCII.
+    /// A digit of another script or style (superscript, circled, Arabic-Indic, …) as ASCII; nil for other characters.
     private static func asciiDigit(_ scalar: Unicode.Scalar) -> String? {
         guard let value = scalar.properties.numericValue, (0...9).contains(value), value == value.rounded() else { return nil }
         return String(Int(value))

@@ -1,11 +1,15 @@
 public import HTTPCore
 
 extension IPAddress {
-    /// What the address is reserved for, such as `loopback` or `private use`; nil for an address of the public Internet.
+    /// The use that the address is reserved for, such as `loopback` or `private use`; nil for an address of the public
+    /// Internet.
     ///
-    /// The ranges are those of IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890, as of 2025), the multicast ranges, and
-    /// everything in IPv6 outside of global unicast (2000::/3, RFC 4291 §2.4), and addresses at which clouds serve their own machines. An address that carries an IPv4 address
-    /// (IPv4-mapped, NAT64 by RFC 6052, IPv4-compatible, 6to4, Teredo) names the use of that one, because this is where packets go.
+    /// The ranges are those of IANA's special-purpose registries for IPv4 and IPv6 (RFC 6890, as of 2025), multicast,
+    /// and all of IPv6 outside global unicast (2000::/3, RFC 4291 §2.4). Addresses at which clouds serve their own
+    /// machines are included.
+    ///
+    /// Some IPv6 addresses carry an IPv4 address: IPv4-mapped, NAT64 (RFC 6052), IPv4-compatible, 6to4 and Teredo. They
+    /// have the use of that address, because packets go there.
     public var specialUse: String? {
         switch self {
         case .v4: Self.use(of: self, in: Self.cloudHosts) ?? Self.use(of: self, in: Self.v4Uses)
@@ -32,7 +36,7 @@ extension IPAddress {
         uses.first { $0.block.contains(address) }?.use
     }
 
-    /// The IPv4 addresses that the address carries, to which packets for it may go; none in most.
+    /// The IPv4 addresses that the address carries, to which its packets may go. Most addresses carry none.
     var carried: [IPAddress] {
         guard case .v6(let bits) = self else { return [] }
         return CarryingForm(ofV6: bits)?.addresses ?? []
@@ -42,7 +46,7 @@ extension IPAddress {
     private struct CarryingForm {
         let name: String
         let addresses: [IPAddress]
-        /// Whether the address is just another spelling of the IPv4 address: public if that one is public.
+        /// Whether the address is only another spelling of the IPv4 address, and public if that is public.
         var isSpelling = false
 
         init?(ofV6 bits: UInt128) {
@@ -53,7 +57,7 @@ extension IPAddress {
             } else if bits >> 32 == 0x0064_ff9b << 64 {
                 (name, addresses, isSpelling) = ("NAT64", [low], true)
             } else if bits >> 80 == 0x0064_ff9b_0001 {
-                // RFC 8215; which of its bits are the address is the local network's to say, mostly the last.
+                // RFC 8215. The local network decides which bits are the IPv4 address; usually they are the last ones.
                 (name, addresses) = ("local use of IPv4/IPv6 translation", [low])
             } else if bits >> 32 == 0xffff_0000 {
                 // RFC 2765 §2.1: ::ffff:0:<IPv4 address>.
@@ -73,7 +77,7 @@ extension IPAddress {
         }
     }
 
-    /// A block of addresses, and what they are reserved for.
+    /// A block of addresses and its reserved use.
     struct Use: Sendable {
         let block: AddressBlock
         let use: String
@@ -83,23 +87,24 @@ extension IPAddress {
             self.use = use
         }
 
-        /// One IPv6 address.
+        /// Creates the use of one IPv6 address.
         fileprivate init(high: UInt64, low: UInt64, _ use: String) {
             block = AddressBlock(base: .v6(UInt128(high) << 64 | UInt128(low)), length: 128)
             self.use = use
         }
 
-        /// `prefix` holds the first 64 bits: no block here is longer.
+        /// Creates the use of an IPv6 block. `prefix` is the first 64 bits, which suffice for all blocks here.
         fileprivate init(prefix: UInt64, _ length: Int, _ use: String) {
             block = AddressBlock(base: .v6(UInt128(prefix) << 64), length: length)
             self.use = use
         }
     }
 
-    // Services that clouds offer to the machines in them, at addresses that mean something else, or nothing, elsewhere. Most are in a
-    // block below as well, and are named here so that a refusal says what it is about; Azure's and IBM's are in none.
+    // Services of clouds for the machines in them. Elsewhere their addresses have another use or none. Most are also in
+    // a block below, but are listed here for a clearer refusal. Those of Azure and IBM are in no block below.
     static let cloudHosts: [Use] = [
-        // Amazon, Google, Microsoft, Oracle, DigitalOcean, Hetzner, OpenStack and others: metadata, credentials among it.
+        // Amazon, Google, Microsoft, Oracle, DigitalOcean, Hetzner, OpenStack and others: metadata, including
+        // credentials.
         // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
         Use(0xa9fe_a9fe, 32, "metadata service of clouds"),
         // https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-iam-roles.html, …/eks/latest/userguide/pod-id-how-it-works.html
@@ -109,10 +114,11 @@ extension IPAddress {
         Use(high: 0xfd00_0ec2_0000_0000, low: 0x0023, "credentials of Amazon's containers"),
         // https://docs.cloud.google.com/compute/docs/metadata/querying-metadata
         Use(high: 0xfd20_00ce_0000_0000, low: 0x0254, "metadata service of Google"),
-        // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16: public, and the host's in every network there.
+        // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16: a public address, which
+        // is the host in every network of Azure.
         Use(0xa83f_8110, 32, "host of Azure's machines"),
-        // https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips: the usual range of a cluster's services there, whose first
-        // address is the API server's.
+        // https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips: the usual range of a cluster's services.
+        // Its first address is the API server.
         Use(0x2276_e000, 20, "services of Google's Kubernetes clusters"),
         // https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata
         Use(0x6464_64c8, 32, "metadata service of Alibaba"),
@@ -121,11 +127,12 @@ extension IPAddress {
         // https://www.scaleway.com/en/docs/instances/reference-content/understanding-instance-metadata/
         Use(0xa9fe_2a2a, 32, "metadata service of Scaleway"),
         Use(high: 0xfd00_0042_0000_0000, low: 0x0042, "metadata service of Scaleway"),
-        // Oracle's, of the former Compute Classic and of today's IPv6-only machines:
+        // The former Compute Classic of Oracle, and its current IPv6-only machines:
         // https://docs.oracle.com/en-us/iaas/Content/Compute/Tasks/gettingmetadata.htm
         Use(0xc000_00c0, 32, "metadata service of Oracle"),
         Use(high: 0xfd00_00c1_0000_0000, low: 0xa9fe_a9fe, "metadata service of Oracle"),
-        // https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc: public blocks, routed within IBM's cloud alone.
+        // https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc: public blocks that are routed only within
+        // IBM's cloud.
         Use(0xa11a_0000, 16, "services of IBM's cloud"),
         Use(0xa608_0000, 14, "services of IBM's cloud"),
     ]

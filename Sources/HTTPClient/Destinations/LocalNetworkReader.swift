@@ -1,17 +1,17 @@
 import HTTPCore
 import System
 
-/// Knows where this machine stands, as of a few seconds ago. Any thread may ask.
+/// A reader of the local network, with a result that is at most a few seconds old. Any thread may use it.
 ///
-/// Addresses come and go while a service runs: a lease ends, a container joins a network. So the system is asked again, by whoever
-/// asks here first after a while; it takes some ten microseconds.
+/// Addresses change while a service runs: a lease ends, or a container joins a network. So the first caller after
+/// ``validity`` reads them again, which takes some ten microseconds.
 final class LocalNetworkReader: Sendable {
-    /// How long an answer of the system holds.
+    /// The time for which a result is valid.
     static let validity: Duration = .seconds(5)
-    /// How long after a failure the system is asked again.
+    /// The time from a failure to the next attempt.
     static let patience: Duration = .seconds(1)
 
-    /// That of this process.
+    /// The reader of this process.
     static let system = LocalNetworkReader { () throws(SystemError) in try LocalNetwork.ofSystem() }
 
     private struct State {
@@ -23,7 +23,7 @@ final class LocalNetworkReader: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let read: @Sendable () throws(SystemError) -> LocalNetwork
 
-    /// A reader that asks `read`, by the time that `now` tells.
+    /// Creates a reader with a function that reads the network, and a clock.
     init(
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         read: @escaping @Sendable () throws(SystemError) -> LocalNetwork
@@ -32,7 +32,7 @@ final class LocalNetworkReader: Sendable {
         self.read = read
     }
 
-    /// What the system said last; nil as long as it has never said anything. A failure leaves the last answer as it is.
+    /// The network as last read; nil until the first success. A failure keeps the last result.
     var network: LocalNetwork? {
         let now = now()
         return state.withLock { state in
@@ -49,7 +49,8 @@ final class LocalNetworkReader: Sendable {
 }
 
 extension LocalNetwork {
-    /// Asks the system. Without its tables of routes, as where /proc is not mounted, the interfaces have to do.
+    /// Reads the network of the system. Without tables of routes, as where /proc is not mounted, it has only the
+    /// interfaces.
     fileprivate static func ofSystem() throws(SystemError) -> LocalNetwork {
         let interfaces = try NetworkInterfaces.addresses().compactMap { entry -> Interface? in
             guard let address = IPAddress(networkOrder: entry.bytes) else { return nil }

@@ -1,25 +1,25 @@
 import HTTPCore
 
-/// A proxy that requests are sent through: an HTTP proxy (RFC 9110 §9.3.6 CONNECT for https, the absolute form for http), with TLS
-/// between it and us or without, or a SOCKS 5 proxy that resolves names itself (RFC 1928).
+/// A proxy for requests. It is an HTTP proxy, with or without TLS, or a SOCKS 5 proxy that resolves names itself (RFC
+/// 1928). An HTTP proxy uses CONNECT for https (RFC 9110 §9.3.6) and the absolute-form for http.
 ///
-/// It never tells its user and password, so that they cannot end up in a log.
+/// Its descriptions omit the user and password, so that they cannot get into a log.
 public struct Proxy: Sendable, Equatable {
-    /// How it is spoken to.
+    /// The protocol between the client and the proxy.
     public enum Scheme: String, Sendable {
         case http, https, socks5h
     }
 
-    /// How it is spoken to.
+    /// The protocol between the client and the proxy.
     public let scheme: Scheme
-    /// Its name in lower case or its address, an IPv6 one without brackets.
+    /// The host name in lowercase, or the address; an IPv6 address without brackets.
     public let host: String
-    /// 1–65535: 80, 443 or, of SOCKS, 1080 if none was written.
+    /// The port, 1–65535. The default is 80 for http, 443 for https and 1080 for SOCKS.
     public let port: Int
     private let userInfo: String?
 
-    /// Reads a URL without a path, a query or a fragment, optionally with user and password, percent-encoded where they hold a
-    /// delimiter; nil for anything else, and for SOCKS that would have names resolved here.
+    /// Parses a URL without path, query and fragment, with optional user and password, whose delimiters must be
+    /// percent-encoded. Nil for anything else, including SOCKS variants that resolve names on the client.
     public init?(parsing text: String) {
         guard let mark = text.firstRange(of: "://"), let scheme = Scheme(rawValue: text[..<mark.lowerBound].lowercased()) else {
             return nil
@@ -31,7 +31,7 @@ public struct Proxy: Sendable, Equatable {
         self.scheme = scheme
         host = url.host
         userInfo = url.userInfo
-        // Where the defaults of two schemes differ, no port was written.
+        // If the default ports of the two schemes appear, the text has no port.
         let isWritten = url.port == other.port
         port =
             switch scheme {
@@ -41,7 +41,7 @@ public struct Proxy: Sendable, Equatable {
             }
     }
 
-    /// With user and password: for libcurl, and nobody else.
+    /// The URL with user and password, only for libcurl.
     var fullURL: String {
         "\(scheme.rawValue)://\(userInfo.map { $0 + "@" } ?? "")\(authority)"
     }
@@ -50,17 +50,17 @@ public struct Proxy: Sendable, Equatable {
 }
 
 extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// Its URL, without user and password.
+    /// The URL without user and password.
     public var description: String { "\(scheme.rawValue)://\(authority)" }
-    /// The same.
+    /// The URL without user and password.
     public var debugDescription: String { description }
-    /// The same.
+    /// A mirror with only the URL, without user and password.
     public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
 }
 
 extension ClientConfiguration {
-    /// The proxy for a URL; nil if it is asked directly. A rule of addresses covers literal addresses, and no names, since whoever
-    /// asks a proxy does not resolve them.
+    /// The proxy for a URL; nil if the URL is requested directly. A rule with addresses covers only literal addresses,
+    /// since a client with a proxy does not resolve names.
     func proxy(for url: HTTPURL) -> Proxy? {
         guard let proxy else { return nil }
         let host = HostSpelling.normalize(url.host)

@@ -1,27 +1,27 @@
-/// Lets the bytes of one transfer pass as its limiters allow: each of them, one after another, has to grant a turn. Belongs to the thread
-/// of one loop.
+/// Limits the speed of one transfer. Bytes pass after each of its limiters, in order, has granted them. Belongs to the
+/// thread of one loop.
 struct SpeedGate {
-    /// From the narrowest to the widest. The transfers under the first one count as one at the others: connections of one download share
-    /// its part.
+    /// The limiters, from the narrowest to the widest. At the wider ones, all transfers under the first limiter count
+    /// as one, since the connections of a download share its part.
     private let limiters: [SpeedLimiter]
-    /// The turns that limiters have granted, in their order.
+    /// The reservations that limiters have granted, in their order.
     private var granted: [TokenBucket.Turn] = []
-    /// The turn that is waited for.
+    /// The reservation that the transfer waits for.
     private var turn: TokenBucket.Turn?
     private var turnSize = 0
-    /// The number of bytes that may pass without asking again.
+    /// The number of bytes that may pass without another reservation.
     private var credit = 0
-    /// The number of changes of the limits when the turns were sized.
+    /// The number of changes of the limits at the time of the reservations.
     private var changes: UInt64 = 0
 
     init(_ limiters: [SpeedLimiter]) {
         self.limiters = limiters
     }
 
-    /// The least limit in bytes per second; 0: none.
+    /// The lowest limit in bytes per second; 0: none.
     var bytesPerSecond: Int64 { limiters.map(\.bytesPerSecond).filter { $0 > 0 }.min() ?? 0 }
 
-    /// Returns the number of bytes that may pass now; 0: not before ``due(now:)``.
+    /// Returns the number of bytes that may pass now. 0 means that none may pass before ``due(now:)``.
     mutating func allowance(now: () -> ContinuousClock.Instant) -> Int {
         if credit > 0, changes == limitChanges { return credit }
         guard credit > 0 || turn != nil || !granted.isEmpty || limiters.contains(where: { $0.isLimited }) else { return .max }
@@ -30,19 +30,20 @@ struct SpeedGate {
         return credit > 0 ? credit : .max
     }
 
-    /// Notes that bytes have passed.
+    /// Deducts bytes that have passed.
     mutating func passed(_ count: Int) {
         guard credit > 0 else { return }
         credit = max(0, credit - count)
-        // The next bytes need turns of their own.
+        // The next bytes need new reservations.
         if credit == 0 { granted.removeAll(keepingCapacity: true) }
     }
 
-    /// Takes the turns that are due, and returns the time at which to ask again; nil: bytes may pass now.
+    /// Takes the reservations that are due. Returns the time of the next attempt; nil: bytes may pass now.
     ///
-    /// Once a limit is another one, amounts reserved before it are given back, and reserved anew in the size that it calls for.
+    /// After a change of a limit, earlier reservations are returned and made anew in the size for that limit.
     mutating func due(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        // A limit may change between two steps of a round: then the round begins again. Where that never ends, the next one is soon.
+        // A limit may change between two steps; then the steps are repeated. After 8 repetitions, the next attempt
+        // follows soon.
         for _ in 0..<8 {
             let current = limitChanges
             if changes != current {
@@ -69,7 +70,7 @@ struct SpeedGate {
     private enum Passage {
         case open
         case waits(until: ContinuousClock.Instant)
-        /// A limit has changed.
+        /// A limit has changed, so the reservations are void.
         case void
     }
 
@@ -86,14 +87,14 @@ struct SpeedGate {
         return .open
     }
 
-    /// Changes of all limits so far: another sum, another limit.
+    /// The number of changes of all limits so far.
     private var limitChanges: UInt64 { limiters.reduce(0) { $0 &+ $1.changes } }
 
     func open(for loop: TransferLoop?) {
         for limiter in limiters { limiter.enter(loop) }
     }
 
-    /// Gives back reserved bytes that were not used.
+    /// Ends the use of the limiters, and returns reserved bytes that were not used.
     mutating func close(now: ContinuousClock.Instant) {
         giveBack(now: now)
         for limiter in limiters { limiter.leave() }

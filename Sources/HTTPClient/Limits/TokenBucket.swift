@@ -1,33 +1,33 @@
-/// Grants a number of bytes per second in turns, first come, first served. Pure: the time is passed in.
+/// Grants a number of bytes per second, in the order of reservations. It has no clock: the time is a parameter.
 ///
-/// A transfer reserves a turn, and may take its bytes once the rate has earned everything that was reserved up to and including it. As a
-/// transfer has one turn at a time, transfers that want more than there is take turns of equal size, which is a fair share. Bytes that one
-/// transfer leaves unused go to the others.
+/// A transfer reserves bytes. It may take them once the rate has earned all bytes reserved up to and including these.
+/// Each transfer has one reservation at a time, so competing transfers alternate with reservations of equal size, which
+/// is fair. Bytes that one transfer leaves unused go to the others.
 ///
-/// A turn has the size that suits the rate at which it was reserved. Therefore another rate voids all turns, those that were granted and
-/// are not used up included: each transfer has to reserve a new one. Nobody waits for, or uses, an amount that was meant for another rate.
+/// The size of a reservation suits the rate at that time. So a change of the rate voids all reservations, even granted
+/// ones that are not used up. Each transfer must reserve again.
 struct TokenBucket: Sendable {
-    /// A place in the row.
+    /// A reservation.
     struct Turn: Sendable, Equatable {
         /// The number of bytes; 0 if there was no limit.
         let count: Int
-        /// The end of the turn among all bytes reserved so far.
+        /// The offset of the reservation's end among all reserved bytes.
         fileprivate let end: Double
-        /// The rate's number, see ``TokenBucket/changes``.
+        /// The value of ``TokenBucket/changes`` at the time of the reservation.
         fileprivate let changes: UInt64
     }
 
-    /// The longest time whose budget is kept for later if it was not used. It makes up for a thread that wakes late, and stays within 5 %
-    /// over 5 s.
+    /// The maximum time whose unused bytes are kept for later. It compensates for a thread that wakes late, but keeps
+    /// the rate within 5 % over 5 s.
     static let slack: Duration = .milliseconds(200)
-    /// The most bytes of a turn.
+    /// The maximum bytes of a reservation.
     static let largestTurn = 256 * 1024
-    /// The number of turns that a second of the rate is divided into.
+    /// The number of reservations per second.
     private static let turnsPerSecond: Int64 = 50
 
-    /// Bytes per second; 0: no limit.
+    /// The rate in bytes per second; 0: no limit.
     private(set) var rate: Int64
-    /// The number of changes of the rate so far. A turn that was reserved before the last one is void.
+    /// The number of changes of the rate so far. Earlier reservations are void.
     private(set) var changes: UInt64 = 0
     private var earned = 0.0
     private var reserved = 0.0
@@ -35,30 +35,30 @@ struct TokenBucket: Sendable {
     private var taken = 0.0
     private var updated: ContinuousClock.Instant
 
-    /// Makes a bucket that has nothing yet.
+    /// Creates a bucket without earned bytes.
     init(bytesPerSecond: Int64, now: ContinuousClock.Instant) {
         rate = max(0, bytesPerSecond)
         updated = now
     }
 
-    /// The number of bytes that a turn should have: small enough that bytes flow evenly at any rate.
+    /// The number of bytes that a reservation should have. It is small enough for an even flow at any rate.
     var turnSize: Int { min(Self.largestTurn, max(1, Int(clamping: rate / Self.turnsPerSecond))) }
 
-    /// Changes the rate from now on, and voids all turns; 0 lifts the limit.
+    /// Changes the rate from now on, and voids all reservations; 0 removes the limit.
     mutating func setRate(_ bytesPerSecond: Int64, now: ContinuousClock.Instant) {
         earn(until: now)
-        // Earned bytes that no transfer has taken stay earned, or frequent changes would leave nothing to anybody. Time without a limit
-        // has earned nothing.
+        // Earned bytes that no transfer has taken are kept; otherwise frequent changes would starve all transfers. Time
+        // without a limit earns nothing.
         let left = rate == 0 ? 0 : max(0, earned - taken)
         rate = max(0, bytesPerSecond)
         changes += 1
         (earned, reserved, taken) = (min(left, limit(beyond: 0)), 0, 0)
     }
 
-    /// Whether a turn was reserved at the present rate.
+    /// Whether a reservation was made at the current rate.
     func isValid(_ turn: Turn) -> Bool { turn.changes == changes }
 
-    /// Takes the next place in the row.
+    /// Reserves bytes after all earlier reservations.
     mutating func reserve(_ count: Int, now: ContinuousClock.Instant) -> Turn {
         earn(until: now)
         guard rate > 0 else { return Turn(count: 0, end: 0, changes: changes) }
@@ -66,7 +66,8 @@ struct TokenBucket: Sendable {
         return Turn(count: max(0, count), end: reserved, changes: changes)
     }
 
-    /// The time at which the bytes of a turn may be had; nil: now. A void turn is due now: its transfer has to reserve another one.
+    /// The time at which a reservation can be taken; nil: now. A void reservation is due now, since its transfer must
+    /// reserve again.
     func due(_ turn: Turn, now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard rate > 0, isValid(turn) else { return nil }
         let earned = earned(at: now)
@@ -74,8 +75,8 @@ struct TokenBucket: Sendable {
         return now + .seconds((turn.end - earned) / Double(rate))
     }
 
-    /// Takes the bytes of a turn that is due.
-    /// - Returns: false if the turn is not due, or void.
+    /// Takes the bytes of a reservation that is due.
+    /// - Returns: False if the reservation is not due, or is void.
     mutating func take(_ turn: Turn, now: ContinuousClock.Instant) -> Bool {
         earn(until: now)
         guard isValid(turn), due(turn, now: now) == nil else { return false }
@@ -83,13 +84,14 @@ struct TokenBucket: Sendable {
         return true
     }
 
-    /// Takes back bytes of a turn that will not be used: the turns that wait move up. Those of a void turn are gone.
+    /// Returns unused bytes of a reservation, so that later reservations are due earlier. Bytes of a void reservation
+    /// are lost.
     mutating func giveBack(_ count: Int, of turn: Turn, now: ContinuousClock.Instant) {
         earn(until: now)
         if rate > 0, isValid(turn) { earned = min(earned + Double(max(0, count)), limit(beyond: reserved)) }
     }
 
-    /// Beyond this nothing is saved up.
+    /// The maximum of earned bytes for a given number of reserved bytes.
     private func limit(beyond reserved: Double) -> Double { reserved + Double(rate) * (Self.slack / .seconds(1)) }
 
     private mutating func earn(until now: ContinuousClock.Instant) {

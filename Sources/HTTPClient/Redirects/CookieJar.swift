@@ -1,12 +1,13 @@
 import CCurl
 import HTTPCore
 
-/// The cookies that the hosts of one chain of redirects have set, each for its own host alone.
+/// The cookies of one chain of redirects, each for the host that set it.
 ///
-/// libcurl reads, expires and selects them by RFC 6265. A cookie with a `Domain` could go to other hosts of that domain; here it goes
-/// back to the host that set it and to no other. The jar ends with its transfer.
+/// libcurl parses, expires and selects them by RFC 6265. A cookie with a `Domain` could go to other hosts of that
+/// domain; here it goes back only to its own host. The jar ends with its transfer.
 @safe final class CookieJar {
-    /// By host: the cookies after its last hop, and after its last encrypted hop. A hop without encryption holds no secure ones.
+    /// The cookies of each host after its last hop, and after its last encrypted hop. A hop without encryption has no
+    /// secure cookies.
     private var last: [String: OpaquePointer] = unsafe [:]
     private var lastEncrypted: [String: OpaquePointer] = unsafe [:]
 
@@ -15,7 +16,7 @@ import HTTPCore
         unsafe lastEncrypted.values.forEach { unsafe pawl_list_destroy($0) }
     }
 
-    /// Keeps all cookies that a handle holds after a hop.
+    /// Stores all cookies of a handle after a hop.
     func keep(_ easy: EasyHandle, for url: HTTPURL) {
         unsafe replace(&last, url.host, pawl_easy_cookies(easy.pointer))
         if url.scheme == "https" { unsafe replace(&lastEncrypted, url.host, pawl_easy_cookies(easy.pointer)) }
@@ -26,7 +27,7 @@ import HTTPCore
         if let list = unsafe list { unsafe lists[host] = list }
     }
 
-    /// Gives a handle the cookies of the host that it is about to ask.
+    /// Adds the stored cookies of a URL's host to a handle before its request.
     func fill(_ easy: EasyHandle, for url: HTTPURL) {
         if let list = unsafe last[url.host] { unsafe pawl_easy_add_cookies(easy.pointer, list, 0) }
         guard url.scheme == "https", let list = unsafe lastEncrypted[url.host] else { return }

@@ -1,20 +1,20 @@
 import HTTPCore
 
-/// One request of a chain of redirects: what is actually sent.
+/// One request in a chain of redirects, as it is sent.
 struct Hop: Sendable {
-    /// Without user information.
+    /// The URL without user information.
     var url: HTTPURL
     var method: String
-    /// Whether the content of the original request is sent along.
+    /// Whether the request has the content of the original request.
     var sendsBody: Bool
-    /// Whether the caller's fields, and credentials from the original URL, are sent along.
+    /// Whether the request has the caller's fields, and the credentials of the original URL.
     var sendsCallerFields: Bool
-    /// The status of the redirect that led here; `nil` for the first request.
+    /// The status of the redirect to this hop; `nil` for the first request.
     var redirectStatus: Int?
 }
 
 extension Hop {
-    /// The first hop of a request.
+    /// Creates the first hop of a request.
     init(_ request: ClientRequest) {
         url = request.url.withoutUserInfo
         method = request.method

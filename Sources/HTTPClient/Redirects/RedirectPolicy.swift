@@ -1,7 +1,7 @@
 import HTTPCore
 
-/// Decides what a redirect leads to: RFC 9110 §15.4, with the method changes of the Fetch standard
-/// (<https://fetch.spec.whatwg.org/#http-redirect-fetch>), which are what servers expect. Pure.
+/// The decisions on redirects: RFC 9110 §15.4, with the method changes of the Fetch standard
+/// (<https://fetch.spec.whatwg.org/#http-redirect-fetch>), which servers expect. It has no I/O.
 struct RedirectPolicy: Sendable {
     enum Decision: Sendable {
         /// The response is final.
@@ -13,9 +13,10 @@ struct RedirectPolicy: Sendable {
     /// The statuses whose Location is followed.
     static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 
-    /// How many more redirects may be followed; nil: they are not looked at.
+    /// The number of redirects that may still be followed; nil: redirects are final responses.
     private var remaining: Int?
-    /// Whether the first request carries anything that must not be seen on the way: a field of the caller, credentials, or content.
+    /// Whether the first request has anything that must stay confidential: fields of the caller, credentials or
+    /// content.
     private let hasSecrets: Bool
 
     init(_ request: ClientRequest) {
@@ -23,9 +24,9 @@ struct RedirectPolicy: Sendable {
         hasSecrets = !request.fields.isEmpty || request.url.hasUserInfo || request.body != nil
     }
 
-    /// Decides on the response to `hop`, which has this status and Location.
+    /// Decides on the response to `hop` by its status and Location.
     mutating func decide(status: HTTPStatus, location: String?, hop: Hop) -> Decision {
-        // Without Location, or with another 3xx status, the response is what there is: nobody but the caller can choose.
+        // Without Location, or with another 3xx status, only the caller can decide, so the response is final.
         guard Self.statuses.contains(status.code), let location, !location.isEmpty else { return .deliver }
         guard let remaining else { return .deliver }
         guard remaining > 0 else { return .fail(.tooManyRedirects(status: status.code)) }
@@ -38,8 +39,8 @@ struct RedirectPolicy: Sendable {
 
     private func follow(_ hop: Hop, status: HTTPStatus, to url: HTTPURL) -> Decision {
         let staysAtOrigin = url.origin == hop.url.origin
-        // Encryption that protected a secret isn't given up, even though the secret itself would stay behind: whoever reads the
-        // second request on the way can answer it. Public files are often served by mirrors without TLS, and may be.
+        // A request with a secret must not be redirected to plain http, even without the secret: a listener on the way
+        // could forge the response. Without secrets it may be: public files are often served by mirrors without TLS.
         if hop.url.scheme == "https", url.scheme == "http", hasSecrets {
             return .fail(
                 .destinationForbidden(
@@ -54,9 +55,9 @@ struct RedirectPolicy: Sendable {
             next.sendsBody = false
         }
         if !staysAtOrigin {
-            // Content goes where it was addressed, or nowhere: the redirect itself is the response then.
+            // Content is sent only to the origin that it was meant for. Otherwise the redirect is the final response.
             if next.sendsBody { return .deliver }
-            // Dropped for good: `next` is copied from here on.
+            // The fields are dropped for the rest of the chain, since later hops are copies of `next`.
             next.sendsCallerFields = false
         }
         return .follow(next)
@@ -70,7 +71,8 @@ struct RedirectPolicy: Sendable {
         }
     }
 
-    /// The URL that a Location field means, without user information: what a server writes there is not our caller's to send.
+    /// Resolves a Location field to a URL without user information, since the server's credentials are not the
+    /// caller's.
     private static func target(_ location: String, of status: HTTPStatus, from base: HTTPURL) -> Result<HTTPURL, ClientError> {
         if let scheme = scheme(of: location), scheme != "http", scheme != "https" {
             return .failure(.unsupportedScheme(status: status.code, "\(scheme): in a redirect from \(base.origin)"))
@@ -82,7 +84,7 @@ struct RedirectPolicy: Sendable {
         return .success(url.withoutUserInfo)
     }
 
-    /// The scheme of a reference in lower case, if it has one: RFC 3986 §3.1.
+    /// The scheme of a reference in lowercase; nil if it has none (RFC 3986 §3.1).
     private static func scheme(of reference: String) -> String? {
         guard let colon = reference.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let scheme = reference[..<colon].lowercased()

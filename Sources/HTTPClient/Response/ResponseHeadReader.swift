@@ -1,11 +1,12 @@
 import HTTPCore
 
-/// Builds response heads from the lines that libcurl hands over one by one. Pure.
+/// Builds response heads from the single lines that libcurl passes. It has no I/O.
 ///
-/// One exchange may bring several: interim responses (1xx), then the final one; what follows its body are trailers.
+/// One exchange may have several heads: interim responses (1xx), then the final one. Lines after the final head are
+/// trailers.
 struct ResponseHeadReader: Sendable {
     enum Progress: Sendable, Equatable {
-        /// More lines are needed, or this one does not matter.
+        /// More lines are needed, or this line was ignored.
         case incomplete
         /// The final head is complete.
         case complete
@@ -26,17 +27,17 @@ struct ResponseHeadReader: Sendable {
         self.maximumBytes = maximumBytes
     }
 
-    /// Takes one line with its line end.
+    /// Reads one line, including its line end.
     mutating func read(_ line: Span<UInt8>) -> Progress {
         bytes += line.count
         guard bytes <= maximumBytes else { return .failed(.invalidResponse("its head is larger than \(maximumBytes) bytes")) }
-        // Trailers: nothing here needs them.
+        // Trailers are ignored, since no part of the client needs them.
         if isComplete { return .incomplete }
         let end = Self.endWithoutLineBreak(line)
         if end == 0 { return finish() }
         let first = line[0]
         if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
-            // RFC 9112 §5.2: a user agent takes an obsolete line folding for a space.
+            // RFC 9112 §5.2: a user agent reads an obsolete line folding as a space.
             pending?.value.append(UInt8(ascii: " "))
             for index in 0..<end { pending?.value.append(line[index]) }
             return .incomplete
@@ -47,7 +48,7 @@ struct ResponseHeadReader: Sendable {
 
     private mutating func beginHead(_ line: Span<UInt8>, end: Int) -> Progress {
         fields.removeAll(keepingCapacity: true)
-        // RFC 9112 §4: HTTP-version SP status-code SP [reason-phrase]; the last space is often missing.
+        // RFC 9112 §4: HTTP-version SP status-code SP [reason-phrase]. The last space is often missing.
         var parts: [Int] = []
         var index = 5
         for (width, separator) in [(1, UInt8(ascii: ".")), (1, UInt8(ascii: " ")), (3, UInt8(ascii: " "))] {
@@ -74,7 +75,7 @@ struct ResponseHeadReader: Sendable {
     private mutating func beginField(_ line: Span<UInt8>, end: Int) -> Progress {
         var colon = 0
         while colon < end, line[colon] != UInt8(ascii: ":") { colon += 1 }
-        // A line that is no field means nothing to anybody; libcurl skips it as well.
+        // A line that is not a field is skipped, as in libcurl.
         guard colon < end else { return .incomplete }
         let text = String(decoding: (0..<colon).map { line[$0] }, as: UTF8.self)
         guard let name = FieldName(text) else { return .incomplete }
@@ -90,7 +91,7 @@ struct ResponseHeadReader: Sendable {
 
     private mutating func finish() -> Progress {
         commit()
-        // RFC 9110 §15.2: interim responses are followed by the final one. An upgrade was not asked for.
+        // RFC 9110 §15.2: a final response follows interim ones. 101 is an error, since no upgrade was requested.
         if status.code == 101 { return .failed(.invalidResponse("it changes the protocol without being asked to")) }
         if status.isInformational { return .incomplete }
         if case .failure(let error) = Self.contentLength(fields) { return .failed(error) }
@@ -98,7 +99,7 @@ struct ResponseHeadReader: Sendable {
         return .complete
     }
 
-    /// The length that the fields announce; nil if the body is framed otherwise.
+    /// The length in the fields; nil if the body has another framing.
     static func contentLength(_ fields: Fields) -> Result<Int64?, ClientError> {
         // RFC 9112 §6.3: Transfer-Encoding overrides Content-Length.
         if fields.contains(.transferEncoding) { return .success(nil) }
@@ -108,7 +109,7 @@ struct ResponseHeadReader: Sendable {
                 guard let number = decimal(member) else {
                     return .failure(.invalidResponse("its Content-Length is not a number, or out of range"))
                 }
-                // RFC 9112 §6.3: differing lengths cannot be recovered from.
+                // RFC 9112 §6.3: differing lengths are an unrecoverable error.
                 guard length == nil || length == number else {
                     return .failure(.invalidResponse("it has two different Content-Lengths"))
                 }
@@ -118,7 +119,7 @@ struct ResponseHeadReader: Sendable {
         return .success(length)
     }
 
-    /// Digits only, with white space around them.
+    /// Parses digits with optional white space around them; nil for anything else.
     private static func decimal(_ text: Substring) -> Int64? {
         let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
         let digits = text.utf8.drop(while: isSpace).reversed().drop(while: isSpace).reversed()

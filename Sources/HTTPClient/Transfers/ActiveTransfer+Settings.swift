@@ -2,7 +2,7 @@ import CCurl
 import HTTPCore
 
 extension ActiveTransfer {
-    /// Tells libcurl all about the hop; nil, or why that did not work.
+    /// Sets all options of libcurl for the hop; returns the error if that fails.
     func configure(_ configuration: ClientConfiguration) -> ClientError? {
         guard setDestination(configuration), setRequest(configuration) else {
             return .invalidRequest("libcurl did not accept it: \(hop.method) \(hop.url)")
@@ -14,23 +14,23 @@ extension ActiveTransfer {
     }
 
     private func setDestination(_ configuration: ClientConfiguration) -> Bool {
-        // What the guard let through is what is connected to, or asked of the operator's proxy: nothing of the environment in between
-        // (an empty text keeps libcurl from looking there), no other protocols.
+        // The connection must lead to the destination that the guard allowed, or to the operator's proxy. So other
+        // protocols are excluded, as are proxies of the environment: an empty text makes libcurl ignore its variables.
         guard easy.set(CURLOPT_URL, hop.url.string), easy.set(CURLOPT_PROXY, proxy?.fullURL ?? ""), easy.set(CURLOPT_NOPROXY, ""),
             proxy == nil || setProxy(configuration),
             easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
                 || easy.set(CURLOPT_PROTOCOLS, Int(CURLPROTO_HTTP | CURLPROTO_HTTPS))
         else { return false }
-        // Dot segments stay as they were given: two servers may treat them differently.
+        // Dot segments are kept, since servers may treat them differently.
         return easy.set(CURLOPT_PATH_AS_IS, 1)
-            // Redirects are RedirectPolicy's.
+            // RedirectPolicy follows redirects, not libcurl.
             && easy.set(CURLOPT_FOLLOWLOCATION, 0)
             && easy.set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED))
     }
 
     private func setProxy(_ configuration: ClientConfiguration) -> Bool {
-        // The head with which a proxy accepts CONNECT is not the response's; and fields are for the origin alone, as far as the proxy
-        // need not see them.
+        // The proxy's head for CONNECT must not appear as the response's. Fields are sent to the proxy only if it needs
+        // them.
         guard easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1), easy.set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE)) else {
             return false
         }
@@ -41,8 +41,8 @@ extension ActiveTransfer {
 
     private func setRequest(_ configuration: ClientConfiguration) -> Bool {
         let request = transfer.request
-        // One connection for each transfer: flow control then is TCP's own, per transfer, which lets a slow disk or a speed
-        // limit hold back exactly its own origin, and makes segments truly parallel. HTTP/2 would share one window.
+        // HTTP/1.1 means one connection for each transfer. Then TCP's flow control is per transfer: a slow disk or a
+        // speed limit slows down only its own origin, and segments are truly parallel. HTTP/2 would share one window.
         guard easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1)), easy.set(CURLOPT_HTTP09_ALLOWED, 0),
             easy.set(CURLOPT_USERAGENT, configuration.userAgent)
         else { return false }
@@ -53,7 +53,7 @@ extension ActiveTransfer {
         case "GET" where !hop.sendsBody:
             guard easy.set(CURLOPT_HTTPGET, 1) else { return false }
         default:
-            // RFC 9110 §8.6: methods that define content announce its length, even zero.
+            // RFC 9110 §8.6: methods that define content send its length, even if it is zero.
             let expectsContent = ["POST", "PUT", "PATCH"].contains(hop.method)
             if let content, content.count > 0 {
                 guard setContent(content) else { return false }
@@ -64,10 +64,10 @@ extension ActiveTransfer {
             }
             guard easy.set(CURLOPT_CUSTOMREQUEST, hop.method) else { return false }
         }
-        // An empty name of a file has libcurl heed cookies, and reads none.
+        // An empty file name makes libcurl handle cookies without reading any from a file.
         guard easy.set(CURLOPT_COOKIEFILE, "") else { return false }
         cookies?.fill(easy, for: hop.url)
-        // RFC 6265 §5.4: one Cookie field, with the caller's cookies behind those of the origin.
+        // RFC 6265 §5.4: one Cookie field, with the caller's cookies after those of the origin.
         if hop.sendsCallerFields {
             let own = request.fields.filter { $0.name.lowercased() == "cookie" }.map(\.value).joined(separator: "; ")
             if !own.isEmpty, !easy.set(CURLOPT_COOKIE, own) { return false }
@@ -75,7 +75,7 @@ extension ActiveTransfer {
         return easy.set(fields: fieldLines)
     }
 
-    /// Has libcurl ask for the content while it sends it.
+    /// Makes libcurl read the content from the file during the transfer.
     private func setContent(_ content: FileContent) -> Bool {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         guard easy.set(CURLOPT_UPLOAD, 1), easy.set(CURLOPT_INFILESIZE_LARGE, offset: content.count),
@@ -83,15 +83,16 @@ extension ActiveTransfer {
             unsafe pawl_easy_set_seek_function(easy.pointer, TransferCallbacks.seek) == CURLE_OK,
             unsafe easy.set(CURLOPT_READDATA, pointer: context), unsafe easy.set(CURLOPT_SEEKDATA, pointer: context)
         else { return false }
-        // libcurl before 7.62 knows one size only.
+        // libcurl before 7.62 lacks this option, and has a fixed size.
         easy.set(CURLOPT_UPLOAD_BUFFERSIZE, Self.sendBufferBytes)
         return true
     }
 
-    /// How much of a file is read and sent at once: fewer system calls than with libcurl's 64 KiB, and this much memory for each transfer.
+    /// The number of bytes of a file per read and write. It needs fewer system calls than libcurl's 64 KiB, but more
+    /// memory for each transfer.
     private static let sendBufferBytes = 256 * 1024
 
-    /// The fields of this hop as libcurl takes them.
+    /// The fields of this hop in libcurl's syntax.
     private var fieldLines: [[UInt8]] {
         let request = transfer.request
         var lines: [[UInt8]] = []
@@ -109,7 +110,7 @@ extension ActiveTransfer {
         if let ifRange = request.ifRange { lines.append(Self.line("If-Range", ifRange.bytes)) }
         if !request.acceptsEncodings { lines.append(Array("Accept-Encoding: identity".utf8)) }
         if hop.method != "HEAD", hop.method != "GET" || hop.sendsBody {
-            // libcurl's own ideas: waiting for 100 (Continue), and that every content is a form.
+            // These suppress libcurl's defaults: `Expect: 100-continue`, and the content type of a form.
             lines.append(Array("Expect:".utf8))
             if !names.contains("content-type") { lines.append(Array("Content-Type:".utf8)) }
         }
@@ -133,7 +134,7 @@ extension ActiveTransfer {
         easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         easy.set(CURLOPT_BUFFERSIZE, bufferBytes)
         easy.set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.connectTimeout.wholeMilliseconds))
-        // Ending a transfer must not wait for a name that is still being resolved; its thread cleans up behind itself.
+        // The end of a transfer must not wait for name resolution; the resolver's thread then cleans up by itself.
         easy.set(CURLOPT_QUICK_EXIT, 1)
     }
 
@@ -151,7 +152,8 @@ extension ActiveTransfer {
         let isCheckedWhenReused =
             unsafe pawl_easy_set_prerequest_function(easy.pointer, TransferCallbacks.prerequest) == CURLE_OK
             && easy.set(CURLOPT_PREREQDATA, pointer: context)
-        // libcurl before 7.80 does not tell which connection it reuses, so each request takes a new one, and is checked there.
+        // libcurl before 7.80 does not report which connection it reuses. So each request uses a new connection, whose
+        // address is checked.
         let connection = !isCheckedWhenReused || isOnNewConnection ? .new : driver.connection(to: origin)
         if connection != .any { easy.set(CURLOPT_FRESH_CONNECT, 1) }
         if connection == .single { easy.set(CURLOPT_FORBID_REUSE, 1) }
@@ -159,7 +161,7 @@ extension ActiveTransfer {
 }
 
 extension Duration {
-    /// Rounded down, at least 0, at most what a C long holds on all platforms.
+    /// The duration in milliseconds, rounded down, from 0 to a maximum that a C long holds on all platforms.
     var wholeMilliseconds: Int {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

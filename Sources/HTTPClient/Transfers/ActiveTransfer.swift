@@ -2,55 +2,55 @@ import CCurl
 import HTTPCore
 import Synchronization
 
-/// A transfer that libcurl is carrying out: what its callbacks read and write. Belongs to one loop's thread.
+/// The state of a transfer that libcurl carries out, which its callbacks use. Belongs to one loop's thread.
 final class ActiveTransfer {
     let transfer: Transfer
     let sink: any TransferSink
     /// The handle of the current hop.
     private(set) var easy: EasyHandle
     var hop: Hop
-    /// The cookies of the hops before; nil: there was no redirect.
+    /// The cookies of the previous hops; nil if there was no redirect.
     private(set) var cookies: CookieJar?
     var policy: RedirectPolicy
     var reader: ResponseHeadReader
     var timer: TransferTimer
-    /// Watches a body in chunks.
+    /// The monitor of a chunked body.
     private var framing: FramingMonitor?
-    /// The final head, once the sink has it.
+    /// The final head, once the sink has received it.
     var head: ClientResponseHead?
-    /// How many bytes of the final body have come. The sink has them before it is told of the end.
+    /// The number of bytes of the final body that have arrived. The sink receives all of them before the end.
     var bodyBytes: Int64 = 0
-    /// The file that this hop sends, if it sends one.
+    /// The file content of this hop; nil if there is none.
     private(set) var content: FileContent?
-    /// Why a callback ended the transfer.
+    /// The reason why a callback ended the transfer.
     var failure: ClientError?
-    /// Where the response that is coming in redirects to.
+    /// The next hop, if the current response is a redirect.
     var next: Hop?
-    /// How much of a redirect's own body may still be read.
+    /// The number of bytes of a redirect's own body that may still be read.
     var drainable = 0
-    /// Addresses of this hop: whether one was let through, and why the last one was not.
+    /// Whether an address of this hop was admitted, and the reason for the last refusal.
     var hasAdmittedAddress = false
     var refusal: String?
     /// The sockets that were opened for this hop.
     private var openedSockets: [Int32] = []
     /// The connection of this hop, once it is ready.
     private(set) var connection: ConnectionTable.Endpoints?
-    /// The connection of this hop if it was used before, until the first line of the response has come.
+    /// The connection of this hop if it is reused, until the first line of the response has arrived.
     private var reused: ReusedConnection?
-    /// Whether this hop must not use a connection that was used before.
+    /// Whether this hop must use a new connection.
     private(set) var isOnNewConnection = false
-    /// Whether the hop has to be repeated, since its connection brought what was not asked for.
+    /// Whether the hop must be repeated because its connection brought an unsolicited response.
     private(set) var needsNewConnection = false
-    /// Holds the body back as the speed limits want it.
+    /// The gate that holds the body back by the speed limits.
     var gate: SpeedGate
-    /// How much of what libcurl will hand over again has already passed the gate.
+    /// The number of bytes that have passed the gate, but that libcurl will pass again.
     private var alreadyPassed = 0
-    /// Whether libcurl has the easy handle.
+    /// Whether the easy handle has been added to libcurl's multi handle.
     var isWithLibrary = false
     let bufferBytes: Int
     let maximumHeadBytes: Int
     let maximumRedirectBodyBytes: Int
-    /// Told when a time limit may have come closer.
+    /// The driver, which is informed of earlier time limits.
     let driver: TransferDriver
 
     init(
@@ -68,15 +68,15 @@ final class ActiveTransfer {
         content = Self.content(of: hop, in: transfer.request)
         gate = SpeedGate(transfer.request.speedLimiters)
         let buffer = min(max(configuration.receiveBufferBytes, 16 * 1024), 10 * 1024 * 1024)
-        // libcurl keeps, and copies, what it has read while the transfer is held back: no more than a fraction of a second's
-        // worth. The size cannot be changed later.
+        // While a transfer is held back, libcurl keeps and copies its buffer, so a slow transfer has a small one: a
+        // fraction of a second's bytes. The size cannot be changed later.
         let limit = gate.bytesPerSecond
         bufferBytes = limit > 0 ? min(buffer, max(16 * 1024, Int(clamping: limit / 64))) : buffer
         maximumHeadBytes = configuration.maximumHeadBytes
         maximumRedirectBodyBytes = configuration.maximumRedirectBodyBytes
     }
 
-    /// Goes on to the next hop, or repeats the current one.
+    /// Begins the next hop, or repeats the current one.
     func begin(_ next: Hop, with easy: EasyHandle, onNewConnection: Bool, now: ContinuousClock.Instant) {
         let jar = cookies ?? CookieJar()
         jar.keep(self.easy, for: hop.url)
@@ -103,17 +103,18 @@ final class ActiveTransfer {
         return FileContent(file: file, range: range)
     }
 
-    /// Where this hop is sent to.
+    /// The origin of this hop.
     var origin: String { hop.url.origin }
 
-    /// What this hop is sent through; nil: it goes directly.
+    /// The proxy of this hop; nil: none.
     var proxy: Proxy? { driver.configuration.proxy(for: hop.url) }
 
-    // MARK: What libcurl's callbacks tell
+    // MARK: Callbacks of libcurl
 
-    /// Checks an address before it is connected to.
+    /// Checks an address before a connection to it.
     func admits(_ address: IPAddress?) -> Bool {
-        // The address is the proxy's, which the operator chose; where the proxy goes, only the URL tells, and that was checked before.
+        // The address is the proxy's, which the operator chose. The proxy's destination is known only by the URL, which
+        // was checked before.
         guard let destinationGuard = transfer.request.guarding, proxy == nil else { return true }
         guard let address else {
             refusal = refusal ?? "\(hop.url.host) at an address of an unknown family"
@@ -132,16 +133,16 @@ final class ActiveTransfer {
         }
     }
 
-    /// A socket was opened for this hop.
+    /// Records a socket that was opened for this hop.
     func opened(_ socket: Int32) {
         openedSockets.append(socket)
         driver.connections.opened(socket)
     }
 
-    /// The connection is ready; libcurl may have opened it for another request, under another guard.
+    /// Checks the connection that is ready: libcurl may have opened it for another request with another guard.
     func connected(to address: IPAddress?, _ endpoints: ConnectionTable.Endpoints?) -> Bool {
         guard !transfer.isCancelled else { return false }
-        // libcurl repeats a request by itself on a new connection when the used one has ended without a response.
+        // libcurl repeats a request on a new connection if the reused one ended without a response.
         reused = nil
         connection = endpoints
         guard admits(address) else {
@@ -149,7 +150,7 @@ final class ActiveTransfer {
             return false
         }
         if !driver.connections.connected(endpoints, onOneOf: openedSockets) {
-            // RFC 9112 §9.2: what has come already is no response to this request.
+            // RFC 9112 §9.2: bytes that have already arrived are not a response to this request.
             guard let socket = driver.connections.socket(endpoints),
                 let connection = ReusedConnection(socket, isEncrypted: hop.url.scheme == "https" || proxy?.scheme == .https)
             else {
@@ -164,19 +165,20 @@ final class ActiveTransfer {
         return true
     }
 
-    /// Whether the first line of a response may be one to this request.
+    /// Whether the first line of a response may belong to this request.
     private func isAnswered() -> Bool {
         guard let connection = reused else { return true }
         reused = nil
         if connection.canBeAnswered(sendsContent: hop.sendsBody) { return true }
-        // What may have been carried out is not sent again by itself.
+        // Only safe methods are repeated, since the server may have carried out the request.
         needsNewConnection = hop.method == "GET" || hop.method == "HEAD"
         driver.trust.broke(origin)
         failure = .transferBroken("a response came before its request")
         return false
     }
 
-    /// Fills a buffer with what follows of the file; returns how many bytes that are, 0 at its end, or nil to end the transfer.
+    /// Reads the file's next bytes into a buffer. Returns their number, which is 0 at the end, or nil to end the
+    /// transfer.
     func readContent(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
         guard !transfer.isCancelled, let result = unsafe content?.read(into: buffer) else { return nil }
         switch result {
@@ -192,10 +194,10 @@ final class ActiveTransfer {
         }
     }
 
-    /// libcurl sends the content again, from that byte on; returns whether that is possible.
+    /// Continues the content at an offset, because libcurl sends it again. Returns false if that is not possible.
     func seekContent(to offset: Int64) -> Bool { content?.seek(to: offset) ?? false }
 
-    /// One line of a head or of trailers; returns whether to go on.
+    /// Receives one line of a head or of trailers; returns whether the transfer continues.
     func receivedLine(_ line: Span<UInt8>) -> Bool {
         guard !transfer.isCancelled, isAnswered() else { return false }
         switch reader.read(line) {
@@ -211,7 +213,7 @@ final class ActiveTransfer {
     private func headIsComplete() -> Bool {
         timer.headArrived(now: .now)
         driver.noteDue(timer.due)
-        // Without a tunnel the proxy answers in the origin's place.
+        // Without a tunnel, the proxy responds in place of the origin.
         if reader.status.code == 407, let proxy, proxy.scheme != .socks5h, hop.url.scheme == "http" {
             failure = .proxyRefused("\(proxy)")
             return false
@@ -239,7 +241,8 @@ final class ActiveTransfer {
         }
     }
 
-    /// A Location as text. Bytes that are not UTF-8 are percent-encoded one by one, so that the origin is asked for what it wrote.
+    /// Decodes a Location. Bytes that are not ASCII are percent-encoded if the text is not UTF-8, so that the request
+    /// has the origin's bytes.
     private static func text(_ location: ArraySlice<UInt8>) -> String {
         if let text = String(validating: location, as: UTF8.self) { return text }
         return location.reduce(into: "") { text, byte in
@@ -251,15 +254,15 @@ final class ActiveTransfer {
         }
     }
 
-    /// What becomes of bytes that libcurl hands over.
+    /// The result of passing bytes of a body.
     enum Reception {
         case taken
-        /// They are to be handed over again when the transfer has been told to go on.
+        /// libcurl must pass the bytes again when the transfer continues.
         case heldBack
         case ended
     }
 
-    /// Bytes of a body.
+    /// Receives bytes of a body.
     func receivedBody(_ bytes: RawSpan) -> Reception {
         guard !transfer.isCancelled, failure == nil else { return .ended }
         if next != nil {
@@ -270,7 +273,7 @@ final class ActiveTransfer {
             failure = .invalidResponse("its body comes before its head")
             return .ended
         }
-        // What was held back comes again from its first byte on, in pieces that need not be the same.
+        // Bytes that were held back are passed again from the first one on, perhaps in other pieces.
         var passed = min(alreadyPassed, bytes.byteCount)
         alreadyPassed -= passed
         while passed < bytes.byteCount {
@@ -289,7 +292,7 @@ final class ActiveTransfer {
         return .taken
     }
 
-    /// Gives the sink what has been gathered of the body; returns whether to go on.
+    /// Passes gathered bytes to the sink; returns whether the transfer continues.
     func handOver(_ bytes: RawSpan) -> Bool { follows(sink.received(bytes)) }
 
     private func follows(_ decision: SinkDecision) -> Bool {
@@ -297,7 +300,7 @@ final class ActiveTransfer {
         return decision == .proceed
     }
 
-    /// What Content-Length says of the bytes that the sink gets.
+    /// The length of the sink's bytes by Content-Length; nil if unknown.
     private var announcedLength: Int64? {
         guard case .success(let length) = ResponseHeadReader.contentLength(reader.fields) else { return nil }
         let isDecoded = transfer.request.acceptsEncodings && reader.fields.contains(.contentEncoding)
@@ -306,13 +309,13 @@ final class ActiveTransfer {
 
     // MARK: Limits
 
-    /// When to look at the limits; nil: nothing is limited.
+    /// The time of the next check of the limits; nil if there are none.
     var due: ContinuousClock.Instant? {
         guard let framing = framing?.due else { return timer.due }
         return timer.due.map { min($0, framing) } ?? framing
     }
 
-    /// The limit that is exceeded, if any.
+    /// The error for an exceeded limit; nil if there is none.
     func exceeded(now: ContinuousClock.Instant) -> ClientError? {
         if let error = timer.exceeded(bytes: bodyBytes, sent: content?.sent ?? 0, now: now) { return error }
         guard let due = framing?.due, now >= due else { return nil }
@@ -321,19 +324,19 @@ final class ActiveTransfer {
         return .transferBroken("the body is little but chunk extensions")
     }
 
-    // MARK: How it ended
+    // MARK: Outcome
 
-    /// What libcurl's result for this hop means, given that it is the last one.
+    /// The outcome of libcurl's result for this hop, if it is the last one.
     func outcome(_ code: pawl_curl_code) -> Result<TransferSummary, ClientError> {
         if transfer.isCancelled { return .failure(.cancelled) }
         if let failure { return .failure(failure) }
         guard code == CURLE_OK else {
             if let proxy, easy.connectStatus == 407 { return .failure(.proxyRefused("\(proxy)")) }
-            // The request was sent: before 8.1.0, this is what libcurl says of a folded first field line.
+            // The request was sent: before 8.1.0, libcurl reports a folded first field line with this code.
             if code == CURLE_BAD_FUNCTION_ARGUMENT, connection != nil {
                 return .failure(.invalidResponse("its first field line is folded"))
             }
-            // Every address was refused, so none was tried.
+            // Every address was refused, so there was no connection.
             if let refusal, !hasAdmittedAddress {
                 return .failure(.destinationForbidden(refusal, status: hop.redirectStatus))
             }
@@ -341,7 +344,7 @@ final class ActiveTransfer {
             if let proxy, ClientError.meansWrongProxyCredentials(code, detail) { return .failure(.proxyRefused("\(proxy)")) }
             return .failure(ClientError(code: code, detail: detail))
         }
-        // libcurl is content with half a head.
+        // libcurl accepts an incomplete head.
         guard let head else { return .failure(.transferBroken("the connection ended within the response head")) }
         let hasBody = hop.method != "HEAD" && !head.status.forbidsBody
         if hasBody, let length = head.contentLength, length != bodyBytes {

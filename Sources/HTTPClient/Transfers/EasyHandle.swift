@@ -1,10 +1,11 @@
 import CCurl
 
-/// A libcurl easy handle for one request, with what must live as long as its settings: the error buffer and the list of fields.
+/// A libcurl easy handle for one request, with the memory that its settings refer to: the error buffer and the list of
+/// fields.
 ///
-/// A handle is never used for a second request: before 8.1.0, libcurl corrupts its memory when the second response begins with a
-/// folded line (curl issue 11101), and `curl_easy_reset` does not help. A new handle costs less than a system call; connections, names
-/// and TLS sessions belong to the ``MultiHandle``.
+/// A handle is never reused. Before 8.1.0, libcurl corrupts its memory when the second response begins with a folded
+/// line (curl issue 11101), and `curl_easy_reset` does not help. A new handle costs less than a system call, since
+/// connections, names and TLS sessions belong to the ``MultiHandle``.
 ///
 /// Belongs to one loop's thread.
 @safe final class EasyHandle {
@@ -12,7 +13,7 @@ import CCurl
     private let errorBuffer: UnsafeMutablePointer<CChar>
     private var fields: OpaquePointer?
 
-    /// Creates a handle that uses the TLS sessions of a share. Nil if there is no memory.
+    /// Creates a handle that uses the TLS sessions of a share; nil if there is no memory.
     init?(share: OpaquePointer) {
         guard let pointer = unsafe pawl_easy_create() else { return nil }
         unsafe self.pointer = pointer
@@ -28,21 +29,21 @@ import CCurl
         unsafe errorBuffer.deallocate()
     }
 
-    /// libcurl's explanation of the last failure, or its general text for the result.
+    /// libcurl's text for the last failure, or its general text for the code.
     func detail(_ code: pawl_curl_code) -> String {
         let text = unsafe String(cString: errorBuffer)
         return text.isEmpty ? unsafe String(cString: pawl_curl_message(code)) : text
     }
 
-    /// The status with which a proxy has answered CONNECT; 0 if it has not.
+    /// The status of a proxy's response to CONNECT; 0 if there was none.
     var connectStatus: Int { unsafe pawl_easy_connect_status(pointer) }
 
-    /// Lets a transfer go on whose bytes were held back. libcurl hands them over again before this returns.
+    /// Continues a transfer that was held back. libcurl passes its bytes again before this returns.
     func goOn() -> pawl_curl_code {
         unsafe pawl_easy_continue(pointer)
     }
 
-    /// Whether libcurl knows the option and took the value.
+    /// Sets an option; returns whether libcurl has the option and accepted the value.
     @discardableResult
     func set(_ option: pawl_curl_option, _ value: Int) -> Bool {
         unsafe pawl_easy_set_long(pointer, option, value) == CURLE_OK
@@ -63,22 +64,22 @@ import CCurl
         unsafe pawl_easy_set_pointer(pointer, option, value) == CURLE_OK
     }
 
-    /// Sets the content of the request; libcurl copies it.
+    /// Sets the content of the request, which libcurl copies.
     func set(body: [UInt8]) -> Bool {
-        // The size first: libcurl copies that many bytes.
+        // The size must be set first, since libcurl copies that many bytes.
         guard set(CURLOPT_POST, 1), set(CURLOPT_POSTFIELDSIZE_LARGE, offset: Int64(body.count)) else { return false }
-        // An empty array may have no address, and a null pointer would mean that content is to be read from elsewhere.
+        // An empty array may have no address, and libcurl would read the content from elsewhere for a null pointer.
         if body.isEmpty { return set(CURLOPT_COPYPOSTFIELDS, "") }
         return unsafe body.withUnsafeBytes { bytes in
             unsafe set(CURLOPT_COPYPOSTFIELDS, pointer: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
         }
     }
 
-    /// Sets the lines of the request's fields, each `Name: value`, `Name;` for an empty value, or `Name:` to leave out what libcurl
-    /// would send by itself.
+    /// Sets the lines of the request's fields: `Name: value`, `Name;` for an empty value, or `Name:` to omit a field
+    /// that libcurl would send by itself.
     func set(fields lines: [[UInt8]]) -> Bool {
         for line in lines {
-            // Bytes, which need not be UTF-8.
+            // The line is copied as bytes, which need not be UTF-8.
             let text = line.map { CChar(bitPattern: $0) } + [0]
             guard let list = unsafe pawl_list_append(fields, text) else { return false }
             unsafe fields = list

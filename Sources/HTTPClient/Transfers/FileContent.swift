@@ -1,10 +1,10 @@
 import System
 
-/// How far the content of a request, a range of a file, has been read. Belongs to one loop's thread.
+/// The content of a request from a range of a file, with the progress of its reading. Belongs to one loop's thread.
 struct FileContent {
     private let file: FileDescriptor
     private let range: Range<Int64>
-    /// How many of its bytes libcurl has been given.
+    /// The number of bytes that libcurl has received.
     private(set) var sent: Int64 = 0
 
     init(file: FileDescriptor, range: Range<Int64>) {
@@ -12,13 +12,14 @@ struct FileContent {
         self.range = range
     }
 
-    /// How many bytes it has.
+    /// The total number of bytes.
     var count: Int64 { range.upperBound - range.lowerBound }
 
-    /// Whether all has been read.
+    /// Whether all bytes have been read.
     var isAtEnd: Bool { sent == count }
 
-    /// Fills a buffer with what follows. Returns how many bytes that are, or why the file cannot be read: 0 only at the end.
+    /// Reads the next bytes into a buffer. Returns their number, which is 0 only at the end, or the error if the file
+    /// cannot be read.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, ClientError> {
         let wanted = Int(min(Int64(buffer.count), count - sent))
         guard wanted > 0 else { return .success(0) }
@@ -34,7 +35,8 @@ struct FileContent {
         }
     }
 
-    /// Goes on at an offset within the range, since libcurl sends the request again. Returns whether there is such a byte.
+    /// Continues at an offset within the range, since libcurl sends the request again. Returns false if the offset is
+    /// outside.
     mutating func seek(to offset: Int64) -> Bool {
         guard (0...count).contains(offset) else { return false }
         sent = offset

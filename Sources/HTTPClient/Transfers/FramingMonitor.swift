@@ -1,28 +1,30 @@
-/// Notices when an origin sends a body in chunks that consist of little but framing: chunk extensions have no bound of their own
-/// (RFC 9112 §7.1.1). Pure: it is told the time and the numbers of bytes so far.
+/// Detects an origin whose chunked body consists of little but framing: chunk extensions have no limit of their own
+/// (RFC 9112 §7.1.1). It has no I/O: the time and the numbers of bytes are parameters.
 struct FramingMonitor: Sendable {
     /// The time between two comparisons.
     static let interval = Duration.seconds(1)
-    /// Bytes that may come besides the body, whatever its length.
+    /// The maximum bytes of framing, whatever the body's length.
     static let most: Int64 = 1 << 20
-    /// Bytes that may come besides for each byte of the body: chunks of one byte in TLS records of their own have about 35.
+    /// The maximum additional bytes of framing per byte of the body. One-byte chunks in TLS records of their own have
+    /// about 35.
     static let mostPerByte: Int64 = 64
 
     /// The time of the next comparison.
     private(set) var due: ContinuousClock.Instant
-    /// The numbers of the first comparison.
+    /// The numbers of bytes at the first comparison.
     private var first: (received: Int64, body: Int64)?
 
-    /// Begins with the body.
+    /// Creates a monitor at the beginning of a body.
     init(now: ContinuousClock.Instant) {
         due = now + Self.interval
     }
 
-    /// Compares what has come on the connection with what of it belongs to the body.
+    /// Compares the bytes of the connection with those of the body.
     /// - Parameters:
-    ///   - received: bytes that have been read from the connection so far, other responses' too.
-    ///   - body: bytes of the body so far.
-    /// - Returns: whether too much of it was framing.
+    ///   - received: The bytes read from the connection so far, including other responses.
+    ///   - body: The bytes of the body so far.
+    ///   - now: The current time.
+    /// - Returns: Whether the framing exceeds its limit.
     mutating func isExceeded(received: Int64, body: Int64, now: ContinuousClock.Instant) -> Bool {
         guard now >= due else { return false }
         due = now + Self.interval

@@ -1,36 +1,38 @@
-/// What of a body has come in and its sink has not been given yet.
+/// Bytes of a body that have arrived but not been passed to the sink.
 ///
-/// libcurl hands a body over in pieces of 16 KiB at most, however much it has read. A sink that writes each of them to a file
-/// spends most of its time on the way into the system. So they are gathered here until there are enough of them, until another
-/// transfer has some, or until libcurl has nothing more for now: one buffer for all transfers of a loop, and nothing stays in it.
+/// libcurl passes a body in pieces of at most 16 KiB, however much it has read. A sink that writes each piece to a file
+/// would spend most of its time in system calls. So pieces are gathered until the buffer is full, another transfer has
+/// bytes, or libcurl has no more for now. All transfers of a loop share one buffer, and it is emptied in each loop
+/// pass.
 struct GatheredBody {
-    /// Whose bytes they are; nil: there are none.
+    /// The transfer that the bytes belong to; nil: there are none.
     private(set) var owner: ActiveTransfer?
     private var storage: [UInt8] = []
     private let capacity: Int
 
-    /// - Parameter capacity: how many bytes are enough to be handed over.
+    /// Creates a buffer.
+    /// - Parameter capacity: The number of bytes at which the buffer is full.
     init(capacity: Int) {
         self.capacity = capacity
     }
 
-    /// Gives the bytes to the sink of whose they are; returns whether that transfer goes on.
+    /// Passes the bytes to their transfer's sink; returns whether that transfer continues.
     func handOver() -> Bool { unsafe owner?.handOver(storage.span.bytes) ?? true }
 
-    /// Whether so many bytes of a transfer can be added to those that are here.
+    /// Whether a transfer's bytes can be added to those in the buffer.
     func hasRoom(for count: Int, of transfer: ActiveTransfer) -> Bool {
         owner == nil || owner === transfer && storage.count + count <= capacity
     }
 
-    /// Adds bytes behind those that are here.
+    /// Appends bytes of a transfer.
     mutating func append(_ bytes: RawSpan, of transfer: ActiveTransfer) {
         owner = transfer
-        // Idle loops need none.
+        // The capacity is reserved late, since idle loops need none.
         if storage.capacity < capacity { storage.reserveCapacity(capacity) }
         unsafe bytes.withUnsafeBytes { unsafe storage.append(contentsOf: $0) }
     }
 
-    /// Forgets the bytes; the memory is kept for the next ones.
+    /// Removes the bytes, but keeps the memory.
     mutating func removeAll() {
         owner = nil
         storage.removeAll(keepingCapacity: true)

@@ -2,7 +2,8 @@ import CCurl
 
 /// A libcurl multi handle: a set of transfers with their connections, name cache and TLS sessions.
 ///
-/// One thread uses it, except for `wake`, which any thread may call before `destroy`. `TransferLoop` sees to both.
+/// Only one thread uses it, except for `wake`, which any thread may call before `destroy`. `TransferLoop` guarantees
+/// both.
 @safe struct MultiHandle: @unchecked Sendable {
     private let pointer: OpaquePointer
     private let share: OpaquePointer
@@ -16,7 +17,7 @@ import CCurl
         unsafe (self.pointer, self.share) = (pointer, share)
     }
 
-    /// A handle for one request. Must be gone before `destroy`. Nil if there is no memory.
+    /// Creates a handle for one request, which must be released before `destroy`. Nil if there is no memory.
     func makeEasyHandle() -> EasyHandle? { unsafe EasyHandle(share: share) }
 
     func configure(idleConnections: Int) {
@@ -35,7 +36,7 @@ import CCurl
 
     func remove(_ easy: EasyHandle) { unsafe _ = pawl_multi_remove(pointer, easy.pointer) }
 
-    /// Does what can be done without waiting.
+    /// Performs all work that needs no waiting.
     func perform() -> Bool {
         var running: Int32 = 0
         return unsafe pawl_multi_perform(pointer, &running) == CURLM_OK
@@ -46,7 +47,7 @@ import CCurl
         unsafe pawl_multi_poll(pointer, Int32(clamping: milliseconds)) == CURLM_OK
     }
 
-    /// The next transfer that has finished, and how.
+    /// The next transfer that has finished, and its result; nil if there is none.
     func nextDone() -> (transfer: ActiveTransfer, code: pawl_curl_code)? {
         let done = unsafe pawl_multi_next_done(pointer)
         guard let easy = unsafe done.easy, let context = unsafe pawl_easy_private(easy) else { return nil }
@@ -54,8 +55,8 @@ import CCurl
     }
 }
 
-/// libcurl as a whole.
+/// The global state of libcurl.
 enum CurlLibrary {
-    /// Initialises libcurl, once in a process.
+    /// Whether libcurl is initialised, which happens once in a process.
     static let isReady = pawl_curl_global_init() == CURLE_OK
 }

@@ -1,22 +1,22 @@
-/// Decides which requests may use a connection that was used before. Pure.
+/// Decides which requests may reuse a connection. It has no I/O.
 ///
-/// Some origins send a response that nothing has asked for, a while after the right one. On a connection that is used again at once, it
-/// looks like the response to the next request (RFC 9112 §9.2): nothing tells them apart. So each request takes a new connection until a
-/// connection of its origin has been silent for ``silence`` after a response.
+/// Some origins send an unsolicited response some time after the right one. On a connection that is reused immediately,
+/// it looks like the response to the next request (RFC 9112 §9.2), and cannot be distinguished from it. So each request
+/// uses a new connection until a connection to its origin has been silent for ``silence`` after a response.
 struct OriginTrust {
-    /// The connection of a request.
+    /// The kind of connection for a request.
     enum Connection: Sendable, Equatable {
-        /// A new one or one that was used before. It is kept.
+        /// A new or a reused one, which is kept.
         case any
         /// A new one, which is kept.
         case new
-        /// A new one, which is closed after the response: another one is being watched.
+        /// A new one, which is closed after the response, since another connection is being watched.
         case single
     }
 
-    /// For how long a connection has to be silent.
+    /// The time for which a connection must be silent.
     static let silence: Duration = .milliseconds(250)
-    /// The most origins that are known. With more, all are forgotten.
+    /// The maximum number of known origins. When it is reached, all are removed.
     static let capacity = 4_096
 
     private enum Standing {
@@ -27,7 +27,7 @@ struct OriginTrust {
     private var standings: [String: Standing] = [:]
 
     /// Chooses the connection of a request.
-    /// - Parameter isSilent: whether a connection is open, and nothing has come on it.
+    /// - Parameter isSilent: Whether a connection is open and has received nothing.
     mutating func connection(
         to origin: String, now: ContinuousClock.Instant, isSilent: (ConnectionTable.Endpoints) -> Bool
     ) -> Connection {
@@ -42,14 +42,14 @@ struct OriginTrust {
         }
     }
 
-    /// Notes that a response has ended on a connection that is kept.
+    /// Records that a response has ended on a connection that is kept.
     mutating func ended(_ origin: String, on connection: ConnectionTable.Endpoints, now: ContinuousClock.Instant) {
         guard standings[origin] == nil else { return }
         if standings.count >= Self.capacity { standings.removeAll() }
         standings[origin] = .watched(connection, since: now)
     }
 
-    /// Notes that a connection has brought what nothing has asked for, or has ended.
+    /// Records that a connection brought an unsolicited response, or has ended.
     mutating func broke(_ origin: String) {
         standings[origin] = nil
     }

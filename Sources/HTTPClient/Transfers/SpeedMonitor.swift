@@ -1,18 +1,20 @@
-/// Notices when a body comes in more slowly than allowed. Pure: it is told the time and the number of bytes so far.
+/// Detects a body that arrives more slowly than allowed. It has no I/O: the time and the number of bytes are
+/// parameters.
 ///
-/// The last eight samples, an eighth of the period apart, are kept. So a stall is noticed between the period and nine eighths of it.
+/// It keeps the last eight samples, which are an eighth of the period apart. So it detects a stall after one to nine
+/// eighths of the period.
 struct SpeedMonitor: Sendable {
     private static let sampleCount = 8
 
-    /// Fewer bytes than this within the period are a stall.
+    /// The minimum number of bytes in a period; fewer are a stall.
     private let minimumBytes: Int64
     private let interval: Duration
-    /// Bytes so far at the last samples, oldest first.
+    /// The numbers of bytes at the last samples, oldest first.
     private var samples: [Int64] = []
-    /// When the next sample is due.
+    /// The time of the next sample.
     private(set) var due: ContinuousClock.Instant
 
-    /// Begins a period in which at least `minimumBytes` (1 or more) must come, after the `bytes` that came before.
+    /// Begins a period in which at least `minimumBytes` (1 or more) must arrive, in addition to `bytes`.
     init(minimumBytes: Int64, period: Duration, bytes: Int64, now: ContinuousClock.Instant) {
         self.minimumBytes = minimumBytes
         interval = period / Self.sampleCount
@@ -20,8 +22,8 @@ struct SpeedMonitor: Sendable {
         due = now + interval
     }
 
-    /// Takes a sample if one is due; returns whether the body has stalled. After a long absence of the caller, one sample counts for one
-    /// interval: a machine that slept does not see stalls.
+    /// Takes a sample if one is due; returns whether the body has stalled. After a long pause of the caller, one sample
+    /// counts for one interval, so that a machine's sleep is not a stall.
     mutating func isStalled(bytes: Int64, now: ContinuousClock.Instant) -> Bool {
         guard now >= due else { return false }
         due = now + interval

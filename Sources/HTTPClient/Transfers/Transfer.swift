@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A transfer as all threads see it. What only its loop's thread may touch is in ``ActiveTransfer``.
+/// The part of a transfer that all threads use. State of its loop's thread is in ``ActiveTransfer``.
 ///
-/// It does not hold its sink: a sink may well keep the handle of its own transfer.
+/// It has no reference to its sink, since a sink may keep the handle of its own transfer.
 final class Transfer: Sendable {
     let request: ClientRequest
     let loop: TransferLoop
-    /// Set before the loop hears of it, so that a callback in full flow stops at once.
+    /// Set before the loop receives the command, so that a running callback ends immediately.
     private let cancellation = Atomic(false)
     private let waiting = Atomic(false)
 

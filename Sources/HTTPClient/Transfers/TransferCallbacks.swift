@@ -2,8 +2,8 @@ import CCurl
 import Glibc
 import HTTPCore
 
-/// The functions that libcurl calls, on the thread that drives it. Each is given the ``ActiveTransfer`` as its context, which
-/// its driver keeps alive as long as libcurl knows it.
+/// The functions that libcurl calls, on the thread that drives it. The context of each is the ``ActiveTransfer``. The
+/// driver keeps that alive as long as libcurl refers to it.
 enum TransferCallbacks {
     static let write: pawl_curl_write = { bytes, _, count, context in
         guard let transfer = unsafe active(context), let bytes = unsafe bytes else { return 0 }
@@ -11,7 +11,7 @@ enum TransferCallbacks {
         return switch unsafe transfer.receivedBody(buffer.bytes) {
         case .taken: count
         case .heldBack: Int(CURL_WRITEFUNC_PAUSE)
-        // Anything but `count` ends the transfer; 0 would do for an empty piece, which there is none of.
+        // Any other number than `count` ends the transfer. 0 is one, since no piece is empty.
         case .ended: 0
         }
     }
@@ -47,7 +47,7 @@ enum TransferCallbacks {
         return number
     }
 
-    /// Its context is the ``TransferDriver``: connections outlive transfers.
+    /// Its context is the ``TransferDriver``, since connections outlive transfers.
     static let closeSocket: pawl_curl_close_socket = { context, socket in
         if let context = unsafe context {
             unsafe Unmanaged<TransferDriver>.fromOpaque(context).takeUnretainedValue().connections.closed(socket)
@@ -75,7 +75,7 @@ enum TransferCallbacks {
 }
 
 extension IPAddress {
-    /// The address libcurl is about to connect to; nil for families other than the two of the Internet.
+    /// The address that libcurl is about to connect to; nil for families other than IPv4 and IPv6.
     init?(_ address: UnsafeMutablePointer<pawl_curl_sockaddr>) {
         let length = unsafe Int(address.pointee.addrlen)
         guard let offset = MemoryLayout<pawl_curl_sockaddr>.offset(of: \.addr) else { return nil }

@@ -3,29 +3,30 @@ import Glibc
 import HTTPCore
 import Synchronization
 
-/// Drives the transfers of one loop: carries out commands, lets libcurl work, and watches time limits. Lives on the loop's thread.
+/// Drives the transfers of one loop: carries out commands, calls libcurl, and checks time limits. Used on the loop's
+/// thread only.
 final class TransferDriver {
     let configuration: ClientConfiguration
     private let loop: TransferLoop
     private let multi: MultiHandle
     private var active: [ObjectIdentifier: ActiveTransfer] = [:]
-    /// Those that wait for their speed limiters, and when the first of them may go on.
+    /// The transfers that wait for their speed limiters, and the earliest time at which one may continue.
     private var heldBack: [ObjectIdentifier: ActiveTransfer] = [:]
     private var nextTurn: ContinuousClock.Instant?
-    /// The sockets of all connections, idle ones included.
+    /// The sockets of all connections, including idle ones.
     var connections = ConnectionTable()
-    /// The origins whose connections may be used again.
+    /// The origins whose connections may be reused.
     var trust = OriginTrust()
-    /// The transfers whose redirect came in this round: they go on without waiting for the end of its body.
+    /// The transfers whose redirect arrived in this loop pass. They continue without waiting for the end of its body.
     private var redirected: [ActiveTransfer] = []
-    /// What libcurl has handed over in this round and no sink has been given.
+    /// The bytes of this loop pass that have not been passed to a sink.
     private var gathered: GatheredBody
-    /// Those whose sinks wanted no more, which libcurl does not know yet.
+    /// The transfers whose sinks stopped them, before libcurl has been informed.
     private var stopped: [ActiveTransfer] = []
     /// The earliest time at which a limit may be exceeded.
     private var due: ContinuousClock.Instant?
 
-    /// How long to wait when nothing is limited: everything that matters wakes the thread.
+    /// The maximum wait without limits. All relevant events wake the thread.
     private static let idleMilliseconds = 60_000
 
     init(loop: TransferLoop, multi: MultiHandle) {
@@ -35,14 +36,14 @@ final class TransferDriver {
         gathered = GatheredBody(capacity: loop.configuration.receiveBufferBytes)
     }
 
-    /// Runs until the loop is stopped. Then every transfer has finished.
+    /// Runs until the loop is stopped. All transfers have finished when this returns.
     func run() {
         while true {
             let (commands, isStopping) = loop.takeCommands()
             for command in commands { perform(command) }
             if isStopping { break }
             let isWell = multi.perform()
-            // Before anything is said of an end.
+            // Sinks must receive their bytes before an end.
             handOver()
             if !isWell { failAll(.connectionFailed("libcurl could not go on")) }
             while let (transfer, code) = multi.nextDone() { completed(transfer, code) }
@@ -50,13 +51,13 @@ final class TransferDriver {
             endStopped()
             followRedirects()
             checkLimits()
-            // An error here must not make the loop spin.
+            // An error of poll must not make the loop spin.
             if !multi.poll(milliseconds: waitMilliseconds) { _ = poll(nil, 0, 100) }
         }
         failAll(.cancelled)
     }
 
-    /// A limit of some transfer may be exceeded at this time.
+    /// Records a time at which a limit of a transfer may be exceeded.
     func noteDue(_ instant: ContinuousClock.Instant?) {
         guard let instant else { return }
         due = due.map { min($0, instant) } ?? instant
@@ -69,15 +70,16 @@ final class TransferDriver {
         case .cancel(let transfer):
             if let running = active[ObjectIdentifier(transfer)] { finish(running, .failure(.cancelled)) }
         case .limitsChanged:
-            // Each gate reserves anew, in the size of the new limit.
+            // Each gate reserves again, in the size for the new limit.
             nextTurn = heldBack.isEmpty ? nil : .now
         }
     }
 
     // MARK: - Bodies
 
-    /// Takes bytes of a body, and hands over earlier ones where there is no room. Called while libcurl hands its bytes over.
-    /// - Returns: whether the transfer goes on.
+    /// Gathers bytes of a body, and first passes earlier ones to their sink if there is no room. Called by libcurl's
+    /// callbacks.
+    /// - Returns: Whether the transfer continues.
     func gather(_ bytes: RawSpan, of running: ActiveTransfer) -> Bool {
         if !gathered.hasRoom(for: bytes.byteCount, of: running) { handOver() }
         guard running.failure == nil else { return false }
@@ -85,14 +87,14 @@ final class TransferDriver {
         return true
     }
 
-    /// Gives gathered bytes to the sink that they are for.
+    /// Passes gathered bytes to their sink.
     private func handOver() {
         guard let owner = gathered.owner else { return }
         if !gathered.handOver() { stopped.append(owner) }
         gathered.removeAll()
     }
 
-    /// Ends those whose sinks want no more, unless libcurl has done so.
+    /// Ends the transfers whose sinks stopped them, unless libcurl has done so.
     private func endStopped() {
         for running in stopped where active[ObjectIdentifier(running.transfer)] === running {
             finish(running, running.outcome(CURLE_WRITE_ERROR))
@@ -102,7 +104,7 @@ final class TransferDriver {
 
     // MARK: - Speed limits
 
-    /// A transfer has to wait for its speed limiters. Called while libcurl hands its bytes over.
+    /// Makes a transfer wait for its speed limiters. Called by libcurl's callbacks.
     func holdBack(_ running: ActiveTransfer) {
         heldBack[ObjectIdentifier(running.transfer)] = running
         running.transfer.isHeldBack = true
@@ -115,7 +117,7 @@ final class TransferDriver {
         nextTurn = nextTurn.map { min($0, due) } ?? due
     }
 
-    /// Lets those go on whose turn it is.
+    /// Continues the transfers whose limiters allow it.
     private func giveTurns() {
         guard let nextTurn else { return }
         let now = ContinuousClock.now
@@ -130,7 +132,7 @@ final class TransferDriver {
         noLongerHeldBack(running)
         running.timer.goesOn(bytes: running.bodyBytes, now: .now)
         noteDue(running.timer.due)
-        // May well lead to `holdBack` again.
+        // This may call `holdBack` again.
         let code = running.easy.goOn()
         handOver()
         if code != CURLE_OK { completed(running, code) }
@@ -155,7 +157,7 @@ final class TransferDriver {
         beginHop(running)
     }
 
-    /// Gives a transfer's current hop to libcurl, if its destination may be allowed.
+    /// Passes a transfer's current hop to libcurl, unless its destination is forbidden.
     private func beginHop(_ running: ActiveTransfer) {
         let url = running.hop.url
         let verdict = running.transfer.request.guarding?.evaluate(
@@ -182,7 +184,7 @@ final class TransferDriver {
         if code == CURLE_OK, let connection = running.connection { trust.ended(running.origin, on: connection, now: .now) }
         guard !running.transfer.isCancelled else { return finish(running, running.outcome(code)) }
         if running.needsNewConnection { return begin(running.hop, of: running, onNewConnection: true) }
-        // A redirect's target is known even if its own body broke off.
+        // The target of a redirect is known even if its own body was incomplete.
         if let next = running.next, running.failure == nil { return begin(next, of: running) }
         finish(running, running.outcome(code))
     }
@@ -197,10 +199,10 @@ final class TransferDriver {
         beginHop(running)
     }
 
-    /// Notes a transfer whose redirect has come. Called while libcurl hands it over.
+    /// Records a transfer that received a redirect. Called by libcurl's callbacks.
     func redirects(_ running: ActiveTransfer) { redirected.append(running) }
 
-    /// Begins the next hop of those redirects whose body has not ended with what came at once: it may have no end.
+    /// Begins the next hop of transfers whose redirect's body has not ended, since it may be endless.
     private func followRedirects() {
         guard !redirected.isEmpty else { return }
         let waiting = redirected
@@ -215,7 +217,7 @@ final class TransferDriver {
         let now = ContinuousClock.now
         guard now >= due else { return }
         self.due = nil
-        // Not `active.values` itself: finishing removes from it.
+        // A copy of the values, since finishing changes `active`.
         for running in Array(active.values) {
             if let error = running.exceeded(now: now) {
                 finish(running, .failure(running.transfer.isCancelled ? .cancelled : error))
@@ -227,11 +229,11 @@ final class TransferDriver {
 
     private var waitMilliseconds: Int {
         guard let due = [due, nextTurn].compactMap(\.self).min() else { return Self.idleMilliseconds }
-        // Rounded up, or the last fraction of a millisecond would be spun away.
+        // Rounded up, to avoid spinning for the last fraction of a millisecond.
         return min(Self.idleMilliseconds, (due - .now).wholeMilliseconds + 1)
     }
 
-    /// Takes the transfer's handle from libcurl. In the middle of a response this closes its connection.
+    /// Removes the transfer's handle from libcurl. During a response this closes its connection.
     private func release(_ running: ActiveTransfer) {
         guard running.isWithLibrary else { return }
         running.isWithLibrary = false
