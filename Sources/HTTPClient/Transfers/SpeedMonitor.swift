@@ -1,8 +1,8 @@
 /// Detects a body that arrives more slowly than allowed. It has no I/O: the time and the number of bytes are
 /// parameters.
 ///
-/// It keeps the last eight samples, which are an eighth of the period apart. So it detects a stall after one to nine
-/// eighths of the period.
+/// It keeps the last eight samples, which are an eighth of the period apart. So it detects a stall after at least the
+/// period and at most nine eighths of it.
 struct SpeedMonitor: Sendable {
     private static let sampleCount = 8
 

@@ -8,24 +8,24 @@ final class TransferLoop: Sendable {
     enum Command: Sendable {
         case start(Transfer, any TransferSink)
         case cancel(Transfer)
-        /// A speed limiter of some transfer has another limit.
+        /// The limit of a transfer's speed limiter has changed.
         case limitsChanged
     }
 
     private struct Mailbox: ~Copyable {
         var commands: [Command] = []
-        /// No more commands are taken; those that are here are still carried out.
+        /// Whether further commands are refused. Earlier commands are still carried out.
         var isStopping = false
-        /// What to wake; nil before the thread has begun and after it has ended.
+        /// The handle that wakes the thread; nil once the thread has ended.
         var multi: MultiHandle?
         var thread: JoinableThread?
     }
 
     let configuration: ClientConfiguration
     private let mailbox: Locked<Mailbox>
-    /// How many transfers this loop has been given and has not finished.
+    /// The number of transfers that the loop has received and not finished.
     let load = Atomic(0)
-    /// Bytes of bodies that its sinks have received.
+    /// The bytes of bodies that the loop's sinks have received.
     let received = Atomic<UInt64>(0)
 
     init(configuration: ClientConfiguration) throws(ClientError) {
@@ -42,19 +42,19 @@ final class TransferLoop: Sendable {
         }
     }
 
-    /// Hands a command to the thread. Returns false, and does nothing, once the loop is stopping.
+    /// Passes a command to the thread. Returns false, and does nothing, once the loop is stopping.
     @discardableResult
     func post(_ command: Command) -> Bool {
         mailbox.withLock { mailbox in
             guard !mailbox.isStopping else { return false }
             mailbox.commands.append(command)
-            // Whoever finds the mailbox empty wakes; the thread then takes all that has come until it looks.
+            // Only the first command in an empty mailbox wakes the thread, which then takes all that have arrived.
             if mailbox.commands.count == 1 { mailbox.multi?.wake() }
             return true
         }
     }
 
-    /// Ends all transfers as cancelled and the thread with them. Waits for it, unless called on it.
+    /// Cancels all transfers and ends the thread. Waits for the thread, unless called on it.
     func stop() {
         let thread = mailbox.withLock { mailbox in
             mailbox.isStopping = true
@@ -65,7 +65,7 @@ final class TransferLoop: Sendable {
         thread?.join()
     }
 
-    /// Takes what has come; called by the driver.
+    /// Takes all commands; called by the driver.
     func takeCommands() -> (commands: [Command], isStopping: Bool) {
         mailbox.withLock { mailbox in
             let commands = mailbox.commands
@@ -79,13 +79,13 @@ final class TransferLoop: Sendable {
         guard let multi = mailbox.withLock({ $0.multi }) else { return }
         let driver = TransferDriver(loop: self, multi: multi)
         driver.run()
-        // From here on no thread wakes what is about to be destroyed.
+        // After this, no other thread can wake the handle that is about to be destroyed.
         mailbox.withLock { $0.multi = nil }
         // Closing the idle connections calls the driver.
         withExtendedLifetime(driver) { multi.destroy() }
     }
 
-    /// Signals are for other threads; and writing to a connection that has gone reports EPIPE rather than SIGPIPE here.
+    /// Signals are handled on other threads. A write to a closed connection reports EPIPE here rather than SIGPIPE.
     private static func blockSignals() {
         var all = sigset_t()
         unsafe sigfillset(&all)

@@ -1,10 +1,10 @@
-/// The time limits of one transfer: how long each phase of a hop and the whole may take. Pure: it is told the time.
+/// The time limits of one transfer: of each phase of a hop, and of the whole. It has no clock: the time is a parameter.
 ///
-/// Connecting itself is limited by libcurl, which divides the time among addresses; here is only a backstop for it.
+/// libcurl limits the connection itself, and divides its time among addresses. The limit here only backs that up.
 struct TransferTimer: Sendable {
     private enum Phase {
         case connecting(until: ContinuousClock.Instant)
-        /// A file goes out.
+        /// The content is being sent from a file.
         case sending(SpeedMonitor?)
         case awaitingHead(until: ContinuousClock.Instant)
         case receiving(SpeedMonitor?)
@@ -28,37 +28,37 @@ struct TransferTimer: Sendable {
         phase = .connecting(until: now + connectTimeout + headTimeout)
     }
 
-    /// A hop begins.
+    /// Begins the limits of a hop.
     mutating func beginHop(now: ContinuousClock.Instant) {
         phase = .connecting(until: now + connectTimeout + headTimeout)
     }
 
-    /// The connection is ready and the request goes out.
+    /// Begins the next phase, when the connection is ready and the request is sent.
     mutating func connected(now: ContinuousClock.Instant) {
         phase = sendsFile ? .sending(monitor(bytes: 0, now: now)) : .awaitingHead(until: now + headTimeout)
     }
 
-    /// The last byte of a file has been read.
+    /// Begins the wait for the head, when the last byte of a file has been read.
     mutating func contentSent(now: ContinuousClock.Instant) {
         if case .sending = phase { phase = .awaitingHead(until: now + headTimeout) }
     }
 
-    /// The head is complete.
+    /// Begins the limits of the body, when the head is complete.
     mutating func headArrived(now: ContinuousClock.Instant) {
         phase = .receiving(monitor(bytes: 0, now: now))
     }
 
-    /// The transfer waits for its own speed limit: that is no fault of the origin.
+    /// Suspends the speed check while the transfer waits for its own speed limit, which is not the origin's fault.
     mutating func heldBack() {
         if case .receiving = phase { phase = .receiving(nil) }
     }
 
-    /// It goes on: the origin has a whole period anew.
+    /// Resumes the speed check with a whole new period.
     mutating func goesOn(bytes: Int64, now: ContinuousClock.Instant) {
         if case .receiving = phase { phase = .receiving(monitor(bytes: bytes, now: now)) }
     }
 
-    /// When to look again; nil: nothing is limited.
+    /// The time of the next check; nil if there are no limits.
     var due: ContinuousClock.Instant? {
         let phaseDue: ContinuousClock.Instant? =
             switch phase {
@@ -69,7 +69,8 @@ struct TransferTimer: Sendable {
         return end.map { min($0, phaseDue) } ?? phaseDue
     }
 
-    /// The limit that is exceeded, if any. `bytes` is how much of the body has come, `sent` how much of a file has been read.
+    /// The error for an exceeded limit; nil if there is none. `bytes` is the length of the body so far, and `sent` the
+    /// number of bytes that have been read from a file.
     mutating func exceeded(bytes: Int64, sent: Int64 = 0, now: ContinuousClock.Instant) -> ClientError? {
         if let end, let totalTimeout, now >= end { return .timedOut("no complete response within \(totalTimeout)") }
         switch phase {

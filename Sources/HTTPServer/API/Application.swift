@@ -1,32 +1,34 @@
-/// What responds to requests. One value serves all connections, from every event loop at once.
+/// The application that responds to requests. One value serves all connections, from all event loops at once.
 public protocol Application: Sendable {
-    /// Decides, once the head of a request is there that announces a body, whether that is read: `request` is as `respond` gets it, without
-    /// the body. Not asked of a request without one.
+    /// Decides whether a request's body is read, when its head is complete. `request` is the later argument of
+    /// `respond`, without the body. Not called for a request without a body.
     ///
-    /// Called on an event loop's thread; must not block. `response` comes empty, and is filled in if the request is refused. Of a body that
-    /// is read, its ``Response/permit`` is what the body arrives by.
+    /// Called on an event loop's thread; must not block. `response` is empty. The application fills it in if it refuses
+    /// the request. For a body that is read, ``Response/permit`` is the permit of its arrival.
     func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision
 
-    /// Responds to one request, whose body is whole and within ``ServerLimits/body``.
+    /// Responds to one request, whose body is complete and within ``ServerLimits/body``.
     ///
-    /// Called on an event loop's thread, so it must not block: what has to wait goes into ``Handling/later(_:)``. `response`
-    /// comes empty (200, no fields, no body) and keeps the storage of earlier responses, so filling it usually allocates nothing.
+    /// Called on an event loop's thread, so it must not block: work that waits belongs into ``Handling/later(_:)``.
+    /// `response` is empty (200, no fields, no body), but has the storage of earlier responses. So filling it in
+    /// usually allocates nothing.
     func respond(to request: borrowing Request, with response: inout Response) -> Handling
 
-    /// Whether a request without a body is answered although its connection is one too many: for the probes of whoever watches the
-    /// service, which says little and at once. By default none is. Called on an event loop's thread; must not block.
+    /// Whether a request without a body gets its response even on a surplus connection. This is for probes of
+    /// monitoring, whose responses are small and immediate. By default there are none. Called on an event loop's
+    /// thread; must not block.
     func answersSurplus(_ request: borrowing Request) -> Bool
 
-    /// Fills in the response to a request that the server itself refuses. `response.status` is set; the application adds a body
-    /// and its Content-Type. `request` has the fields of the head as far as they were read; its other parts may be anything.
-    /// Called on an event loop's thread; must not block.
+    /// Fills in the response to a request that the server itself refuses. `response.status` is set; the application
+    /// adds a body and its Content-Type. `request` has the fields of the head as far as they were parsed; its other
+    /// parts are arbitrary. Called on an event loop's thread; must not block.
     func refuse(_ refusal: Refusal, of request: borrowing Request, with response: inout Response)
 }
 
 extension Application {
-    /// None.
+    /// Returns false for every request.
     public func answersSurplus(_ request: borrowing Request) -> Bool { false }
 
-    /// Reads every body.
+    /// Accepts every body.
     public func decide(onBodyOf request: borrowing Request, with response: inout Response) -> BodyDecision { .read }
 }

@@ -1,10 +1,10 @@
-/// What an application does about a body that a request announces.
+/// An application's decision on a request's body.
 public enum BodyDecision: Sendable {
-    /// It is read, and then responded to the whole.
+    /// The body is read, and `respond` is called with the whole.
     case read
-    /// It means nothing: `respond` is called at once, with an empty body. The connection closes after the response, and what the client
-    /// still sends is dropped.
+    /// The body is ignored, and `respond` is called immediately with an empty one. The connection closes after the
+    /// response, and further bytes of the client are discarded.
     case ignore
-    /// The response that is filled in is sent at once. The connection closes after it as well.
+    /// The filled-in response is sent immediately. The connection closes after it.
     case refuse
 }

@@ -1,8 +1,8 @@
-/// One piece of a body whose length is known.
+/// One part of a body whose length is known.
 public enum BodyPart: Sendable {
     /// Bytes in memory.
     case bytes([UInt8])
-    /// A piece of a file, sent by the kernel without passing through the process.
+    /// A section of a file, which the kernel sends without copying it into the process.
     case file(FileSection)
 
     /// The length in bytes.

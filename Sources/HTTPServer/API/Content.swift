@@ -1,12 +1,12 @@
-/// Where a response's body comes from.
+/// The source of a response's body.
 public enum Content: Sendable {
-    /// From the response's `body`.
+    /// The response's `body`.
     case bytes
-    /// From these, one after the other; the length is their sum.
+    /// Parts, one after the other. The length is their sum.
     case parts([BodyPart])
-    /// From a stream, as the client takes it. `length` is in bytes; nil if nobody knows yet: then HTTP/1.1 clients get chunks
-    /// and HTTP/1.0 clients a body that ends with the connection.
+    /// A stream, at the client's speed. `length` is in bytes; nil if unknown. Without a length, HTTP/1.1 clients
+    /// receive chunks, and HTTP/1.0 clients a body that ends with the connection.
     case stream(any BodyStream, length: Int64?)
-    /// The connection becomes a WebSocket: made by ``Response/upgrade(to:for:)``.
+    /// No body: the connection becomes a WebSocket. ``Response/upgrade(to:for:)`` creates this.
     case webSocket(WebSocketUpgrade)
 }

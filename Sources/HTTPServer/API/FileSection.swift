@@ -1,13 +1,13 @@
-/// A piece of a file.
+/// A section of a file.
 public struct FileSection: Sendable {
-    /// The file, held open until the piece is sent.
+    /// The file, which stays open until the section is sent.
     public let file: FileHandle
-    /// Where the piece begins, in bytes.
+    /// The offset of the section, in bytes.
     public let offset: Int64
-    /// How long it is, in bytes. A file that turns out shorter breaks the connection off, for the length is promised by then.
+    /// The length in bytes. If the file is shorter, the connection is reset, because the length has already been sent.
     public let length: Int64
 
-    /// That piece of that file. Negative numbers count as 0.
+    /// Creates a section. Negative numbers become 0.
     public init(file: FileHandle, offset: Int64, length: Int64) {
         self.file = file
         self.offset = max(offset, 0)

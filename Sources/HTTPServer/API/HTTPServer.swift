@@ -8,7 +8,7 @@ internal import System
 ///     …
 ///     await server.shutdown(within: .seconds(8))
 ///
-/// A server that was started goes on until it is shut down, also if the last reference to it goes.
+/// A started server runs until it is shut down, even after the last reference to it is released.
 public final class HTTPServer: Sendable {
     private enum State {
         case fresh
@@ -19,17 +19,17 @@ public final class HTTPServer: Sendable {
     private let application: any Application
     private let state = Locked(State.fresh)
 
-    /// A server that isn't listening yet.
+    /// Creates a server that does not listen yet.
     public init(configuration: ServerConfiguration, application: any Application) {
         self.configuration = configuration
         self.application = application
     }
 
-    /// Listens; connections are accepted when it returns. Returns the address with its real port.
+    /// Starts listening, and returns the address with the real port. Connections are accepted when this returns.
     ///
-    /// The file of a Unix socket is removed when the server has shut down.
+    /// The file of a Unix socket is removed at the shutdown.
     ///
-    /// SIGPIPE is ignored from then on in the whole process, because sendfile(2) has no flag against it.
+    /// SIGPIPE is then ignored in the whole process, because sendfile(2) has no flag against it.
     public func start() throws(ServerError) -> SocketAddress {
         let result = state.withLock { state -> Result<SocketAddress, ServerError> in
             guard case .fresh = state else { return .failure(.alreadyStarted) }
@@ -44,8 +44,9 @@ public final class HTTPServer: Sendable {
         return try result.get()
     }
 
-    /// Stops accepting, lets requests that are being handled finish (with `Connection: close`), notifies streams, closes idle
-    /// connections at once and the rest when `limit` is over. Returns when every connection is closed.
+    /// Stops accepting connections, and returns when every connection is closed. Current requests may finish (with
+    /// `Connection: close`), and streams are notified. Idle connections are closed immediately, the others at the end
+    /// of `limit`.
     public func shutdown(within limit: Duration) async {
         guard let group else { return }
         let deadline = ContinuousClock.now + limit
@@ -53,16 +54,17 @@ public final class HTTPServer: Sendable {
         await group.allEnded()
     }
 
-    /// How many connections are open.
+    /// The number of open connections.
     public var connectionCount: Int { group?.connectionCount ?? 0 }
 
-    /// From now on so many connections may be open. Those that are busy stay so.
+    /// Changes the maximum number of connections. Busy connections are not closed.
     public func limit(connections: Int) {
         group?.registry.limit(connections: connections)
     }
 
-    /// Ends what goes on by a ``Permit`` that was revoked: a body that arrives is refused with 401, a stream ends, and the connection of
-    /// a response of known length is reset, so that the client knows it is incomplete and gets nothing more of it.
+    /// Ends all use of revoked permits. A body that is arriving is refused with 401, and a stream ends. The connection
+    /// of a response of known length is reset, so that the client learns that the response is incomplete and receives
+    /// no more of it.
     public func endRevoked() {
         guard let group else { return }
         for member in group.members { member.mailbox.post(.endRevoked) }

@@ -1,9 +1,10 @@
-/// How an application responds.
+/// The way in which an application responds.
 public enum Handling: Sendable {
-    /// `response` is filled in.
+    /// The `response` argument is complete.
     case ready
-    /// The work runs in a task, and what it returns is the response (the one passed to `respond` is ignored).
+    /// A task does the work and returns the response; the `response` argument is ignored.
     ///
-    /// The task is cancelled when the client leaves or the server's shutdown runs out of time; what it returns then is dropped.
+    /// The task is cancelled when the client leaves, or at the time limit of the server's shutdown. Its response is
+    /// then discarded.
     case later(@Sendable () async -> Response)
 }

@@ -1,20 +1,20 @@
 public import HTTPCore
 
-/// How requests reach the server: through which proxies, and below which path.
+/// The route of requests to the server: the trusted proxies, and the base path.
 ///
-/// A proxy hides what it stands before: the client's address, the scheme and the host that the client used, and the beginning of the path
-/// if it takes that off. It says so in fields that anybody can send, so that they are believed of the proxies that are trusted only.
+/// A proxy hides the client's address, and the scheme and host that the client used. It may also remove the beginning
+/// of the path. It sends these in fields, which any client can send, too. So only those of trusted proxies are used.
 public struct Ingress: Sendable {
-    /// Where the proxies connect from that are believed. Those that come over a Unix socket always are.
+    /// The addresses of trusted proxies. All peers of a Unix socket are trusted.
     public var trustedProxies: [AddressBlock] = []
-    /// What stands before every path, unless a proxy takes it off.
+    /// The prefix of every path, unless a proxy removes it.
     public var basePath = PathPrefix.none
 
-    /// No proxy, and no prefix.
+    /// Creates an ingress without proxies and without a prefix.
     public init() {}
 
-    /// Fills in what a request says of the client, as it came from `peer`: where it comes from, its `Host` and scheme, and what its URL
-    /// has before the path. The path is without that from then on.
+    /// Sets a request's client address, `Host`, scheme and prefix of links, for a connection from `peer`. The prefix is
+    /// removed from the path.
     public func admit(_ request: inout Request, from peer: SocketAddress) {
         request.arrive(from: peer)
         var stripped = PathPrefix.none
@@ -22,7 +22,7 @@ public struct Ingress: Sendable {
         request.linkPrefix = stripped
         guard !basePath.isEmpty else { return }
         if request.head.target.drop(basePath) {
-            // A proxy may name the prefix although it leaves it in the path.
+            // A proxy may send the prefix in a field, but also leave it in the path.
             if !stripped.ends(with: basePath) { request.linkPrefix = stripped + basePath }
         } else if stripped.isEmpty {
             request.linkPrefix = basePath
@@ -30,7 +30,7 @@ public struct Ingress: Sendable {
         }
     }
 
-    /// Whether a proxy that is believed connects from that address.
+    /// Whether the address is that of a trusted proxy.
     func isTrusted(_ peer: SocketAddress) -> Bool {
         peer.isUnixSocket || IPAddress(parsing: peer.host).map { isTrusted($0) } == true
     }
@@ -39,39 +39,40 @@ public struct Ingress: Sendable {
         trustedProxies.contains { $0.contains(address) || $0.contains(address.unmapped) }
     }
 
-    /// Takes over what a trusted proxy says, and returns the prefix that it has taken off the path.
+    /// Applies the fields of a trusted proxy; returns the prefix that it has removed from the path.
     private func believe(_ request: inout Request) -> PathPrefix {
         let fields = request.head.fields
         let route = route(fields)
         let standard = standardRoute(fields)
-        // Many a proxy sets one of them and lets the other pass as the client sent it: then it is the client that contradicts.
+        // Many proxies set one kind of field and forward the other as the client sent it. A contradiction then comes
+        // from the client.
         if let client = Self.agreed(route.client, standard.client) { request.peer = client }
         request.scheme = Self.agreed(route.scheme, standard.scheme)
         if let host = Self.agreed(route.host, standard.host) { request.head.fields.set(.host, host) }
         return route.prefix
     }
 
-    /// What both say, or the one that says anything; nil if they contradict each other.
+    /// The common value, or the only one; nil if the two differ.
     private static func agreed<Value: Equatable>(_ one: Value?, _ other: Value?) -> Value? {
         guard let one, let other else { return one ?? other }
         return one == other ? one : nil
     }
 
-    /// What the fields say of the client.
+    /// The client, scheme, host and prefix in the fields.
     private struct Route {
         var client: SocketAddress?
         var scheme: String?
         var host: String?
         var prefix = PathPrefix.none
 
-        /// Only what we could be reached by.
+        /// Sets the scheme if it is http or https, by which the server can be reached.
         mutating func take(scheme text: String) {
             if text == "http" || text == "https" { scheme = text }
         }
     }
 
-    /// What `Forwarded` says: RFC 7239. Each proxy appends an element, so that it is read from its end, for as long as who sent the
-    /// request on is one of the trusted.
+    /// Evaluates `Forwarded` (RFC 7239). Each proxy appends an element, so the field is read from its end, as long as
+    /// the sender of the forwarded request is trusted.
     private func standardRoute(_ fields: borrowing Fields) -> Route {
         var route = Route()
         guard let field = fields.combined(.forwarded), let elements = ForwardedElement.list(parsing: field) else { return route }
@@ -83,10 +84,10 @@ public struct Ingress: Sendable {
         return route
     }
 
-    /// What the fields say that were in use before the standard, and are.
+    /// Evaluates the `X-Forwarded-` fields, which are older than the standard and still in use.
     private func route(_ fields: borrowing Fields) -> Route {
         var route = Route()
-        // Our peer, and each that is skipped, has appended a member to each of the fields, unless it has replaced what was there.
+        // The peer and each skipped proxy have appended a member to each field, unless they replaced the field.
         var hops = 1
         for member in Self.members(.xForwardedFor, fields).reversed() {
             guard let node = ForwardedNode(parsingMember: member), goesOn(behind: node, &route) else { break }
@@ -100,14 +101,15 @@ public struct Ingress: Sendable {
         return route
     }
 
-    /// Takes a node for the client, and says whether it is a proxy that is trusted to tell who sent it the request.
+    /// Sets the client to a node; returns whether it is a trusted proxy, so that the node before it may be read.
     private func goesOn(behind node: ForwardedNode, _ route: inout Route) -> Bool {
         guard case .address(let address, let port) = node else { return false }
         route.client = SocketAddress(host: address.description, port: port ?? 0)
         return isTrusted(address)
     }
 
-    /// The members of a list in which quotes mean nothing: who sends one cannot hide what a proxy appends.
+    /// The members of a list. Quotes have no meaning in it, so that a client cannot hide the members that a proxy
+    /// appends.
     private static func members(_ name: FieldName, _ fields: borrowing Fields) -> [String] {
         guard let field = fields.combined(name) else { return [] }
         let isSpace = { (character: UInt8) in character == UInt8(ascii: " ") || character == UInt8(ascii: "\t") }

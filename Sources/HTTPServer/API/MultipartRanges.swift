@@ -1,23 +1,23 @@
 internal import HTTPCore
 
-/// Several ranges as one body: `multipart/byteranges`, RFC 9110 §14.6.
+/// A body with several ranges: `multipart/byteranges`, RFC 9110 §14.6.
 struct MultipartRanges {
-    /// A piece of that body.
+    /// A piece of the body.
     enum Piece: Sendable {
-        /// Delimiters and the parts' fields.
+        /// Delimiters and the fields of parts.
         case bytes([UInt8])
         /// Bytes of the representation.
         case range(ByteRange)
     }
 
     let pieces: [Piece]
-    /// The Content-Type of the whole, with its boundary.
+    /// The Content-Type of the body, with its boundary.
     let mediaType: String
 
     init(_ ranges: [ByteRange], of representation: Representation) {
-        // 128 random bits can't occur in the content by chance, and nobody who writes the content can know them.
+        // 128 random bits do not occur in the content by chance, and its authors cannot predict them.
         let boundary = String(UInt64.random(in: .min ... .max), radix: 36) + String(UInt64.random(in: .min ... .max), radix: 36)
-        // The type is a field's value here too, so it must not be able to end its line.
+        // The type becomes a field's value here, too, so it must not contain a line end.
         var fields = Fields()
         fields.append(.contentType, representation.mediaType)
         var pieces: [Piece] = []

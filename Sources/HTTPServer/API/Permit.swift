@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// What a response goes on by. Once it is revoked and ``HTTPServer/endRevoked()`` is called, the server ends what still goes on by it:
-/// bodies that arrive, streams, and files that are being sent.
+/// A revocable permission that a response depends on. After it is revoked, ``HTTPServer/endRevoked()`` ends the bodies,
+/// streams and files in transfer that depend on it.
 public final class Permit: Sendable {
     private let revoked = Atomic<Bool>(false)
 
-    /// One that holds.
+    /// Creates a valid permit.
     public init() {}
 
-    /// Whether it holds no more.
+    /// Whether the permit has been revoked.
     public var isRevoked: Bool { revoked.load(ordering: .acquiring) }
 
-    /// Takes it back, for good. May be called on any thread.
+    /// Revokes the permit permanently. Any thread may call this.
     public func revoke() {
         revoked.store(true, ordering: .releasing)
     }

@@ -1,14 +1,14 @@
 public import HTTPCore
 
-/// Why the server refuses a request before any application sees it: while parsing (400, 413, 414, 417, 431, 501, 505), for
-/// being slow (408) or for being one too many (503).
+/// The reason why the server refuses a request without the application: a parse error (400, 413, 414, 417, 431, 501,
+/// 505), slowness (408), or a surplus connection (503).
 public struct Refusal: Sendable {
     /// The status of the response.
     public let status: HTTPStatus
-    /// What was wrong and what is accepted, as a sentence.
+    /// The fault and the accepted form, as a sentence.
     public let detail: String
 
-    /// A refusal with that status and explanation.
+    /// Creates a refusal.
     public init(status: HTTPStatus, detail: String) {
         self.status = status
         self.detail = detail

@@ -1,13 +1,13 @@
 internal import HTTPCore
 
-/// What is known about something that is served with conditions and ranges.
+/// The properties of a representation that is served with conditions and ranges.
 struct Representation {
-    /// Its length in bytes.
+    /// The length in bytes.
     let length: Int64
-    /// Its Content-Type.
+    /// The Content-Type.
     let mediaType: String
-    /// Its entity tag; a strong one must change whenever a byte does.
+    /// The entity tag; a strong one must change whenever a byte does.
     let etag: EntityTag?
-    /// When it last changed; leave it out if it can change without this changing.
+    /// The time of the last change; nil if the content can change without changing this time.
     let lastModified: HTTPDate?
 }

@@ -1,23 +1,23 @@
 public import HTTPCore
 
-/// A whole request, as an application gets it.
+/// A complete request for an application.
 public struct Request: Sendable {
-    /// Method, target, version and fields.
+    /// The method, target, version and fields.
     public var head: RequestHead
     /// The decoded body; empty if there is none. At most ``ServerLimits/body`` bytes.
     public var body: [UInt8]
-    /// Where the client connects from, as far as proxies that are trusted say; its port is 0 if they don't.
+    /// The address of the client, if trusted proxies report it. Its port is 0 if they do not report that.
     public var peer: SocketAddress
-    /// By which scheme the client sent it, `http` or `https`, if a proxy that is trusted says; nil if nobody knows.
+    /// The client's scheme, `http` or `https`, if a trusted proxy reports it; nil if unknown.
     public var scheme: String?
-    /// What stands before every path in the URLs that the client knows.
+    /// The prefix of every path in the client's URLs.
     public var linkPrefix = PathPrefix.none
-    /// False of a request that came past the server's base path, by its original path.
+    /// Whether the request's path was below the server's base path. If not, the path is the original one.
     public var isBelowBasePath = true
-    /// What names this request in logs and in the response's `X-Request-Id`.
+    /// The identifier of the request in logs and in the response's `X-Request-Id`.
     public var id: RequestIdentifier
 
-    /// A request with those parts; tests of applications make them too.
+    /// Creates a request, also for tests of applications.
     public init(
         head: RequestHead = RequestHead(), body: [UInt8] = [], peer: SocketAddress = SocketAddress(host: "127.0.0.1", port: 0),
         id: RequestIdentifier = .made(0)
@@ -30,7 +30,7 @@ public struct Request: Sendable {
 }
 
 extension Request {
-    /// What is known of its way here without asking what it says itself.
+    /// Sets the properties that are known without the request's own fields.
     mutating func arrive(from peer: SocketAddress) {
         self.peer = peer
         scheme = nil
@@ -38,7 +38,7 @@ extension Request {
         isBelowBasePath = true
     }
 
-    /// Whether a body follows its head, be it that an empty one may.
+    /// Whether a body follows the head. A chunked one may be empty.
     public var announcesBody: Bool {
         switch head.framing {
         case .none, .length(0): false

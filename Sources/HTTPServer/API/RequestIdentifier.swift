@@ -1,13 +1,13 @@
 internal import HTTPCore
 
-/// What names a request in logs and in its response's `X-Request-Id`.
+/// The identifier of a request in logs and in its response's `X-Request-Id`.
 public enum RequestIdentifier: Sendable, Hashable {
-    /// The client's own: 1–128 letters, digits and `-_.:/+=`.
+    /// The client's identifier: 1–128 letters, digits and `-_.:/+=`.
     case sent(String)
-    /// One that the server made: 64 bits, written as 13 characters of base 32.
+    /// The server's identifier: 64 bits, written as 13 characters of base 32.
     case made(UInt64)
 
-    /// The client's own name if it sent one. Nothing that could be mistaken for something else in a log.
+    /// Creates the client's identifier; nil if it sent none, or one with characters that could falsify a log.
     init?(sentIn fields: borrowing Fields) {
         guard let bytes = fields.bytes(.xRequestId), !bytes.isEmpty, bytes.count <= 128 else { return nil }
         for byte in bytes {
@@ -23,7 +23,7 @@ public enum RequestIdentifier: Sendable, Hashable {
         self = .sent(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// Appends the name as it is written.
+    /// Appends the identifier's text.
     func encode(into bytes: inout [UInt8]) {
         switch self {
         case .sent(let name): bytes.append(contentsOf: name.utf8)
@@ -40,7 +40,7 @@ public enum RequestIdentifier: Sendable, Hashable {
 }
 
 extension RequestIdentifier: CustomStringConvertible {
-    /// The name as it is written.
+    /// The identifier's text.
     public var description: String {
         var bytes: [UInt8] = []
         encode(into: &bytes)

@@ -1,12 +1,12 @@
 public import HTTPCore
 
 extension Response {
-    /// Responds with a file, as the request's conditional fields and its Range ask: 200, 206 (one part, or several as
+    /// Responds with a file by the request's conditional fields and its Range: 200, 206 (one part, or several as
     /// `multipart/byteranges`), 304, 412 or 416. RFC 9110 §13 and §14.
     ///
-    /// Sets status, body and `ETag`, `Last-Modified`, `Accept-Ranges`, `Content-Type`, `Content-Range`; other fields stay. A 412
-    /// or 416 has no body: an application that wants one looks at `status` afterwards and sets `body`.
-    /// `lastModified` is the file's own unless given.
+    /// Sets the status, the body, `ETag`, `Last-Modified`, `Accept-Ranges`, `Content-Type` and `Content-Range`. Other
+    /// fields are kept. A 412 or 416 has no body; an application can check `status` afterwards and set `body`. The
+    /// default of `lastModified` is the file's own.
     public mutating func serve(
         _ file: FileHandle, for request: borrowing Request, mediaType: String, etag: EntityTag?, lastModified: HTTPDate? = nil
     ) {
@@ -27,7 +27,7 @@ extension Response {
         }
     }
 
-    /// The same for a body in memory.
+    /// Responds with a body in memory by the request's conditional fields and its Range.
     public mutating func serve(
         _ bytes: [UInt8], for request: borrowing Request, mediaType: String, etag: EntityTag?, lastModified: HTTPDate? = nil
     ) {
@@ -48,10 +48,10 @@ extension Response {
         }
     }
 
-    /// The same for the body that is there: makes a 200 with a small body conditional, with its Content-Type and the validators
-    /// given. Any other status, or a body that isn't in `body`, stays as it is.
+    /// Makes a 200 with a body in `body` conditional, with its Content-Type and the given validators. A response with
+    /// another status or another kind of content is unchanged.
     public mutating func serveBody(for request: borrowing Request, etag: EntityTag?, lastModified: HTTPDate? = nil) {
-        // RFC 9110 §13.2.1: conditions are for requests that would succeed without them.
+        // RFC 9110 §13.2.1: conditions apply only to requests that would succeed without them.
         guard status == .ok, case .bytes = content else { return }
         guard Preconditions.areAsked(by: request.head.fields) else {
             if let etag { fields.append(.etag, etag) }
@@ -72,7 +72,7 @@ extension Response {
         case several(MultipartRanges)
     }
 
-    /// Sets status and fields, and says which bytes are the body.
+    /// Sets the status and the fields; returns the byte ranges of the body.
     private mutating func select(_ representation: Representation, for request: borrowing Request) -> Selection {
         body.removeAll(keepingCapacity: true)
         let length = representation.length
@@ -80,7 +80,7 @@ extension Response {
             method: request.head.method, fields: request.head.fields, etag: representation.etag,
             lastModified: representation.lastModified, length: length,
             now: HTTPDate(secondsSinceEpoch: Moment.secondsSinceEpoch))
-        // RFC 9110 §15.4.5: a 304 carries the validators that a 200 would have.
+        // RFC 9110 §15.4.5: a 304 has the validators that a 200 would have.
         fields.remove(Self.servedFields)
         if let etag = representation.etag { fields.append(.etag, etag) }
         if let lastModified = representation.lastModified { fields.append(.lastModified, lastModified) }

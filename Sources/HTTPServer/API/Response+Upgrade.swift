@@ -1,11 +1,11 @@
 internal import HTTPCore
 
 extension Request {
-    /// Whether it asks for a WebSocket, rightly or not.
+    /// Whether the request asks for a WebSocket, with or without errors.
     public var asksForWebSocket: Bool { WebSocketHandshake.isAsked(by: head) }
 }
 
-/// A handshake that was accepted, and who takes it from there.
+/// An accepted handshake, and the handler of its WebSocket.
 public struct WebSocketUpgrade: Sendable {
     let handler: any WebSocketHandler
 
@@ -15,11 +15,12 @@ public struct WebSocketUpgrade: Sendable {
 }
 
 extension Response {
-    /// Has the connection become a WebSocket (RFC 6455 §4.2): sets the status, 101, and the fields, and `handler` gets the client's
-    /// messages. No subprotocol and no extension is chosen. Who may open one is the application's to decide before.
+    /// Makes the connection a WebSocket (RFC 6455 §4.2): sets the status 101 and the fields. `handler` then receives
+    /// the client's messages. No subprotocol and no extension is chosen. The application must check the client's rights
+    /// before.
     ///
-    /// If the request isn't what it must be, status (400, or 426) and fields say so, and the reason is returned; the body is the
-    /// application's. `handler` is then closed already.
+    /// If the request is invalid, it sets the status (400 or 426) and fields, and returns the reason. The application
+    /// provides the body. `handler` is then already closed.
     public mutating func upgrade(to handler: any WebSocketHandler, for request: borrowing Request) -> Refusal? {
         fields.remove(Self.upgradeFields)
         do throws(WebSocketHandshake.Failure) {

@@ -1,24 +1,24 @@
 public import HTTPCore
 
-/// A response, as an application makes it.
+/// A response of an application.
 ///
-/// `Date`, `Content-Length`, `Transfer-Encoding`, `Connection`, `X-Request-Id` and `X-Content-Type-Options` are the server's:
-/// it sets them on every response and drops them from `fields`. HEAD is handled as GET is, and the server leaves the body out.
-/// So it does with 204 and 304.
+/// The server sets `Date`, `Content-Length`, `Transfer-Encoding`, `Connection`, `X-Request-Id` and
+/// `X-Content-Type-Options`. It removes these from `fields`. Applications handle HEAD like GET; the server omits the
+/// body. It also omits the body of 204 and 304.
 public struct Response: Sendable {
-    /// The status; an informational one (1xx) is sent as 500, since an application can't send interim responses; but for the 101 that
-    /// ``upgrade(to:for:)`` sets.
+    /// The status. An informational one (1xx) is sent as 500, since an application cannot send interim responses. The
+    /// exception is the 101 of ``upgrade(to:for:)``.
     public var status: HTTPStatus
-    /// The fields that are the application's.
+    /// The fields of the application.
     public var fields: Fields
-    /// The body while `content` is ``Content/bytes``.
+    /// The body if `content` is ``Content/bytes``.
     public var body: [UInt8]
-    /// Where the body comes from.
+    /// The source of the body.
     public var content: Content
-    /// What it goes on by; nil: nothing takes that back.
+    /// The permit that the response depends on; nil: none.
     public var permit: Permit?
 
-    /// An empty response.
+    /// Creates an empty response.
     public init(status: HTTPStatus = .ok) {
         self.status = status
         fields = Fields()
@@ -26,13 +26,13 @@ public struct Response: Sendable {
         content = .bytes
     }
 
-    /// Takes everything out of another, which is left empty and without storage.
+    /// Moves the content and the storage out of another response, which becomes empty.
     init(storageOf other: inout Response) {
         self.init()
         swap(&self, &other)
     }
 
-    /// Back to an empty 200; storage is kept.
+    /// Resets to an empty 200, and keeps the storage.
     public mutating func reset() {
         status = .ok
         if !fields.isEmpty { fields.removeAll(keepingCapacity: true) }
@@ -43,14 +43,14 @@ public struct Response: Sendable {
 }
 
 extension Response {
-    /// Ends the stream, or the WebSocket, of a response that is never sent.
+    /// Ends the stream or the WebSocket of a response that is never sent.
     func discardBody() {
         content.discard()
     }
 }
 
 extension Content {
-    /// Tells who would have made the body that nobody wants it.
+    /// Informs the stream or the WebSocket handler that the body is not sent.
     func discard() {
         switch self {
         case .bytes, .parts: break

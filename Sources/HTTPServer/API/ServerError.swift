@@ -1,23 +1,23 @@
-/// Why a server doesn't start.
+/// The reason why a server does not start.
 public enum ServerError: Error, Sendable, Equatable {
-    /// The host is neither an address nor a name that resolves; what it was and the resolver's reason.
+    /// The host is neither an address nor a name that can be resolved, with the host and the resolver's reason.
     case unknownHost(String, reason: String)
     /// The port is not in 0...65535.
     case invalidPort(Int)
-    /// Another socket listens there.
+    /// Another socket listens on the address.
     case addressInUse(SocketAddress)
-    /// The address can't be listened on; the system's reason.
+    /// The server cannot listen on the address, with the system's reason.
     case cannotListen(SocketAddress, reason: String)
-    /// The Unix socket of that path can't be listened on, and why.
+    /// The server cannot listen on the Unix socket of the path, with the reason.
     case cannotListenOnPath(String, reason: String)
-    /// The system refuses a descriptor or thread; the call and its reason.
+    /// The system refuses a descriptor or a thread, with the call and the reason.
     case outOfResources(String)
-    /// `start` was called before.
+    /// `start` was called twice.
     case alreadyStarted
 }
 
 extension ServerError: CustomStringConvertible {
-    /// One line that says what to change.
+    /// The error in one line.
     public var description: String {
         switch self {
         case .unknownHost(let host, let reason): "cannot resolve \(host): \(reason)"

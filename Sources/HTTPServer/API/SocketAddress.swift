@@ -2,10 +2,10 @@
 public struct SocketAddress: Sendable, Hashable {
     /// The address in its usual text form, IPv6 without brackets.
     public let host: String
-    /// 0–65535.
+    /// The port, 0–65535.
     public let port: Int
 
-    /// That address and port.
+    /// Creates an address.
     public init(host: String, port: Int) {
         self.host = host
         self.port = port
@@ -13,15 +13,16 @@ public struct SocketAddress: Sendable, Hashable {
 }
 
 extension SocketAddress {
-    /// Whoever connects over a Unix socket.
+    /// The address of all clients of a Unix socket.
     public static let unixSocket = SocketAddress(host: "unix", port: 0)
 
-    /// Whether it is that.
+    /// Whether the address is that of a Unix socket.
     public var isUnixSocket: Bool { self == .unixSocket }
 }
 
 extension SocketAddress: CustomStringConvertible {
-    /// As in a URL: `127.0.0.1:8080`, `[::1]:8080`. Without a port, the host alone: a proxy rarely tells its client's.
+    /// The form of URLs: `127.0.0.1:8080`, `[::1]:8080`. Only the host if the port is 0, since proxies rarely report a
+    /// client's port.
     public var description: String {
         if port == 0 { return host }
         return host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"

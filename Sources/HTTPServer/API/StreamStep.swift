@@ -1,12 +1,12 @@
-/// What a stream wants next.
+/// The next step of a stream.
 public enum StreamStep: Sendable {
-    /// There is more at once: call `next` again when there is room.
+    /// More bytes are ready: call `next` again when there is room.
     case more
-    /// Nothing to send until that time, or until the waker is used. Nil waits for the waker alone.
+    /// No bytes until the given time or a wake; nil: until a wake.
     case wait(until: ContinuousClock.Instant?)
-    /// What has been appended so far is all.
+    /// The stream has ended with the bytes so far.
     case end
-    /// Break the connection off, what is buffered included: with an RST if `reset`, else with a FIN after what was
-    /// already handed to the kernel. Without the proper end the client knows that the body is incomplete.
+    /// End the connection and discard its buffer: with an RST if `reset`, otherwise with a FIN after the bytes in the
+    /// kernel. The missing end tells the client that the body is incomplete.
     case abort(reset: Bool)
 }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Makes the server call a stream's `next` again. May be used from any thread, at any time, as often as one likes: wakes that
-/// come before the loop has taken notice are one, and after `closed` they do nothing.
+/// A handle that makes the server call a stream's `next` again. Any thread may use it, at any time and any number of
+/// times. Wakes before the loop's next pass count as one. After `closed` they have no effect.
 public struct StreamWaker: Sendable {
     private let signal: Signal
 
@@ -9,12 +9,12 @@ public struct StreamWaker: Sendable {
         signal = Signal(mailbox: mailbox, connection: connection)
     }
 
-    /// Asks for a call of `next` soon.
+    /// Requests a call of `next`.
     public func wake() {
         signal.raise()
     }
 
-    /// The loop has taken notice; the next wake is a new one.
+    /// Records that the loop has handled the wake, so that the next one is signalled again.
     func acknowledge() {
         signal.isRaised.store(false, ordering: .sequentiallyConsistent)
     }

@@ -2,20 +2,20 @@ public import HTTPCore
 internal import Synchronization
 internal import System
 
-/// The way to the client of a WebSocket: messages that it hasn't asked for, and the end. May be used from any thread, at any time.
+/// The sending side of a WebSocket, for unsolicited messages and the close. Any thread may use it, at any time.
 public final class WebSocket: Sendable {
-    /// What the loop is to send, and hasn't taken yet.
+    /// The messages that the loop has not taken yet.
     struct Outbox {
         var frames: [[UInt8]] = []
-        /// With what it is to be closed, after those.
+        /// The code and reason of the close frame to send after the frames; nil: none.
         var close: (code: WebSocketCloseCode, reason: String)?
-        /// Nobody reads: the connection is to be reset.
+        /// Whether the client does not read, so that the connection must be reset.
         var isDeaf = false
         fileprivate var isEnded = false
     }
 
     private let outbox = Locked(Outbox())
-    /// Bytes of the outbox, and of what the loop has taken of it and the socket hasn't.
+    /// The bytes of the outbox, and of messages that the loop has taken but not written to the socket.
     private let unread = Atomic<Int>(0)
     private let limit: Int
     private let admitted = Atomic<Bool>(false)
@@ -26,7 +26,7 @@ public final class WebSocket: Sendable {
         limit = limits.unreadEvents
     }
 
-    /// Admits the client: its connection gives way to new ones no longer.
+    /// Admits the client: new connections no longer displace its connection.
     public func admit() {
         admitted.store(true, ordering: .relaxed)
     }
@@ -34,7 +34,9 @@ public final class WebSocket: Sendable {
     /// Whether the client was admitted.
     var isAdmitted: Bool { admitted.load(ordering: .relaxed) }
 
-    /// Sends a message. False if the socket is being closed, or is now, because more than ``WebSocketLimits/unreadEvents`` wait already.
+    /// Sends a message.
+    /// - Returns: False if the socket is closed or being closed. More than ``WebSocketLimits/unreadEvents`` waiting
+    ///   bytes also close it.
     @discardableResult
     public func send(_ message: OutgoingMessage) -> Bool {
         let (isTaken, isNew) = outbox.withLock { outbox -> (Bool, Bool) in
@@ -53,8 +55,8 @@ public final class WebSocket: Sendable {
         return isTaken
     }
 
-    /// Closes the socket, after what has been sent before: the client gets the code and up to 123 bytes of the reason. A code that may not
-    /// be sent (``WebSocketCloseCode/isSendable``) is left out. The first call counts.
+    /// Closes the socket after all earlier messages. The client receives the code and up to 123 bytes of the reason. A
+    /// code that is not ``WebSocketCloseCode/isSendable`` is omitted. Only the first call has an effect.
     public func close(_ code: WebSocketCloseCode = .normal, reason: String = "") {
         let isNew = outbox.withLock { outbox -> Bool in
             guard !outbox.isEnded, outbox.close == nil else { return false }
@@ -64,7 +66,7 @@ public final class WebSocket: Sendable {
         if isNew { waker.wake() }
     }
 
-    /// Takes what is to be sent, and leaves nothing.
+    /// Returns the outbox, and removes its frames.
     func take() -> Outbox {
         outbox.withLock { outbox in
             let taken = outbox
@@ -73,12 +75,12 @@ public final class WebSocket: Sendable {
         }
     }
 
-    /// So many bytes of what was taken are the socket's now.
+    /// Records that bytes of taken messages were written to the socket.
     func wrote(_ count: Int) {
         unread.subtract(count, ordering: .relaxed)
     }
 
-    /// Takes no more.
+    /// Refuses further messages.
     func end() {
         outbox.withLock { outbox in
             outbox.isEnded = true

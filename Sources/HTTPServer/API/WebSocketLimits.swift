@@ -1,26 +1,29 @@
-/// Every bound on a WebSocket, with the reason for its number.
+/// The limits of a WebSocket, with the reasons for their numbers.
 public struct WebSocketLimits: Sendable {
-    /// The longest message in bytes, and so the longest frame, 1 MiB, as ``ServerLimits/body``. 1009.
+    /// The maximum message, and so the maximum frame, in bytes, 1 MiB, as ``ServerLimits/body``. 1009.
     public var message = 1024 * 1024
 
-    /// How long a message may take from its first frame to its last byte, 60 s: what has come of it takes memory that others want. 1008.
+    /// The time limit of a message from its first frame to its last byte, 60 s, since its memory is shared with others.
+    /// 1008.
     public var messageTimeout: Duration = .seconds(60)
 
-    /// Messages of a client whose answers are being made at a time, 16: enough for any page that polls. Nothing more is read meanwhile.
+    /// The maximum number of a client's messages that tasks handle, 16: enough for any page that polls. Nothing is read
+    /// meanwhile.
     public var pendingMessages = 16
 
-    /// Bytes of messages that nobody asked for and that a client has not read, 1 MiB, beyond what the kernel holds: thousands of events.
-    /// With more, the connection is reset: nobody is listening.
+    /// The maximum bytes of unsolicited messages that a client has not read, 1 MiB, beyond the kernel's buffer:
+    /// thousands of events. With more, the connection is reset.
     public var unreadEvents = 1024 * 1024
 
-    /// A client that has sent nothing for so long is sent a ping, 30 s: less than after what proxies give up a connection.
+    /// The time without bytes from the client after which it gets a ping, 30 s: before proxies close an idle
+    /// connection.
     public var pingInterval: Duration = .seconds(30)
-    /// Within so long of it something must come, 30 s, or the connection is closed.
+    /// The time limit of a reply to a ping, 30 s. Then the connection is closed.
     public var pongTimeout: Duration = .seconds(30)
 
-    /// How long the client has to answer a close frame, 5 s. Then the connection is closed all the same.
+    /// The time limit of the client's reply to a close frame, 5 s. Then the connection is closed anyway.
     public var closeTimeout: Duration = .seconds(5)
 
-    /// The documented values.
+    /// Creates limits with the documented values.
     public init() {}
 }

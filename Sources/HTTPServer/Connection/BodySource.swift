@@ -1,4 +1,4 @@
-/// The body of a response that doesn't fit into the output buffer, or isn't all there yet.
+/// The rest of a response's body that does not fit into the output buffer or is not complete yet.
 enum BodySource {
     case none
     case parts(PartsSource)
@@ -7,19 +7,19 @@ enum BodySource {
     case webSocket(WebSocketSource)
 }
 
-/// Parts that are being sent.
+/// The parts of a body during sending.
 final class PartsSource {
     let parts: [BodyPart]
-    /// The part that is next, and how much of it is sent.
+    /// The current part, and the number of its bytes that have been sent.
     var index = 0
     var offset: Int64 = 0
-    /// What the kernel is asked to read of the part.
+    /// The read-ahead of the current part.
     var readAhead = ReadAhead()
-    /// Bytes sent of all parts, and those that are left.
+    /// The bytes sent of all parts, and the remaining ones.
     private(set) var sent: Int64 = 0
     private(set) var remaining: Int64
     let begun: Moment
-    /// Where it has a place among the few for whose clients the kernel may take as much as it sees fit; nil if it has none.
+    /// The budget of fast clients that this body is counted in; nil if it is not counted.
     private var places: SharedBudget?
 
     init(_ parts: [BodyPart], begun: Moment) {
@@ -32,27 +32,27 @@ final class PartsSource {
 
     var isUnlimited: Bool { places != nil }
 
-    /// So many bytes of the present part have been sent.
+    /// Records bytes of the current part that have been sent.
     func advance(_ count: Int) {
         offset += Int64(count)
         sent += Int64(count)
         remaining -= Int64(count)
     }
 
-    /// Takes a place; false if there are `limit` of them taken.
+    /// Counts the body among the fast clients; returns false if there are already `limit`.
     func takePlace(of places: SharedBudget, limit: Int) -> Bool {
         guard places.add(1, limit: limit) else { return false }
         self.places = places
         return true
     }
 
-    /// Gives the place back, if it has one.
+    /// Removes the body from the count of fast clients, if it is counted.
     func leavePlace() {
         _ = places?.add(-1, limit: 0)
         places = nil
     }
 
-    /// The part that has bytes left; nil when all are sent.
+    /// The part that has bytes left; nil if all are sent.
     func current() -> BodyPart? {
         while index < parts.count {
             if offset < parts[index].length { return parts[index] }
@@ -64,18 +64,18 @@ final class PartsSource {
     }
 }
 
-/// A stream that is being sent.
+/// A stream during sending.
 final class StreamSource {
-    /// How the client learns where the body ends.
+    /// The framing by which the client finds the end of the body.
     enum Framing {
-        /// By Content-Length: so many bytes are left.
+        /// A Content-Length, with the number of remaining bytes.
         case length(remaining: Int64)
         case chunked
-        /// By the end of the connection, for HTTP/1.0.
+        /// The end of the connection, for HTTP/1.0.
         case connection
     }
 
-    /// What the stream is waiting for.
+    /// The event that the stream waits for.
     enum Wait: Equatable {
         case room
         case wake(until: Moment?)
@@ -92,7 +92,7 @@ final class StreamSource {
         self.framing = framing
     }
 
-    /// When `next` is due without a wake.
+    /// The time at which `next` must be called without a wake.
     var due: Moment? {
         if case .wake(let until) = wait { until } else { nil }
     }

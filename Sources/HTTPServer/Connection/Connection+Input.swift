@@ -1,13 +1,13 @@
 internal import HTTPCore
 
 extension Connection {
-    /// Reads once from the socket and works on what comes.
+    /// Reads once from the socket and processes the bytes.
     mutating func read(_ loop: inout LoopContext) {
         var buffer = loop.takeReadBuffer()
         switch socket.receive(into: &buffer, at: 0) {
         case .moved(let count):
-            // Less than there was room for: the socket is empty, and its next byte will be reported. An end that has been
-            // reported won't be again: it is still to be read.
+            // Fewer bytes than the buffer holds mean that the socket is empty, and the poller will report the next
+            // byte. It does not repeat a reported end, which must still be read.
             if count < buffer.count, !state.peerHasEnded { isReadable = false }
             needsMoreInput = false
             if input.isEmpty {
@@ -24,7 +24,7 @@ extension Connection {
         loop.giveBack(buffer)
     }
 
-    /// The client sends no more.
+    /// Handles the end of the client's output.
     private mutating func readEnd(_ loop: inout LoopContext) {
         isReadable = false
         input = []
@@ -33,7 +33,7 @@ extension Connection {
             Refusal(status: .badRequest, detail: "The connection's end came before the request's."), readsAll: true, &loop)
     }
 
-    /// Works on bytes that came earlier.
+    /// Processes bytes that arrived earlier.
     mutating func consumeInput(_ loop: inout LoopContext) {
         var bytes: [UInt8] = []
         swap(&bytes, &input)
@@ -43,7 +43,7 @@ extension Connection {
         input = bytes
     }
 
-    /// Reads and drops what a client sends that has its last response.
+    /// Reads and discards bytes of a client that has received its last response.
     mutating func drain(_ loop: inout LoopContext) {
         var buffer = loop.takeReadBuffer()
         input = []
@@ -64,7 +64,8 @@ extension Connection {
         loop.giveBack(buffer)
     }
 
-    /// Works on bytes in order, as many requests as they hold and the output has room for. Returns how many are done with.
+    /// Processes bytes in order: as many requests as they contain and the output has room for. Returns the number of
+    /// consumed bytes.
     private mutating func consume(_ bytes: Span<UInt8>, _ loop: inout LoopContext) -> Int {
         if partialRequest != nil, let request = partialRequest.take() { loop.request = request }
         var position = 0
@@ -84,11 +85,12 @@ extension Connection {
     }
 
     private mutating func consumeHead(_ bytes: Span<UInt8>, _ loop: inout LoopContext) -> Int {
-        // `take()` moves what is large, even if it is nil.
+        // A check for nil first, since `take()` moves a large value even if it is nil.
         if parser != nil, let own = parser.take() { loop.parser = own }
         switch loop.parser.parse(bytes) {
         case .complete(let consumed):
-            // The parser gets the last request's head to fill; what it says about a head that fails early must not be old.
+            // The parser reuses the previous request's head. The method is reset, because a head that fails early must
+            // not have the old one.
             loop.request.head.method = .get
             loop.parser.exchangeHead(with: &loop.request.head)
             beginRequest(bodyHasBegun: consumed < bytes.count, &loop)
@@ -106,7 +108,7 @@ extension Connection {
         return 0
     }
 
-    /// `loop.request.head` is complete.
+    /// Begins the request whose head, `loop.request.head`, is complete.
     private mutating func beginRequest(bodyHasBegun: Bool, _ loop: inout LoopContext) {
         exchange.begin(loop.request.head)
         loop.ingress.admit(&loop.request, from: peer)
@@ -163,10 +165,10 @@ extension Connection {
     }
 }
 
-// MARK: - Requests that come in pieces
+// MARK: - Requests that arrive in pieces
 
 extension Connection {
-    /// Puts `loop.request`, whose body is still coming, aside until there is more of it.
+    /// Stores `loop.request`, whose body is incomplete, until more of it arrives.
     private mutating func keepPartialRequest(_ loop: inout LoopContext) {
         guard holdStorage(loop.request.body.capacity, &loop) else {
             return refuse(
@@ -179,7 +181,7 @@ extension Connection {
         partialRequest = request
     }
 
-    /// Has so many bytes of the storage that all bodies share, instead of what it had. False if there isn't that much.
+    /// Sets the connection's part of the shared memory of bodies. Returns false, without a change, if there is no room.
     @discardableResult
     mutating func holdStorage(_ count: Int, _ loop: inout LoopContext) -> Bool {
         guard count != heldStorage else { return true }
@@ -189,7 +191,7 @@ extension Connection {
         return true
     }
 
-    /// Refuses a request that isn't complete. What is known of it by now decides how the response looks.
+    /// Refuses an incomplete request. The response depends on the parts that are known by now.
     mutating func refusePartialRequest(_ refusal: Refusal, readsAll: Bool = false, _ loop: inout LoopContext) {
         if var parser {
             parser.exchangeHead(with: &loop.request.head)

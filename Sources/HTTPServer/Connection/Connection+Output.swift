@@ -1,10 +1,10 @@
 internal import HTTPCore
 
 extension Connection {
-    /// Bytes that wait in the buffer.
+    /// The number of bytes in the output buffer.
     var pendingOutput: Int { output.count - sent }
 
-    /// Whether more is to be sent than is in the buffer, and waits for nothing but the client.
+    /// Whether there is more to send than the buffer has, and only the client is being waited for.
     var isSendingMore: Bool {
         switch source {
         case .parts: true
@@ -13,12 +13,12 @@ extension Connection {
         }
     }
 
-    /// Takes the loop's spare buffer, unless there is one in use.
+    /// Takes the loop's spare buffer, unless the connection has one.
     mutating func takeOutput(_ loop: inout LoopContext) {
         if output.capacity == 0 { swap(&output, &loop.spareOutput) }
     }
 
-    /// Gives an empty buffer to the loop, so that idle connections hold none.
+    /// Returns the empty buffer to the loop, so that idle connections have none.
     mutating func releaseOutput(_ loop: inout LoopContext) {
         guard output.capacity > 0 else { return }
         if !output.isEmpty { output.removeAll(keepingCapacity: true) }
@@ -26,7 +26,7 @@ extension Connection {
         if loop.spareOutput.capacity == 0 { swap(&output, &loop.spareOutput) } else { output = [] }
     }
 
-    /// Sends what is buffered, then goes on with the body.
+    /// Sends the buffered bytes, then continues the body.
     mutating func produce(_ loop: inout LoopContext) {
         switch source {
         case .none: if pendingOutput > 0 { flush(more: false, &loop) }
@@ -36,7 +36,7 @@ extension Connection {
         }
     }
 
-    /// Sends what is buffered as far as the socket takes it.
+    /// Sends the buffered bytes as far as the socket accepts them.
     mutating func flush(more: Bool, _ loop: inout LoopContext) {
         while pendingOutput > 0, isWritable {
             guard let count = moved(socket.send(output, sent..<output.count, more: more), &loop) else { return }
@@ -51,14 +51,14 @@ extension Connection {
         }
     }
 
-    /// How many bytes went, or nil if it doesn't go on for now.
+    /// The number of bytes that were sent; nil if sending cannot continue now.
     mutating func moved(_ outcome: Socket.Outcome, _ loop: inout LoopContext) -> Int? {
         switch outcome {
         case .moved(let count):
             hasProgressed = true
             return count
         case .wouldBlock: isWritable = false
-        // The file is shorter than it was, but its length is already promised.
+        // The file is shorter than the length that has already been sent.
         case .ended: reset(&loop)
         case .failed: close(&loop)
         }
@@ -95,8 +95,9 @@ extension Connection {
         section.file.prefetch(offset: section.offset + range.lowerBound, count: Int(range.upperBound - range.lowerBound))
     }
 
-    /// Lets the kernel take more for a client that has shown that it reads fast, as long as there are few of those and much is left: what
-    /// the kernel has at the end is nobody's any more, and could be any number of clients'.
+    /// Lifts the kernel's buffer limit for a client that has proved to read fast, while there are few of them and much
+    /// remains. The kernel's buffer at the end would no longer be in the server's control, and could belong to any
+    /// number of clients.
     private func adjustLimit(_ source: PartsSource, _ loop: borrowing LoopContext) {
         if source.isUnlimited {
             if source.remaining <= loop.limits.fastBytes { limit(source, loop) }
@@ -108,7 +109,7 @@ extension Connection {
         }
     }
 
-    /// Has the kernel take no more for the client than for others.
+    /// Restores the normal limit of the kernel's buffer.
     func limit(_ source: PartsSource, _ loop: borrowing LoopContext) {
         source.leavePlace()
         socket.limitUnsent(to: loop.limits.unsentBytes)
@@ -121,7 +122,7 @@ extension Connection {
         }
     }
 
-    /// Something has woken the stream, or is to be sent over the WebSocket.
+    /// Handles a wake of the stream or the WebSocket.
     mutating func wake(_ loop: inout LoopContext) {
         switch source {
         case .none, .parts: return
@@ -138,7 +139,7 @@ extension Connection {
         flush(more: false, &loop)
         guard !isClosed else { return }
         let room = loop.limits.outputBuffer - pendingOutput
-        // A little room isn't worth a call.
+        // A small room is not worth a call.
         guard room >= loop.limits.outputBuffer / 2, streaming.isDue(loop.now) else { return }
         takeOutput(&loop)
         let step = fill(streaming, limit: room, &loop)
@@ -155,13 +156,13 @@ extension Connection {
         }
     }
 
-    /// Calls `next`, and puts what it appends into the output as the framing asks.
+    /// Calls `next`, and encodes its bytes into the output by the framing.
     private mutating func fill(_ streaming: StreamSource, limit: Int, _ loop: inout LoopContext) -> StreamStep {
         let start = output.count
         let now = loop.translation.instant(of: loop.now)
         switch streaming.framing {
         case .chunked:
-            // Made aside, for its length goes before it.
+            // In a separate buffer, since the chunk's length precedes its bytes.
             var chunk: [UInt8] = []
             swap(&chunk, &loop.chunk)
             let step = streaming.stream.next(into: &chunk, limit: limit, now: now)
@@ -175,7 +176,7 @@ extension Connection {
             guard remaining > 0 else { return .end }
             let limit = Int(min(Int64(limit), remaining))
             let step = streaming.stream.next(into: &output, limit: limit, now: now)
-            // A stream that gives more than it was asked for must not run into the next response.
+            // Bytes beyond the limit must not run into the next response.
             if output.count - start > limit { output.removeSubrange((start + limit)...) }
             let left = remaining - Int64(output.count - start)
             streaming.framing = .length(remaining: left)
@@ -184,7 +185,8 @@ extension Connection {
         }
     }
 
-    /// Ends what goes on by a permit that was revoked. What is in the output already, of a stream too, is not for the client any more.
+    /// Ends the work that depends on a revoked permit. The client must not receive bytes in the output, including those
+    /// of a stream.
     mutating func endIfRevoked(_ loop: inout LoopContext) {
         guard let permit = exchange.permit, permit.isRevoked else { return }
         switch state.phase {
@@ -205,7 +207,7 @@ extension Connection {
         source = .none
         streaming.stream.closed()
         switch streaming.framing {
-        // Less than was promised: only the end of the connection can show that to the client.
+        // Less than the Content-Length was sent: only the end of the connection shows that to the client.
         case .length(let remaining) where remaining > 0: state.responseEndsConnection()
         case .length, .connection: break
         case .chunked: ResponseEncoder.encodeLastChunk(into: &output)

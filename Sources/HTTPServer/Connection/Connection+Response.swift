@@ -1,20 +1,20 @@
 internal import HTTPCore
 
 extension Connection {
-    /// `loop.request` is whole: asks the application.
+    /// Passes the complete `loop.request` to the application.
     mutating func handleRequest(_ loop: inout LoopContext) {
         identifyRequest(&loop)
         loop.response.reset()
         let handling = loop.application.respond(to: loop.request, with: &loop.response)
         let bodyBytes = loop.request.body.count
-        // A large body's storage isn't kept for the next small one.
+        // The storage of a large body is not kept for the next, probably small one.
         if !loop.request.body.isEmpty {
             loop.request.body.removeAll(keepingCapacity: loop.request.body.capacity <= 64 * 1024)
         }
         switch handling {
         case .ready: beginOwnResponse(&loop)
         case .later(let work):
-            // The task has it now. Where there is no room it is not counted.
+            // The task holds the body now. If there is no room, it is not counted.
             holdStorage(bodyBytes, &loop)
             state.handlingBegan(loop.now, limits: loop.limits)
             let (mailbox, id, number) = (loop.mailbox, id, exchange.number)
@@ -25,8 +25,8 @@ extension Connection {
         }
     }
 
-    /// Asks the application whether it wants the body of `loop.request`, whose head is there. If not, the response is on its way: no
-    /// byte of a body is kept that is not wanted, whatever is announced or sent.
+    /// Asks the application whether to read the body of `loop.request`, whose head is complete. If not, the response
+    /// has begun: no byte of an unwanted body is stored.
     mutating func readsBody(_ loop: inout LoopContext) -> Bool {
         identifyRequest(&loop)
         loop.response.reset()
@@ -50,7 +50,7 @@ extension Connection {
         loop.request.id = id
     }
 
-    /// A task has finished the response to the request of that number.
+    /// Sends a task's response to the request of the given number.
     mutating func respond(to request: UInt64, _ response: inout Response, _ loop: inout LoopContext) {
         guard state.phase == .handling, request == exchange.number else { return response.discardBody() }
         task = nil
@@ -58,8 +58,8 @@ extension Connection {
         turn(&loop)
     }
 
-    /// Responds to `loop.request`, of which less than all may be known, in the application's place, and closes when the client has got
-    /// it. `readsAll`: there is no more of the request to come.
+    /// Responds to `loop.request`, which may be incomplete, in place of the application. The connection closes when the
+    /// client has the response. `readsAll`: no more bytes of the request follow.
     mutating func refuse(_ refusal: Refusal, readsAll: Bool = false, _ loop: inout LoopContext) {
         state.refused(readsAll: readsAll)
         abandonRequest(&loop)
@@ -71,20 +71,20 @@ extension Connection {
         beginOwnResponse(&loop)
     }
 
-    /// Begins the response that was made in the loop's storage, which is kept for the next.
+    /// Begins the response in the loop's storage, which is kept for the next one.
     private mutating func beginOwnResponse(_ loop: inout LoopContext) {
         var response = Response(storageOf: &loop.response)
         beginResponse(&response, &loop)
         loop.response = response
     }
 
-    /// Appends the interim response that lets the client send its body.
+    /// Appends the interim response on which the client sends its body.
     mutating func appendContinue(_ loop: inout LoopContext) {
         takeOutput(&loop)
         ResponseEncoder.encodeContinue(into: &output)
     }
 
-    /// Writes the head, and the body as far as it is small and there.
+    /// Encodes the head, and a small body if it is in memory.
     private mutating func beginResponse(_ response: inout Response, _ loop: inout LoopContext) {
         var content = response.content
         response.content = .bytes
@@ -112,7 +112,7 @@ extension Connection {
         }
         let hasBody = !exchange.isHead && !status.forbidsBody
         let length = Self.length(of: content, response.body)
-        // RFC 9112 §6.3: without a length, HTTP/1.1 clients get chunks and 1.0 clients read until the end.
+        // RFC 9112 §6.3: without a length, HTTP/1.1 clients receive chunks and 1.0 clients read until the end.
         let isChunked = length == nil && exchange.version >= .http11
         if length == nil, !isChunked, hasBody { state.responseEndsConnection() }
 
@@ -125,7 +125,7 @@ extension Connection {
                 output.append(contentsOf: Self.chunkedLine)
             }
         }
-        // RFC 9110 §7.8: beside the Upgrade that such a response has.
+        // RFC 9110 §7.8: required together with the Upgrade of such a response.
         if status == .upgradeRequired { output.append(contentsOf: Self.upgradeLine) }
         if state.closesAfterResponse {
             output.append(contentsOf: Self.closeLine)
@@ -137,11 +137,11 @@ extension Connection {
         exchange.permit = response.permit
         beginBody(hasBody ? content : .bytes, hasBody ? response.body : [], isChunked: isChunked, &loop)
         if !hasBody { content.discard() }
-        // It may have been revoked while a task made the response.
+        // The permit may have been revoked while a task made the response.
         endIfRevoked(&loop)
     }
 
-    /// Writes the head of a response by which the connection becomes a WebSocket, and makes it one.
+    /// Encodes the head of a 101 response, and makes the connection a WebSocket.
     private mutating func beginWebSocket(_ upgrade: WebSocketUpgrade, _ response: inout Response, _ loop: inout LoopContext) {
         takeOutput(&loop)
         beginHead(.switchingProtocols, &response.fields, loop)
@@ -174,7 +174,7 @@ extension Connection {
             source = .stream(StreamSource(stream, waker: waker, framing: framing))
             stream.opened(waker)
             if state.isStopping { stream.serverIsStopping() }
-        // The application has set another status since: it is no WebSocket any more.
+        // The application has changed the status afterwards, so there is no WebSocket.
         case .webSocket(let upgrade):
             upgrade.handler.closed()
             beginBody(.bytes, body, isChunked: false, &loop)
@@ -197,9 +197,9 @@ extension Connection {
         fields.encode(into: &output)
     }
 
-    /// Bodies up to this size are copied behind their head, and share its write.
+    /// The maximum body that is copied after its head to share one write, in bytes.
     private static let copiedBody = 64 * 1024
-    /// What an application can't set.
+    /// The fields that an application cannot set.
     static let reservedNames = FieldNameSet([
         .date, .contentLength, .transferEncoding, .connection, .xRequestId, .xContentTypeOptions,
     ])

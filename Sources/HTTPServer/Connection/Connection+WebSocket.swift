@@ -13,7 +13,7 @@ extension Connection {
         upgrade.handler.opened(socket)
     }
 
-    /// Goes on with a WebSocket as far as the socket, the queue and fairness allow.
+    /// Serves a WebSocket as far as the socket, the queue and fairness allow.
     mutating func run(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
         var reads = 0
         while !isClosed {
@@ -34,13 +34,14 @@ extension Connection {
         }
     }
 
-    /// Whether frames of the client are wanted now. Not while answers are being made or wait to be read: what is read would take memory.
+    /// Whether the client's frames should be read now. They are not while replies are being made or wait for the
+    /// client, since they would take memory.
     private func readsFrames(_ webSocket: WebSocketSource, _ loop: borrowing LoopContext) -> Bool {
         switch webSocket.state.phase {
         case .open:
             webSocket.pendingCount < loop.limits.webSocket.pendingMessages
                 && webSocket.queuedBytes + webSocket.controls.count + pendingOutput < loop.limits.outputBuffer
-                // What is being answered is the last.
+                // During a shutdown, the messages being handled are the last.
                 && !(state.isStopping && webSocket.pendingCount > 0)
         case .closing: true
         case .ended: false
@@ -53,7 +54,7 @@ extension Connection {
         var buffer = loop.takeReadBuffer()
         switch socket.receive(into: &buffer, at: 0) {
         case .moved(let count):
-            // As with requests: the next byte will be reported, but not an end that has been reported.
+            // The poller will report the next byte, but does not repeat a reported end.
             if count < buffer.count, !state.peerHasEnded { isReadable = false }
             webSocket.state.heard(loop.now, limits: loop.limits.webSocket)
             let consumed = consume(buffer.span.extracting(0..<count), webSocket, &loop)
@@ -73,7 +74,7 @@ extension Connection {
         input = bytes
     }
 
-    /// Works on frames for as long as they are wanted. Returns how many bytes are done with.
+    /// Processes frames as long as they should be read. Returns the number of consumed bytes.
     private mutating func consume(_ bytes: Span<UInt8>, _ webSocket: WebSocketSource, _ loop: inout LoopContext) -> Int {
         var position = 0
         var endsMessage = false
@@ -122,7 +123,7 @@ extension Connection {
         }
     }
 
-    /// A task has finished the answer to a message.
+    /// Sends a task's reply to a message.
     mutating func answer(_ number: UInt64, _ answer: OutgoingMessage?, _ loop: inout LoopContext) {
         guard case .webSocket(let webSocket) = source, webSocket.end(number) else { return }
         if let answer, webSocket.state.phase == .open {
@@ -139,7 +140,7 @@ extension Connection {
 
     // MARK: - Sending
 
-    /// Sends what is queued, and what other threads have left to be sent, as far as the socket takes it.
+    /// Sends the queue and the messages of other threads, as far as the socket accepts them.
     private mutating func transmit(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
         takeOutbox(of: webSocket, &loop)
         while !isClosed {
@@ -160,7 +161,7 @@ extension Connection {
         state.upgradeEnded(leavesInputUnread: webSocket.state.leavesInputUnread)
     }
 
-    /// Takes what other threads have left.
+    /// Takes the messages of other threads.
     private mutating func takeOutbox(of webSocket: WebSocketSource, _ loop: inout LoopContext) {
         guard webSocket.state.phase == .open else { return }
         let outbox = webSocket.socket.take()
@@ -173,7 +174,7 @@ extension Connection {
         }
     }
 
-    /// Puts what is small into the output, so that it shares a write: control frames, then frames in order.
+    /// Copies small frames into the output, so that they share a write: control frames first, then frames in order.
     private mutating func gatherFrames(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
         guard !webSocket.isQueueEmpty else { return }
         takeOutput(&loop)
@@ -185,7 +186,7 @@ extension Connection {
         }
     }
 
-    /// Sends the next frame from where it is; false if it doesn't go on for now.
+    /// Sends the next frame without copying it; returns false if sending cannot continue now.
     private mutating func sendFrame(_ webSocket: WebSocketSource, _ loop: inout LoopContext) -> Bool {
         guard let frame = webSocket.nextFrame else { return true }
         while webSocket.offset < frame.bytes.count {
@@ -198,7 +199,7 @@ extension Connection {
         return true
     }
 
-    /// So many bytes of frames are copied at most to share a write; a longer one is sent from where it is.
+    /// The maximum bytes of frames that are copied to share a write. A longer frame is sent without copying.
     private static let gatheredFrames = 16 * 1024
 
     // MARK: - The end
@@ -209,7 +210,7 @@ extension Connection {
         webSocket.enqueue(frame)
     }
 
-    /// Sends a close frame, and waits for the client's for a while.
+    /// Sends a close frame, and waits for the client's within a time limit.
     private func close(
         _ webSocket: WebSocketSource, _ code: WebSocketCloseCode, _ reason: String, _ loop: borrowing LoopContext
     ) {
@@ -218,20 +219,20 @@ extension Connection {
         if webSocket.state.close(loop.now, within: limit) { enqueueClose(webSocket, code, reason) }
     }
 
-    /// Sends a close frame, and reads no more.
+    /// Sends a close frame, and stops reading.
     private func fail(_ webSocket: WebSocketSource, _ code: WebSocketCloseCode, _ reason: String) {
         if webSocket.state.fail() { enqueueClose(webSocket, code, reason) }
         webSocket.finish()
     }
 
-    /// What it goes on by was revoked. What waits to be sent isn't for the client any more.
+    /// Ends the WebSocket, whose permit was revoked. The client must not receive queued bytes.
     mutating func revoke(_ webSocket: WebSocketSource, _ loop: inout LoopContext) {
         guard webSocket.isQueueEmpty, pendingOutput == 0 else { return reset(&loop) }
         close(webSocket, .policyViolation, "The token was revoked.", loop)
         turn(&loop)
     }
 
-    /// A deadline may have passed.
+    /// Checks the deadlines of the WebSocket.
     mutating func checkTime(of webSocket: WebSocketSource, _ loop: inout LoopContext) {
         let isReading = readsFrames(webSocket, loop)
         switch webSocket.state.expired(loop.now, isReading: isReading, limits: loop.limits.webSocket) {

@@ -1,35 +1,35 @@
 internal import HTTPCore
 
-/// One client's connection: the bytes, the socket and the task around a ``ConnectionState``.
+/// The connection of one client: the socket, bytes and task around a ``ConnectionState``.
 ///
-/// A value that sits in a ``ConnectionSeat`` of one loop and is used on its thread only. What the connections of a loop share is passed
-/// in: so the compiler knows that nobody else touches either meanwhile, and nothing has to check that at run time.
+/// It is a value in a ``ConnectionSeat`` of one loop, and is used on that loop's thread only. The state that a loop's
+/// connections share is passed as a parameter. So the compiler proves exclusive access, without checks at run time.
 struct Connection: ~Copyable {
     let id: ConnectionID
     let socket: Socket
     let peer: SocketAddress
-    /// Why it is refused what it asks, if it is one too many.
+    /// The refusal for its requests if the connection is surplus; nil otherwise.
     let surplus: Refusal?
     var state: ConnectionState
 
-    /// The socket's readiness as last reported: true until a call says otherwise.
+    /// The socket's readiness as last reported, which is valid until a call would block.
     var isReadable = false
     var isWritable = true
 
-    /// Bytes that have come and whose turn hasn't: a piece of a head, or requests behind the one being handled.
+    /// Bytes that have arrived but are not processed: a piece of a head, or requests after the current one.
     var input: [UInt8] = []
-    /// Nothing can be done with `input` until more comes.
+    /// Whether processing `input` requires more bytes.
     var needsMoreInput = false
-    /// The parser of a head that came in pieces.
+    /// The parser of a head that arrives in pieces.
     var parser: RequestParser?
-    /// The request whose body is coming, while it isn't being worked on.
+    /// The request whose body is arriving, between loop passes.
     var partialRequest: Request?
-    /// What its body has of the storage that all bodies share, in bytes.
+    /// The connection's part of the shared memory of bodies, in bytes.
     var heldStorage = 0
     var bodyRemaining: Int64 = 0
     var decoder: ChunkedDecoder?
 
-    /// Bytes to be sent, `output[sent...]`.
+    /// The output buffer; `output[sent...]` is still to be sent.
     var output: [UInt8] = []
     var sent = 0
     var hasProgressed = false
@@ -37,14 +37,14 @@ struct Connection: ~Copyable {
     var exchange = Exchange()
     var task: Task<Void, Never>?
 
-    /// While output waits: what the kernel held for the client when it was looked last; nil before the first look.
+    /// While output waits: the bytes of the kernel for the client at the last look; nil before the first look.
     var heldByKernel: Int?
 
-    /// The earliest time at which the loop looks at this connection by itself.
+    /// The earliest time at which the loop checks this connection by itself.
     var scheduled: Moment?
-    /// There is more to do at once, but others come first.
+    /// Whether there is more to do immediately, after the other connections.
     var wantsTurn = false
-    /// It is in the loop's list of those.
+    /// Whether the connection is in the loop's queue.
     var isQueued = false
 
     init(
@@ -59,7 +59,7 @@ struct Connection: ~Copyable {
 
     var isClosed: Bool { state.phase == .closed }
 
-    /// When the loop must look at it without an event of the poller.
+    /// The time at which the loop must check the connection without an event of the poller.
     var deadline: Moment? {
         let due: Moment?
         switch source {
@@ -71,7 +71,7 @@ struct Connection: ~Copyable {
         return state.deadline.map { min($0, due) } ?? due
     }
 
-    /// Readiness has changed.
+    /// Handles a change of the socket's readiness.
     mutating func handle(_ event: Poller.Event, _ loop: inout LoopContext) {
         guard !event.isBroken else { return close(&loop) }
         if event.isReadable { isReadable = true }
@@ -80,7 +80,7 @@ struct Connection: ~Copyable {
         turn(&loop)
     }
 
-    /// Goes on as far as the socket, the request and fairness allow.
+    /// Continues as far as the socket, the request and fairness allow.
     mutating func turn(_ loop: inout LoopContext) {
         wantsTurn = false
         var reads = 0
@@ -104,10 +104,10 @@ struct Connection: ~Copyable {
         pause(&loop)
     }
 
-    /// How often one connection reads before the others have their turn.
+    /// The maximum number of reads per loop pass, before the other connections are served.
     static let readsPerTurn = 4
 
-    /// Sends what there is; decides how to wait for what comes next.
+    /// Decides how to wait for the next event, when all possible work is done.
     private mutating func pause(_ loop: inout LoopContext) {
         guard !isClosed else { return }
         let isPending = pendingOutput > 0 || isSendingMore
@@ -125,22 +125,22 @@ struct Connection: ~Copyable {
         if pendingOutput == 0 { releaseOutput(&loop) }
     }
 
-    /// Whether the client has shown that it may have what it asks for.
+    /// Whether the client has proved that it may have its response.
     private var hasPermit: Bool {
         if exchange.permit != nil { return true }
         if case .webSocket(let source) = source { return source.socket.isAdmitted }
         return false
     }
 
-    /// A deadline may have passed.
+    /// Checks the deadlines.
     mutating func checkTime(_ loop: inout LoopContext) {
-        // A socket is writable again when a good part of its buffer is free. A client that takes less than that in the time, such as
-        // a player that reads as fast as it plays, takes some nonetheless.
+        // The poller reports a socket as writable only when a good part of its buffer is free. A client that takes less
+        // in the time, such as a media player that reads at playback speed, is still not stalled.
         if state.looksAtOutput(loop.now) {
             if case .parts(let source) = source, source.isUnlimited { limit(source, loop) }
             let held = heldByKernel
             heldByKernel = socket.unacknowledged
-            // The first look has nothing to compare with: the client's time begins with it.
+            // The first look has no earlier value, so the client's time begins with it.
             let isTaken = if let heldByKernel { held.map { heldByKernel < $0 } ?? true } else { false }
             state.outputWasSeen(taken: isTaken, loop.now, limits: loop.limits)
         }
@@ -164,7 +164,8 @@ struct Connection: ~Copyable {
         }
     }
 
-    /// A new connection needs this one's place. Closes it if it has been idle since that moment, and what has come just now is no request.
+    /// Gives way to a new connection: closes this one if it has been idle since the given moment and no request has
+    /// just arrived.
     mutating func giveWay(since: Moment, _ loop: inout LoopContext) {
         guard state.idleSince == since else { return }
         isReadable = true
@@ -172,13 +173,13 @@ struct Connection: ~Copyable {
         if state.idleSince == since { close(&loop) }
     }
 
-    /// What the loop must do about a connection after its turn.
+    /// The actions of the loop for a connection after serving it.
     struct LoopActions {
-        /// It can go.
+        /// The connection must be removed.
         var isClosed = false
-        /// It has more to do when the others have had their turn.
+        /// The connection has more to do, after the others.
         var isToBeQueued = false
-        /// It must be looked at at that time.
+        /// The time at which the connection must be checked; nil: no new time.
         var deadline: Moment?
     }
 
@@ -197,13 +198,13 @@ struct Connection: ~Copyable {
         return actions
     }
 
-    /// The shutdown has begun.
+    /// Begins the shutdown of the connection.
     mutating func stop(_ loop: inout LoopContext) {
         turn(&loop)
         guard !isClosed else { return }
         state.stop(loop.now, limits: loop.limits)
         if state.phase == .finishing, pendingOutput == 0 {
-            // Nothing is owed to a client in the middle of a head, and nothing it sent has to be read for it to learn that.
+            // A client in the middle of a head gets no response, so its further bytes need not be read.
             input = []
             abandonRequest(&loop)
         }
@@ -214,13 +215,13 @@ struct Connection: ~Copyable {
         turn(&loop)
     }
 
-    /// Breaks the connection off with an RST.
+    /// Ends the connection with an RST.
     mutating func reset(_ loop: inout LoopContext) {
         socket.resetOnClose()
         close(&loop)
     }
 
-    /// Ends everything that goes on for this client. The socket is closed when the loop lets go of the connection.
+    /// Ends all work for this client. The socket is closed when the loop releases the connection.
     mutating func close(_ loop: inout LoopContext) {
         guard !isClosed else { return }
         state.close()
@@ -238,7 +239,7 @@ struct Connection: ~Copyable {
         releaseOutput(&loop)
     }
 
-    /// Forgets the request that is arriving.
+    /// Discards the request that is arriving.
     mutating func abandonRequest(_ loop: inout LoopContext) {
         parser = nil
         partialRequest = nil
@@ -247,10 +248,10 @@ struct Connection: ~Copyable {
     }
 }
 
-/// Where a connection sits while the loop's table, its queue and its poller know it by name.
+/// The object that holds a connection for the loop's table, queue and poller.
 final class ConnectionSeat {
     var connection: Connection
-    /// What all loops know of it.
+    /// The connection's entry in the registry of all loops.
     let entry: ConnectionRegistry.Entry
 
     init(_ connection: consuming Connection, _ entry: ConnectionRegistry.Entry) {

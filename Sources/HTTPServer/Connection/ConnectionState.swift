@@ -1,70 +1,70 @@
 internal import HTTPCore
 
-/// The life of one connection as a value: what has happened goes in, what to do comes out, and the time is passed in.
+/// The state machine of one connection: events go in, actions come out, and the time is a parameter.
 ///
 ///     awaiting → head → (body) → handling → (sending) → awaiting …
 ///                          ↓                          ↘ finishing → (lingering) → closed
 ///                      upgraded ──────────────────────────↗
 ///
-/// It knows phases and deadlines; bytes, sockets and tasks are the ``Connection``'s.
+/// It has phases and deadlines. Bytes, sockets and tasks belong to the ``Connection``.
 struct ConnectionState {
     enum Phase: Equatable {
-        /// Between requests: nothing of the next has come.
+        /// Between requests: no byte of the next one has arrived.
         case awaiting
         /// A head has begun.
         case head
-        /// A head is complete and its body is coming.
+        /// A head is complete, and its body is arriving.
         case body
-        /// The request is complete and its response isn't there yet.
+        /// The request is complete, and its response is not ready.
         case handling
-        /// The head of the response is written, and its body follows as the client takes it.
+        /// The head of the response is written, and its body is sent at the client's speed.
         case sending
-        /// It is a WebSocket now, which has a state of its own: ``WebSocketState``.
+        /// The connection is a WebSocket, which has a state of its own: ``WebSocketState``.
         case upgraded
-        /// The last response is complete; what is left of it is being written.
+        /// The last response is complete, and its rest is being written.
         case finishing
-        /// The output has ended. What the client still sends is dropped.
+        /// The output has ended, and further bytes of the client are discarded.
         case lingering
         case closed
     }
 
     private(set) var phase = Phase.awaiting
-    /// Whether the response being prepared is the last one of the connection.
+    /// Whether the current response is the last one of the connection.
     private(set) var closesAfterResponse = false
-    /// The peer has sent a FIN: it has left, or has only no more to send.
+    /// Whether the peer has sent a FIN: it has left, or has only finished sending.
     private(set) var peerHasEnded = false
     private var isFirstRequest = true
-    /// The server is shutting down: this response is the last.
+    /// Whether the server is shutting down, so that this response is the last.
     private(set) var isStopping = false
-    /// A request was refused without having been read to its end.
+    /// Whether a request was refused before it was completely read.
     private var leavesInputUnread = false
-    /// The response being sent has no end of its own that a client could be waiting for.
+    /// Whether the response being sent has no end that a client could wait for.
     private var isOpenEnded = false
     private var phaseDeadline: Moment?
     private var outputDeadline: Moment?
-    /// When to look whether the client has taken output, though none could be written; not after the deadline.
+    /// The time of the next check whether the client has taken output that could not be written; at most the deadline.
     private var outputLook: Moment?
-    /// Since when nothing has been owed to the client: it has sent no complete request since, and has its last response. Nil while
-    /// something is owed. Of a head that is coming, it is the time that it began. To a client without a permit nothing is owed while it is
-    /// waited for.
+    /// The time since which the connection has been idle: the client has its last response, and has sent no complete
+    /// request. For a head that is arriving, it is the time of its beginning. Nil while a response is due. A connection
+    /// without a permit is also idle while it waits for the client.
     private(set) var idleSince: Moment?
     private var windowBytes = 0
     private var drainedBytes: Int64 = 0
 
-    /// A connection that was just accepted. `isSurplus`: it is one too many.
+    /// Creates the state of an accepted connection. `isSurplus`: the connection exceeds a limit.
     init(now: Moment, isSurplus: Bool = false, limits: borrowing ServerLimits) {
         phaseDeadline = now + (isSurplus ? limits.surplusTimeout : limits.headTimeout)
         idleSince = now
     }
 
-    /// When ``expired(_:limits:)`` must be called at the latest; nil if nothing is being waited for.
+    /// The time at which ``expired(_:limits:)`` must be called at the latest; nil if there is no deadline.
     var deadline: Moment? {
         guard let phaseDeadline else { return outputLook }
         guard let outputLook else { return phaseDeadline }
         return min(phaseDeadline, outputLook)
     }
 
-    /// Whether bytes from the client are wanted now.
+    /// Whether bytes of the client should be read now.
     var readsInput: Bool {
         switch phase {
         case .awaiting, .head, .body: true
@@ -76,25 +76,25 @@ struct ConnectionState {
 // MARK: - Requests
 
 extension ConnectionState {
-    /// What follows a complete head.
+    /// The step after a complete head.
     enum HeadStep: Equatable {
         case handle
-        /// The body comes; `100 Continue` must be sent first if the client waits for it.
+        /// The body must be read, after `100 Continue` if the client waits for it.
         case readBody(sendsContinue: Bool)
         case refuse(RequestError)
     }
 
-    /// The first byte of a head is there, but not all of it.
+    /// Records that the first byte of a head has arrived, but not all of it.
     mutating func headBegan(_ now: Moment, limits: borrowing ServerLimits) {
         guard phase == .awaiting else { return }
         phase = .head
-        // On a new connection the time has run since it was accepted.
+        // On a new connection, the time began when it was accepted.
         guard !isFirstRequest else { return }
         phaseDeadline = now + limits.headTimeout
         idleSince = now
     }
 
-    /// A head is complete. `bodyHasBegun`: bytes of its body are there already.
+    /// Records a complete head. `bodyHasBegun`: bytes of its body have already arrived.
     mutating func headCompleted(
         _ head: borrowing RequestHead, bodyHasBegun: Bool, now: Moment, limits: borrowing ServerLimits
     ) -> HeadStep {
@@ -111,12 +111,12 @@ extension ConnectionState {
             phase = .body
             windowBytes = 0
             phaseDeadline = now + limits.bodyRateWindow
-            // RFC 9110 §10.1.1: not for HTTP/1.0, and needless once the body has begun.
+            // RFC 9110 §10.1.1: not for HTTP/1.0, and unnecessary once the body has begun.
             return .readBody(sendsContinue: head.expectsContinue && head.version >= .http11 && !bodyHasBegun)
         }
     }
 
-    /// Bytes of a body have come, framing included.
+    /// Counts bytes of a body, framing included.
     mutating func bodyArrived(_ count: Int) {
         windowBytes += count
     }
@@ -127,7 +127,8 @@ extension ConnectionState {
         idleSince = nil
     }
 
-    /// The response doesn't wait for the rest of the request, and the connection closes after it; that rest isn't read, if there is any.
+    /// Records a refusal: the response does not wait for the rest of the request, which is not read. The connection
+    /// closes after it. `readsAll`: there is no such rest.
     mutating func refused(readsAll: Bool = false) {
         phase = .handling
         phaseDeadline = nil
@@ -140,18 +141,18 @@ extension ConnectionState {
 // MARK: - Responses
 
 extension ConnectionState {
-    /// The response will come from a task.
+    /// Records that the response will come from a task.
     mutating func handlingBegan(_ now: Moment, limits: borrowing ServerLimits) {
         if peerHasEnded { phaseDeadline = now + limits.halfCloseGrace }
     }
 
-    /// The response's end is the connection's.
+    /// Makes the current response the last one of the connection.
     mutating func responseEndsConnection() {
         closesAfterResponse = true
     }
 
-    /// The response's head is in the output, and its body too unless `isSending`. `isOpenEnded`: the body's length is unknown.
-    /// Returns false if there is nobody to send the body to.
+    /// Records that the response's head is in the output, and its body, too, unless `isSending`. `isOpenEnded`: the
+    /// body's length is unknown. Returns false if the client has left, so that the body must not be sent.
     mutating func responseBegan(isSending: Bool, isOpenEnded: Bool) -> Bool {
         phaseDeadline = nil
         self.isOpenEnded = isOpenEnded
@@ -163,21 +164,22 @@ extension ConnectionState {
         return !(isOpenEnded && peerHasEnded)
     }
 
-    /// The head that makes it a WebSocket is in the output. Returns false if there is nobody to speak to.
+    /// Records that the head of a WebSocket's response is in the output. Returns false if the client has left.
     mutating func upgradeBegan() -> Bool {
         phaseDeadline = nil
         phase = .upgraded
         return !peerHasEnded
     }
 
-    /// All that the WebSocket has to send is in the output. `leavesInputUnread`: the client may not have sent its last frame.
+    /// Records that all output of the WebSocket is in the buffer. `leavesInputUnread`: the client may not have sent its
+    /// last frame.
     mutating func upgradeEnded(leavesInputUnread: Bool) {
         self.leavesInputUnread = leavesInputUnread
         responseEndsConnection()
         responseEnded()
     }
 
-    /// The whole response is in the output.
+    /// Records that the whole response is in the output.
     mutating func responseEnded() {
         isFirstRequest = false
         phaseDeadline = nil
@@ -188,17 +190,17 @@ extension ConnectionState {
 // MARK: - The socket
 
 extension ConnectionState {
-    /// What to do about a client that may have left.
+    /// The action for a client that may have left.
     enum PeerEndAction: Equatable {
         case goOn
-        /// Nobody is there for what is being done.
+        /// The client has left, and the current work has no other receiver.
         case close
     }
 
-    /// The peer has sent a FIN; what it sent before may still be unread.
+    /// Records a FIN of the peer. Bytes before it may still be unread.
     ///
-    /// TCP doesn't say whether it has left or only has no more to send. What has an end is sent to its end; a stream
-    /// without one stops, and a task has ``ServerLimits/halfCloseGrace`` to finish.
+    /// TCP does not distinguish a peer that has left from one that has only finished sending. So a response that has an
+    /// end is sent completely. A stream without an end stops, and a task has ``ServerLimits/halfCloseGrace`` to finish.
     mutating func peerEnded(_ now: Moment, limits: borrowing ServerLimits) -> PeerEndAction {
         guard !peerHasEnded else { return .goOn }
         peerHasEnded = true
@@ -211,8 +213,8 @@ extension ConnectionState {
         }
     }
 
-    /// Everything the peer sent has been read, and it sends no more. Returns whether that breaks a request off in the middle,
-    /// which gets 400 (RFC 9112 §8): the client may have ended its output only.
+    /// Records that all bytes of the peer have been read, and no more follow. Returns whether a request is incomplete.
+    /// It gets 400 (RFC 9112 §8), since the client may still read.
     mutating func inputEnded() -> Bool {
         peerHasEnded = true
         leavesInputUnread = false
@@ -227,13 +229,13 @@ extension ConnectionState {
         return false
     }
 
-    /// Input was read and dropped after the output ended; false when it has been enough.
+    /// Counts bytes that were discarded after the output's end; returns false at the limit.
     mutating func drained(_ count: Int, limits: borrowing ServerLimits) -> Bool {
         drainedBytes += Int64(count)
         return drainedBytes < limits.lingerBytes
     }
 
-    /// What to do when neither socket nor request can go on for now.
+    /// The action when neither the socket nor a request can continue for now.
     enum Pause: Equatable {
         case wait
         /// End the output, and read on for a while.
@@ -241,8 +243,14 @@ extension ConnectionState {
         case close
     }
 
-    /// Everything possible has been done. `isPending`: output waits for the client; `hasProgressed`: some of it was taken since
-    /// the last time; `hasUnreadInput`: closing now would be a reset; `hasPermit`: the client has shown that it may have what it asks for.
+    /// Decides on the next action when all possible work is done.
+    /// - Parameters:
+    ///   - isPending: Whether output waits for the client.
+    ///   - hasProgressed: Whether some output was taken since the last call.
+    ///   - hasUnreadInput: Whether closing now would cause a reset.
+    ///   - hasPermit: Whether the client has proved that it may have its response.
+    ///   - now: The current time.
+    ///   - limits: The server's limits.
     mutating func paused(
         isPending: Bool, hasProgressed: Bool, hasUnreadInput: Bool, hasPermit: Bool, now: Moment,
         limits: borrowing ServerLimits
@@ -253,13 +261,14 @@ extension ConnectionState {
             outputLook = nil
         } else if hasProgressed || outputDeadline == nil {
             outputDeadline = now + limits.writeTimeout
-            // What was written just now is still on its way: it is taken, if at all, in this moment, and not when the time is over.
+            // Bytes that were just written are still in transit. If the client takes them, it does so soon, not at the
+            // end of the time limit.
             outputLook = now + limits.writeTimeout / 60
         }
         guard !isPending else { return .wait }
         switch phase {
         case .awaiting:
-            // The idle time begins when the client has been given all of the last response.
+            // The idle time begins when the client has all of the last response.
             if phaseDeadline == nil { phaseDeadline = now + limits.idleTimeout }
             if idleSince == nil { idleSince = now }
             return .wait
@@ -277,7 +286,7 @@ extension ConnectionState {
         }
     }
 
-    /// Notes since when a client without a permit is waited for.
+    /// Records the time since which a client without a permit is being waited for.
     private mutating func noteStranger(isPending: Bool, hasPermit: Bool, _ now: Moment) {
         let waits =
             switch phase {
@@ -288,13 +297,15 @@ extension ConnectionState {
         if waits { idleSince = hasPermit ? nil : idleSince ?? now }
     }
 
-    /// Whether it is time to look, before ``expired(_:limits:)``, if the client has taken output though none could be written since.
+    /// Whether it is time, before ``expired(_:limits:)``, to check if the client has taken output that was written
+    /// earlier.
     func looksAtOutput(_ now: Moment) -> Bool {
         outputLook.map { $0 <= now } ?? false
     }
 
-    /// It was looked. The time of a client begins with the first look, and anew when it is seen to have taken some, up to a sixth of the
-    /// limit after it has. `taken` is true of the first look, too, which has nothing to compare with.
+    /// Records a check of the client's progress. The client's time limit begins with the first check, and again
+    /// whenever it has taken some output, with a delay of up to a sixth of the limit. `taken` is also true for the
+    /// first check, which has no earlier value.
     mutating func outputWasSeen(taken: Bool, _ now: Moment, limits: borrowing ServerLimits) {
         guard let outputDeadline else { return }
         let deadline = taken ? now + limits.writeTimeout : outputDeadline
@@ -314,16 +325,16 @@ extension ConnectionState {
 // MARK: - Time
 
 extension ConnectionState {
-    /// What a deadline that has passed asks for.
+    /// The action for a deadline that has passed.
     enum Expiry: Equatable {
         case nothing
         case close
-        /// With an RST: what the kernel still holds would otherwise wait for the client too.
+        /// End with an RST, so that the kernel's buffer does not wait for the client, too.
         case reset
         case refuse(HTTPStatus)
     }
 
-    /// Looks at the deadlines; may be called at any time.
+    /// Checks the deadlines; may be called at any time.
     mutating func expired(_ now: Moment, limits: borrowing ServerLimits) -> Expiry {
         if let outputDeadline, outputDeadline <= now { return .reset }
         guard let phaseDeadline, phaseDeadline <= now else { return .nothing }
@@ -343,8 +354,8 @@ extension ConnectionState {
         }
     }
 
-    /// The server is shutting down: what is under way is the last. A connection ends at once if nothing is owed to its client:
-    /// between requests, and in the middle of a head. A body that is still coming has ``ServerLimits/stopGrace``.
+    /// Begins the shutdown: current requests are the last. Between requests and in the middle of a head, the connection
+    /// ends immediately, since no response is due. A body that is arriving has ``ServerLimits/stopGrace``.
     mutating func stop(_ now: Moment, limits: borrowing ServerLimits) {
         isStopping = true
         closesAfterResponse = true

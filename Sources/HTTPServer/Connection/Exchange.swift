@@ -1,17 +1,17 @@
 internal import HTTPCore
 
-/// What must be remembered of a request to write its response.
+/// The properties of a request that its response depends on.
 struct Exchange {
-    /// Grows by one with each request of the connection, so that a late response isn't taken for another's.
+    /// The number of the request on its connection. It identifies the response of an earlier request.
     var number: UInt64 = 0
     var isHead = false
     var version = HTTPVersion.http11
-    /// What names the request; nil until there is something.
+    /// The identifier of the request; nil before it has one.
     var id: RequestIdentifier?
-    /// What its body arrives by, then what its response goes on by; nil: nothing takes that back.
+    /// The permit that the body's arrival, and then the response, depends on; nil: none.
     var permit: Permit?
 
-    /// Another request has begun; its head may be known in part only.
+    /// Begins another request, whose head may be incomplete.
     mutating func begin(_ head: borrowing RequestHead) {
         number &+= 1
         isHead = head.method == .head

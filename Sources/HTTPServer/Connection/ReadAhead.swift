@@ -1,13 +1,15 @@
-/// Which bytes of a file the kernel is asked to read while those in front of them are sent: at least one slice, so that a file that isn't
-/// in memory holds the loop up as little as can be. sendfile(2) waits for the disk, whatever the socket's mode.
+/// The progress of the kernel's read-ahead in a file that is being sent. sendfile(2) waits for the disk even if the
+/// socket is non-blocking. So the kernel is asked to read at least one slice ahead, in order to delay the loop as
+/// little as possible.
 struct ReadAhead {
-    /// How many slices are asked for at once.
+    /// The number of slices per request.
     private static let slices: Int64 = 2
 
-    /// Up to where the kernel has been asked.
+    /// The end of the last request.
     private var end: Int64 = 0
 
-    /// What to ask for when `offset` of `length` bytes are sent, and up to `slice` bytes follow now; nil if that is asked for already.
+    /// The range to request when `offset` of `length` bytes are sent and up to `slice` bytes are next; nil if it was
+    /// already requested.
     mutating func next(offset: Int64, length: Int64, slice: Int64) -> Range<Int64>? {
         let ahead = offset + slice
         guard ahead < length, end < min(ahead + slice, length) else { return nil }

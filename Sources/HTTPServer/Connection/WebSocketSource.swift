@@ -1,18 +1,18 @@
 internal import HTTPCore
 
-/// A WebSocket that is being served: what comes is parsed, and what goes is queued. Used on its loop's thread only.
+/// A WebSocket during service: it parses the input, and queues the output. Used on its loop's thread only.
 final class WebSocketSource {
-    /// A frame that is to be sent.
+    /// A frame to send.
     struct Frame {
         let bytes: [UInt8]
-        /// It counts among what the client hasn't asked for.
+        /// Whether the frame counts as unsolicited.
         let isEvent: Bool
     }
 
-    /// The task that makes an answer.
+    /// A task that makes a reply.
     private struct Pending {
         let task: Task<Void, Never>
-        /// What its message takes, in bytes.
+        /// The size of its message, in bytes.
         let size: Int
     }
 
@@ -21,22 +21,22 @@ final class WebSocketSource {
     var state: WebSocketState
     var parser: WebSocketParser
 
-    /// Pings and pongs, which go before everything else at the next frame's begin.
+    /// Pings and pongs, which are sent before the next frame.
     var controls: [UInt8] = []
-    /// Frames that are to be sent: `frames[next...]`, of the first of which `offset` bytes are the socket's already.
+    /// The frames to send, `frames[next...]`. `offset` bytes of the first one have been written to the socket.
     private var frames: [Frame] = []
     private var next = 0
     var offset = 0
-    /// Bytes of those frames.
+    /// The bytes of the frames to send.
     private(set) var queuedBytes = 0
 
     private var pending: [UInt64: Pending] = [:]
     private var lastPending: UInt64 = 0
-    /// What messages take that are being answered, in bytes.
+    /// The bytes of messages that tasks handle.
     private(set) var pendingBytes = 0
-    /// What answers take that are queued, in bytes.
+    /// The bytes of queued replies.
     private var answerBytes = 0
-    /// What it takes of the storage that all bodies and messages share, in bytes.
+    /// The socket's part of the shared memory of bodies and messages, in bytes.
     var heldBytes: Int { parser.heldBytes + pendingBytes + answerBytes }
     private var isFinished = false
 
@@ -47,7 +47,7 @@ final class WebSocketSource {
         parser = WebSocketParser(messageLimit: limits.message)
     }
 
-    // MARK: - What is sent
+    // MARK: - Output
 
     var isQueueEmpty: Bool { next == frames.count && controls.isEmpty }
 
@@ -59,7 +59,7 @@ final class WebSocketSource {
         frames.append(Frame(bytes: bytes, isEvent: isEvent))
     }
 
-    /// The next frame is the socket's.
+    /// Removes the next frame, which has been written to the socket.
     func dropFrame() {
         let frame = frames[next]
         queuedBytes -= frame.bytes.count
@@ -75,11 +75,12 @@ final class WebSocketSource {
         }
     }
 
-    // MARK: - What is being answered
+    // MARK: - Replies
 
     var pendingCount: Int { pending.count }
 
-    /// Begins a task for a message of so many bytes; `finish` is called with the number of that task, and what it answers.
+    /// Begins a task for a message of the given size in bytes. `finish` is called with the number and the reply of the
+    /// task.
     func begin(
         _ work: @escaping @Sendable () async -> OutgoingMessage?, size: Int,
         finish: @escaping @Sendable (UInt64, OutgoingMessage?) -> Void
@@ -90,14 +91,14 @@ final class WebSocketSource {
         pending[number] = Pending(task: Task { finish(number, await work()) }, size: size)
     }
 
-    /// A task has returned; false if nobody waits for it any more.
+    /// Records that a task has returned; returns false if its reply is no longer needed.
     func end(_ number: UInt64) -> Bool {
         guard let task = pending.removeValue(forKey: number) else { return false }
         pendingBytes -= task.size
         return true
     }
 
-    /// It is over: the handler hears nothing more, and what it is working on is for nobody.
+    /// Ends the socket: cancels its tasks, and closes the handler.
     func finish() {
         guard !isFinished else { return }
         isFinished = true

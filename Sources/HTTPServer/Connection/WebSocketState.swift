@@ -1,32 +1,32 @@
-/// The life of a WebSocket as a value: what has happened goes in, what to do comes out, and the time is passed in.
+/// The state machine of a WebSocket: events go in, actions come out, and the time is a parameter.
 ///
 ///     open → closing → ended
 ///
-/// A close frame is sent once, and nothing after it. Frames and messages are the ``WebSocketSource``'s.
+/// A close frame is sent once, and nothing after it. Frames and messages belong to the ``WebSocketSource``.
 struct WebSocketState {
     enum Phase: Equatable {
         case open
-        /// Our close frame is on its way, and the client's is awaited.
+        /// The server's close frame is being sent, and the client's is awaited.
         case closing
-        /// Nothing more is read. What is queued is sent, and then the connection ends.
+        /// Nothing more is read. The queue is sent, and then the connection ends.
         case ended
     }
 
     private(set) var phase = Phase.open
-    /// The client may still be sending, and would lose our close frame to a reset.
+    /// Whether the client may still be sending, so that a reset could lose the server's close frame.
     private(set) var leavesInputUnread = false
     private var isPinged = false
-    /// When the client must have been heard of, or is sent a ping.
+    /// The time at which the client gets a ping, or the connection is closed, if nothing arrives.
     private var quietDeadline: Moment
     private var messageDeadline: Moment?
     private var closeDeadline: Moment?
 
-    /// A socket that was just opened.
+    /// Creates the state of an opened socket.
     init(now: Moment, limits: borrowing WebSocketLimits) {
         quietDeadline = now + limits.pingInterval
     }
 
-    /// When ``expired(_:isReading:limits:)`` must be called at the latest; nil if nothing is being waited for.
+    /// The time at which ``expired(_:isReading:limits:)`` must be called at the latest; nil if there is no deadline.
     var deadline: Moment? {
         switch phase {
         case .open: messageDeadline.map { min($0, quietDeadline) } ?? quietDeadline
@@ -35,13 +35,14 @@ struct WebSocketState {
         }
     }
 
-    /// Something has come from the client, whatever it is.
+    /// Records that bytes of any kind have arrived from the client.
     mutating func heard(_ now: Moment, limits: borrowing WebSocketLimits) {
         isPinged = false
         quietDeadline = now + limits.pingInterval
     }
 
-    /// What has come was read; `isInMessage`: of a message the end is missing. `isNewMessage`: it isn't the one that was missing before.
+    /// Records that the input has been parsed. `isInMessage`: a message is incomplete. `isNewMessage`: it is not the
+    /// one that was incomplete before.
     mutating func hasRead(isInMessage: Bool, isNewMessage: Bool, _ now: Moment, limits: borrowing WebSocketLimits) {
         if !isInMessage {
             messageDeadline = nil
@@ -50,7 +51,7 @@ struct WebSocketState {
         }
     }
 
-    /// We close the socket. Returns whether a close frame is to be sent.
+    /// Begins a close by the server. Returns whether a close frame must be sent.
     mutating func close(_ now: Moment, within limit: Duration) -> Bool {
         guard phase == .open else { return false }
         phase = .closing
@@ -58,30 +59,31 @@ struct WebSocketState {
         return true
     }
 
-    /// The client's close frame has come. Returns whether it is to be answered.
+    /// Records the client's close frame. Returns whether a reply must be sent.
     mutating func peerClosed() -> Bool {
         defer { phase = .ended }
         return phase == .open
     }
 
-    /// What has come can't be read any further. Returns whether a close frame is to be sent.
+    /// Records an error that makes further input unreadable. Returns whether a close frame must be sent.
     mutating func fail() -> Bool {
         defer { phase = .ended }
         leavesInputUnread = true
         return phase == .open
     }
 
-    /// What a deadline that has passed asks for.
+    /// The action for a deadline that has passed.
     enum Expiry: Equatable {
         case nothing
         case ping
-        /// The message takes too long.
+        /// The message has exceeded its time limit.
         case refuseMessage
-        /// Nobody is there, or the close frame isn't answered.
+        /// The client has left, or has not replied to the close frame.
         case drop
     }
 
-    /// Looks at the deadlines; may be called at any time. `isReading`: the client is heard if it says anything.
+    /// Checks the deadlines; may be called at any time. `isReading`: whether the server reads, so that it would notice
+    /// the client.
     mutating func expired(_ now: Moment, isReading: Bool, limits: borrowing WebSocketLimits) -> Expiry {
         guard let deadline, deadline <= now else { return .nothing }
         guard phase == .open else { return .drop }

@@ -2,21 +2,23 @@ internal import HTTPCore
 internal import Synchronization
 internal import System
 
-/// The connections of all loops together: decides whether a new one is admitted, and which idle one gives way to it.
+/// The connections of all loops together. It decides whether a new connection is admitted, and which idle one it
+/// displaces.
 ///
-/// A loop notes with each turn since when a connection has been idle, in a number that all may read. Who has to give way is looked for
-/// only when there are too many, whatever loop it belongs to: that loop is told, and looks for itself whether it still is idle.
+/// A loop updates the idle time of a connection in an atomic number after each service. The registry searches for the
+/// longest idle connection, of any loop, only when there are too many. It notifies that connection's loop, which checks
+/// whether the connection is still idle.
 final class ConnectionRegistry: Sendable {
-    /// What the registry knows of one connection.
+    /// The registry's record of one connection.
     final class Entry: Sendable {
         let id: ConnectionID
-        /// The loop that serves it.
+        /// The loop that serves the connection.
         let member: LoopGroup.Member
-        /// Whom it counts for; nil while addresses aren't counted.
+        /// The client that the connection is counted for; nil if addresses are not counted.
         fileprivate let client: String?
-        /// One too many: it gets no more than a probe's response or a refusal.
+        /// Whether the connection exceeds a limit. It then gets only a probe's response or a refusal.
         let isSurplus: Bool
-        /// Since when nothing has been owed to the client, as a ``Moment``'s nanoseconds; 0 while something is.
+        /// The time since which the connection has been idle, as a ``Moment``'s nanoseconds; 0 if it is not idle.
         private let idleNanoseconds = Atomic<Int64>(0)
         fileprivate let place: Int
 
@@ -37,32 +39,32 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// A connection that has to give way, unless it has done something since that moment.
+    /// A connection that must give way, unless it has been active since the given moment.
     struct Leaver {
         let entry: Entry
         let since: Moment
     }
 
-    /// What becomes of a new connection.
+    /// The result of admitting a connection.
     struct Admission {
         let entry: Entry
-        /// Why it is one too many; nil if it isn't.
+        /// The refusal of a surplus connection; nil for other connections.
         let refusal: Refusal?
-        /// What has to be closed for it.
+        /// The connections that it displaces.
         let leavers: [Leaver]
     }
 
     fileprivate struct Seat {
         let entry: Entry
-        /// It was told to give way, and counts no more.
+        /// Whether the connection was told to give way, and does not count any more.
         var isLeaving = false
     }
 
-    /// Connections that have been idle for the longest, the very longest last. To look for them takes a look at all, so that they are
-    /// found many at a time.
+    /// The connections with the longest idle times, the longest last. A search examines all connections, so it collects
+    /// many at once.
     fileprivate struct Candidates {
         var leavers: [Leaver] = []
-        /// Not before then is it worth looking again.
+        /// The time before which another search is not worthwhile.
         var looksAgain = Moment(nanoseconds: 0)
     }
 
@@ -70,24 +72,24 @@ final class ConnectionRegistry: Sendable {
         var limit: Int
         var seats: [Seat?] = []
         var free: [Int] = []
-        /// Connections that are no surplus, and those that are; without those that are leaving.
+        /// The numbers of regular and of surplus connections, without those that are leaving.
         var regular = 0
         var surplus = 0
         var leaving = 0
         var regularCandidates = Candidates()
         var surplusCandidates = Candidates()
-        /// Connections of each client that are no surplus.
+        /// The number of regular connections of each client.
         var clients: [String: Int] = [:]
     }
 
     private let state: Locked<State>
     private let mostSurplus: Int
-    /// Nil: half of all, and no limit for this machine and trusted proxies.
+    /// The limit per address; nil: half of all, without a limit for this machine and trusted proxies.
     private let mostPerAddress: Int?
     private let ingress: Ingress
     private static let loopback = ["127.0.0.0/8", "::1"].compactMap(AddressBlock.init(parsing:))
 
-    /// How many candidates one look finds.
+    /// The maximum number of candidates of one search.
     fileprivate static let found = 256
 
     init(limits: ServerLimits, ingress: Ingress = Ingress()) {
@@ -97,12 +99,13 @@ final class ConnectionRegistry: Sendable {
         self.ingress = ingress
     }
 
-    /// From now on so many connections may be open. Each new one has up to two idle ones give way until there are no more than that.
+    /// Changes the maximum number of connections. Each new one then displaces up to two idle ones, until the limit is
+    /// met.
     func limit(connections: Int) {
         state.withLock { $0.limit = max(1, connections) }
     }
 
-    /// Takes in a new connection; nil if there is no room for it, not even to refuse it.
+    /// Admits a new connection; nil if there is not even room to refuse it.
     func admit(_ id: ConnectionID, _ member: LoopGroup.Member, from peer: SocketAddress, now: Moment) -> Admission? {
         state.withLock { state in
             let client = isLimited(peer) ? IPAddress.client(ofHost: peer.host) : nil
@@ -112,7 +115,7 @@ final class ConnectionRegistry: Sendable {
             if let client, state.clients[client, default: 0] >= most {
                 refusal = Self.refusal("Your address has \(most) connections already.")
             } else {
-                // Two, for there are more than the limit where it was lowered.
+                // Up to two, since there may be more than the limit after it was lowered.
                 for _ in 0..<2 where state.regular >= state.limit {
                     if let leaver = state.nextLeaver(surplus: false, most: mostSurplus, now: now) { leavers.append(leaver) }
                 }
@@ -129,16 +132,16 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// Whether the connections of a client's address have a limit of their own.
+    /// Whether the limit per address applies to a client.
     private func isLimited(_ peer: SocketAddress) -> Bool {
-        // All that comes over a Unix socket would be one client's.
+        // All clients of a Unix socket would count as one.
         if peer.isUnixSocket { return false }
         if let mostPerAddress { return mostPerAddress > 0 }
         guard let address = IPAddress(parsing: peer.host)?.unmapped else { return false }
         return !Self.loopback.contains { $0.contains(address) } && !ingress.isTrusted(peer)
     }
 
-    /// A connection is gone.
+    /// Removes a closed connection.
     func remove(_ entry: Entry) {
         state.withLock { state in
             guard let seat = state.seats[entry.place], seat.entry === entry else { return }
@@ -148,7 +151,7 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// A connection that was told to give way has something to do again, and stays.
+    /// Keeps a connection that was told to give way, because it is active again.
     func keep(_ entry: Entry) {
         state.withLock { state in
             guard let seat = state.seats[entry.place], seat.entry === entry, seat.isLeaving else { return }
@@ -186,19 +189,19 @@ extension ConnectionRegistry.State {
         clients[client] = count > 0 ? count : nil
     }
 
-    /// The connection that has been idle for the longest; it counts no more from now on. Nil if there is none, or if `most` were told to
-    /// give way and have not closed yet, for their descriptors are still open.
+    /// The connection with the longest idle time, which does not count any more from now on. Nil if there is none. Also
+    /// nil if `most` connections are still to close, because their descriptors are in use.
     fileprivate mutating func nextLeaver(surplus: Bool, most: Int, now: Moment) -> ConnectionRegistry.Leaver? {
         guard leaving < max(1, most) else { return nil }
         var candidates = ConnectionRegistry.Candidates()
-        // Taken out while it is changed, and put back.
+        // Swapped out during the change, and back afterwards.
         if surplus { swap(&candidates, &surplusCandidates) } else { swap(&candidates, &regularCandidates) }
         defer {
             if surplus { swap(&candidates, &surplusCandidates) } else { swap(&candidates, &regularCandidates) }
         }
         if let leaver = takeIdle(of: &candidates) { return leaver }
         guard candidates.looksAgain <= now else { return nil }
-        // A tenth of the time for looking is enough, where nobody is idle and many come.
+        // At most a tenth of the time is spent searching if no connection is idle and many arrive.
         candidates.looksAgain = now + .microseconds(seats.count)
         candidates.leavers = seats.compactMap { seat in
             guard let seat, !seat.isLeaving, seat.entry.isSurplus == surplus, let since = seat.entry.idleSince else { return nil }
@@ -209,7 +212,7 @@ extension ConnectionRegistry.State {
         return takeIdle(of: &candidates)
     }
 
-    /// The last of the candidates that has been idle ever since.
+    /// The last candidate that has remained idle.
     private mutating func takeIdle(of candidates: inout ConnectionRegistry.Candidates) -> ConnectionRegistry.Leaver? {
         while let leaver = candidates.leavers.popLast() {
             let entry = leaver.entry

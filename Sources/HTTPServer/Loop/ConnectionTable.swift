@@ -1,4 +1,4 @@
-/// The connections of a loop by their place. A place is used again, with another generation.
+/// The connections of a loop by slot number. A slot is reused with another generation.
 struct ConnectionTable {
     private var seats: [ConnectionSeat?] = []
     private var generations: [UInt32] = []
@@ -6,7 +6,7 @@ struct ConnectionTable {
 
     private(set) var count = 0
 
-    /// A name for a new connection.
+    /// Reserves the id of a new connection.
     mutating func reserve() -> ConnectionID {
         if let slot = free.popLast() {
             generations[Int(slot)] &+= 1
@@ -17,7 +17,7 @@ struct ConnectionTable {
         return ConnectionID(slot: UInt32(truncatingIfNeeded: seats.count - 1), generation: 0)
     }
 
-    /// The connection of that name, unless it is gone.
+    /// The connection of an id; nil if it has ended.
     subscript(id: ConnectionID) -> ConnectionSeat? {
         guard Int(id.slot) < seats.count, generations[Int(id.slot)] == id.generation else { return nil }
         return seats[Int(id.slot)]
@@ -28,7 +28,7 @@ struct ConnectionTable {
         count += 1
     }
 
-    /// Forgets a connection, or a name that was reserved and isn't used.
+    /// Removes a connection, or a reserved id that is not used.
     mutating func remove(_ id: ConnectionID) {
         guard generations[Int(id.slot)] == id.generation else { return }
         if seats[Int(id.slot)] != nil { count -= 1 }

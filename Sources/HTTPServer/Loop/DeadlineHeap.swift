@@ -1,7 +1,7 @@
-/// Deadlines in order of time: a binary heap.
+/// Deadlines ordered by time, in a binary heap.
 ///
-/// Nothing is removed from it early. A connection whose deadline moves later (the usual case: with each request) isn't touched;
-/// when the old time comes it is looked at and put back.
+/// Entries are not removed early. Usually a deadline moves to a later time with each request, and its entry stays. At
+/// the old time the connection is checked and inserted again.
 struct DeadlineHeap<Owner> {
     struct Entry {
         let time: Moment
@@ -12,7 +12,7 @@ struct DeadlineHeap<Owner> {
 
     var count: Int { entries.count }
 
-    /// The earliest time, or nil.
+    /// The earliest time; nil if the heap is empty.
     var earliest: Moment? { entries.first?.time }
 
     mutating func insert(_ time: Moment, _ owner: Owner) {
@@ -26,7 +26,7 @@ struct DeadlineHeap<Owner> {
         }
     }
 
-    /// Takes out the earliest entry if its time has come.
+    /// Removes the earliest entry if its time has come.
     mutating func popDue(_ now: Moment) -> Entry? {
         guard let first = entries.first, first.time <= now else { return nil }
         let last = entries.removeLast()

@@ -2,33 +2,33 @@ internal import HTTPCore
 internal import Synchronization
 internal import System
 
-/// One thread's share of the work: it waits for sockets, messages and deadlines, and gives connections their turns.
+/// One thread of the server. It waits for sockets, messages and deadlines, and serves connections.
 struct EventLoop: ~Copyable {
     private let group: LoopGroup
     private let limits: ServerLimits
     private let member: LoopGroup.Member
     private var context: LoopContext
     private var poller: Poller
-    /// Empty once it has begun to stop.
+    /// The listeners; empty once the stop has begun.
     private var listeners: [Listener]
     private var connections = ConnectionTable()
     private var deadlines = DeadlineHeap<ConnectionID>()
-    /// Connections that had their share of a round and could go on.
+    /// Connections that used up their share of a loop pass and could continue.
     private var queue: [ConnectionSeat] = []
     private var messages: [Message] = []
-    /// While nothing can be accepted: when to try again.
+    /// The time of the next attempt to accept, while accepting is paused.
     private var acceptsAgain: Moment?
     private var stopDeadline: Moment?
 
-    /// Tokens that no connection has: of the wake-up, and from there downwards of the listeners.
+    /// The tokens that no connection has: of the wake-up, and, in descending order, of the listeners.
     private static let wakeupToken = UInt64.max
     private static let mostListeners: UInt64 = 2
-    /// Connections accepted in a round, before those there are have their turn.
+    /// The maximum number of connections accepted per loop pass, before the existing ones are served.
     private static let acceptsPerRound = 32
-    /// Without a deadline the loop looks at its clock now and then all the same.
+    /// The maximum wait of a loop without deadlines.
     private static let longestWait: Duration = .seconds(60)
 
-    /// Makes a loop and runs it on the calling thread. Descriptors that it needs and can't have end it at once.
+    /// Creates a loop and runs it on the calling thread. It ends immediately if a required descriptor is not available.
     static func run(
         group: LoopGroup, member: LoopGroup.Member, listeners: [Listener], application: any Application,
         configuration: ServerConfiguration
@@ -60,7 +60,7 @@ struct EventLoop: ~Copyable {
         try watchListeners()
     }
 
-    /// Serves until a stop has been asked for and the last connection is gone.
+    /// Serves until the last connection has ended after a stop.
     private mutating func run() {
         while !isOver {
             let count = poller.wait(for: timeout)
@@ -84,7 +84,8 @@ struct EventLoop: ~Copyable {
         var earliest = deadlines.earliest ?? context.now + Self.longestWait
         if let acceptsAgain { earliest = min(earliest, acceptsAgain) }
         if let stopDeadline { earliest = min(earliest, stopDeadline) }
-        // From the beginning of the round, which spares a look at the clock: late by what the round took.
+        // Relative to the beginning of the loop pass, which saves a system call. The wait is too long by the time of
+        // the pass.
         return context.now.distance(to: earliest)
     }
 
@@ -144,7 +145,7 @@ struct EventLoop: ~Copyable {
         }
     }
 
-    /// After every turn: forgets a connection that is closed, otherwise sees that it gets its next turn.
+    /// Ends the service of a connection in a loop pass: removes a closed one, and schedules the others.
     private mutating func finishTurn(of seat: ConnectionSeat) {
         let actions = seat.connection.takeLoopActions()
         if actions.isClosed { return remove(seat) }
@@ -159,13 +160,13 @@ struct EventLoop: ~Copyable {
         connections.remove(id)
         group.registry.remove(seat.entry)
         member.connections.subtract(1, ordering: .relaxed)
-        // A descriptor is about to be free.
+        // A descriptor is about to be closed.
         if acceptsAgain != nil { acceptsAgain = context.now }
     }
 
     private mutating func checkDeadlines() {
         while let entry = deadlines.popDue(context.now) {
-            // Entries aren't taken out when they are overtaken by an earlier one: those belong to nobody any more.
+            // An entry that an earlier one has overtaken stays in the heap, but has no effect.
             guard let seat = connections[entry.owner], seat.connection.scheduled == entry.time else { continue }
             seat.connection.scheduled = nil
             seat.connection.checkTime(&context)
@@ -200,7 +201,7 @@ extension EventLoop {
         }
     }
 
-    /// Gives a new connection to the loop that should have it.
+    /// Passes a new connection to the loop that should serve it.
     private mutating func place(_ socket: consuming Socket, _ peer: SocketAddress) {
         let target = stopDeadline == nil ? group.member(for: member) : member
         target.connections.add(1, ordering: .relaxed)
@@ -228,20 +229,20 @@ extension EventLoop {
             Connection(id: id, socket: socket, peer: peer, surplus: admission.refusal, context), admission.entry)
         connections.insert(id, seat)
         if stopDeadline != nil {
-            // The request may have come with the connection.
+            // The request may have arrived with the connection.
             seat.connection.isReadable = true
             seat.connection.stop(&context)
         }
         finishTurn(of: seat)
     }
 
-    /// A connection that was accepted isn't served.
+    /// Removes an accepted connection that is not served.
     private mutating func drop(_ id: ConnectionID) {
         connections.remove(id)
         member.connections.subtract(1, ordering: .relaxed)
     }
 
-    /// Closes a connection for a new one, if it is idle still.
+    /// Closes a connection in favour of a new one, if it is still idle.
     private mutating func giveWay(_ id: ConnectionID, _ since: Moment) {
         guard let seat = connections[id] else { return }
         seat.connection.giveWay(since: since, &context)
@@ -249,7 +250,8 @@ extension EventLoop {
         finishTurn(of: seat)
     }
 
-    /// No descriptor or memory is left, and the listeners would report that again and again.
+    /// Pauses accepting, because no descriptor or memory is left. The poller would report the listeners again and
+    /// again.
     private mutating func pauseAccepting() {
         ignoreListeners()
         acceptsAgain = context.now + limits.acceptPause
@@ -274,7 +276,7 @@ extension EventLoop {
             return
         }
         stopDeadline = deadline
-        // Whoever is in the listener's queue already shook hands with us: they get their response too.
+        // Connections in the listener's queue are established, so they get a response, too.
         for index in listeners.indices { accept(from: index, atMost: .max) }
         if acceptsAgain == nil { ignoreListeners() }
         acceptsAgain = nil

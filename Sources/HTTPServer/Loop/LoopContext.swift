@@ -1,41 +1,42 @@
 internal import HTTPCore
 
-/// What the connections of one loop share: storage that is used again by each in turn, and what every response says.
+/// The shared state of a loop's connections: storage that they use in turn, and the fields of every response.
 struct LoopContext: ~Copyable {
     let application: any Application
     let limits: ServerLimits
     let ingress: Ingress
     let mailbox: Mailbox
-    /// What bodies that are arriving take, on all loops.
+    /// The shared memory of bodies, on all loops.
     let bodyStorage: SharedBudget
-    /// Connections, of all loops, for which the kernel takes as much as it sees fit.
+    /// The number of connections, on all loops, whose buffer in the kernel is unlimited.
     let unlimitedSockets: SharedBudget
     let translation = MomentTranslation()
     private let serverName: String?
     private let defaultFields: [(name: FieldName, value: String)]
     private let defaultNames: FieldNameSet
 
-    /// The time of the round the loop is in.
+    /// The time of the current loop pass.
     var now: Moment
-    /// Where bytes from sockets go first.
+    /// The buffer that sockets are read into.
     var readBuffer: [UInt8]
-    /// An output buffer that no connection needs at the moment.
+    /// An output buffer that no connection uses at the moment.
     var spareOutput: [UInt8] = []
-    /// Where a chunk's bytes are made, before their number is known.
+    /// The buffer of a chunk's bytes before their number is known.
     var chunk: [UInt8] = []
-    /// Reads heads that are whole when they come, which is nearly all.
+    /// The parser of heads that arrive in one piece, as nearly all do.
     var parser: RequestParser
     var request = Request()
     var response = Response()
     var identifiers = IdentifierSource()
 
-    /// The fields that every response has: Date, Server, X-Content-Type-Options, the default ones, and the beginning of X-Request-Id's line.
+    /// The fields of every response: Date, Server, X-Content-Type-Options, the default ones, and the beginning of
+    /// X-Request-Id's line.
     private var commonFields: [UInt8] = []
-    /// The same without those that are only defaults.
+    /// The fields of every response without the default ones.
     private var fieldsWithoutDefaults: [UInt8] = []
     private var dateSeconds: Int64 = .min
 
-    /// The size of the read buffer in bytes; a larger one would fall out of the processor's cache.
+    /// The size of the read buffer in bytes. A larger one would not fit into the processor's cache.
     private static let readSize = 64 * 1024
 
     init(
@@ -57,7 +58,7 @@ struct LoopContext: ~Copyable {
         tick()
     }
 
-    /// A new round begins. RFC 9110 §6.6.1 wants a Date of one second's resolution, so it is made once a second.
+    /// Begins a loop pass. RFC 9110 §6.6.1: Date has a resolution of one second, so it is encoded once a second.
     mutating func tick() {
         now = .now
         let seconds = Moment.secondsSinceEpoch
@@ -89,7 +90,7 @@ struct LoopContext: ~Copyable {
         }
     }
 
-    /// Lends the read buffer; ``giveBack(_:)`` returns it.
+    /// Takes the read buffer; ``giveBack(_:)`` returns it.
     mutating func takeReadBuffer() -> [UInt8] {
         var buffer: [UInt8] = []
         swap(&buffer, &readBuffer)

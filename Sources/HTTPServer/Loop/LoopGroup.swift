@@ -1,9 +1,9 @@
 internal import Synchronization
 internal import System
 
-/// What the loops of one server know of each other: how many connections each has, and where to leave one.
+/// The loops of one server, with the number of their connections and their mailboxes.
 final class LoopGroup: Sendable {
-    /// One loop.
+    /// One event loop.
     final class Member: Sendable {
         let mailbox: Mailbox
         let poller: Poller.Instance
@@ -16,11 +16,11 @@ final class LoopGroup: Sendable {
     }
 
     let members: [Member]
-    /// What bodies that are arriving take of ``ServerLimits/bodyStorage``.
+    /// The use of ``ServerLimits/bodyStorage``.
     let bodyStorage = SharedBudget()
-    /// Connections of all loops that are among the ``ServerLimits/unlimitedSockets``.
+    /// The use of ``ServerLimits/unlimitedSockets``.
     let unlimitedSockets = SharedBudget()
-    /// Which of all connections there is room for.
+    /// The registry of all connections.
     let registry: ConnectionRegistry
     private let running: Locked<(count: Int, waiters: [CheckedContinuation<Void, Never>])>
 
@@ -32,13 +32,13 @@ final class LoopGroup: Sendable {
         running = Locked((members.count, []))
     }
 
-    /// Open connections of all loops.
+    /// The number of open connections of all loops.
     var connectionCount: Int {
         members.reduce(0) { $0 + $1.connections.load(ordering: .relaxed) }
     }
 
-    /// The loop that should have a connection that `acceptor` has accepted: usually itself, unless another has clearly fewer.
-    /// Handing over costs a wake-up, so it isn't done for small differences.
+    /// Chooses the loop for a connection that `acceptor` has accepted: itself, unless another one has clearly fewer
+    /// connections. A transfer costs a wake-up, so small differences are ignored.
     func member(for acceptor: Member) -> Member {
         guard members.count > 1 else { return acceptor }
         let own = acceptor.connections.load(ordering: .relaxed)
@@ -54,7 +54,7 @@ final class LoopGroup: Sendable {
         return best
     }
 
-    /// A loop has ended.
+    /// Records that a loop has ended.
     func ended() {
         let waiters = running.withLock { running -> [CheckedContinuation<Void, Never>] in
             running.count -= 1

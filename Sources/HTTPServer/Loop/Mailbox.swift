@@ -1,11 +1,12 @@
 internal import System
 
-/// Names one connection of one loop. Places in the table are used again, so the generation distinguishes old messages from new.
+/// The id of one connection of a loop. Slots of the table are reused, so the generation distinguishes old messages from
+/// new ones.
 struct ConnectionID: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32
 
-    /// As one number, for the poller.
+    /// The id as one number, for the poller.
     var token: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 
     init(slot: UInt32, generation: UInt32) {
@@ -19,25 +20,25 @@ struct ConnectionID: Hashable, Sendable {
     }
 }
 
-/// What other threads send to an event loop.
+/// A message from another thread to an event loop.
 enum Message: Sendable {
     /// A connection that another loop has accepted.
     case adopt(descriptor: Int32, SocketAddress)
-    /// The response of a task to the connection's request of that number.
+    /// A task's response to the connection's request of the given number.
     case response(ConnectionID, request: UInt64, Response)
-    /// What a task answers to a message of a WebSocket.
+    /// A task's reply to a message of a WebSocket.
     case answer(ConnectionID, number: UInt64, OutgoingMessage?)
-    /// A stream, or a WebSocket, has something to send.
+    /// A stream or a WebSocket has bytes to send.
     case wake(ConnectionID)
     /// Permits have been revoked.
     case endRevoked
-    /// A new connection needs the place of this one, if it has been idle since that moment.
+    /// The connection must give way to a new one, if it has been idle since the given moment.
     case giveWay(ConnectionID, since: Moment)
-    /// Begin the orderly shutdown; what is left at that time is cut off.
+    /// The orderly shutdown begins; remaining connections are closed at the deadline.
     case stop(deadline: ContinuousClock.Instant)
 }
 
-/// The way into an event loop from other threads.
+/// The messages of other threads to an event loop.
 final class Mailbox: Sendable {
     private struct Contents: Sendable {
         var messages: [Message] = []
@@ -51,7 +52,7 @@ final class Mailbox: Sendable {
         wakeup = try Wakeup()
     }
 
-    /// Leaves a message; false if the loop has ended and won't read it.
+    /// Adds a message; returns false if the loop has ended and will not read it.
     @discardableResult
     func post(_ message: Message) -> Bool {
         let (isDelivered, isFirst) = contents.withLock { contents in
@@ -59,18 +60,18 @@ final class Mailbox: Sendable {
             contents.messages.append(message)
             return (true, contents.messages.count == 1)
         }
-        // Whoever finds messages waiting knows that the loop has been signalled.
+        // Only the first message signals: with others waiting, the loop has already been signalled.
         if isFirst { wakeup.signal() }
         if !isDelivered { message.discard() }
         return isDelivered
     }
 
-    /// Exchanges the messages for an empty array, whose storage the next ones use.
+    /// Swaps the messages with an empty array, whose storage is reused.
     func take(into messages: inout [Message]) {
         contents.withLock { swap(&$0.messages, &messages) }
     }
 
-    /// Takes no more messages; returns those that nobody has read.
+    /// Refuses further messages; returns the unread ones.
     func close() -> [Message] {
         contents.withLock { contents in
             contents.isClosed = true
@@ -81,7 +82,7 @@ final class Mailbox: Sendable {
 }
 
 extension Message {
-    /// Frees what a message that nobody acts on holds.
+    /// Releases the resources of a message that is not handled.
     func discard() {
         switch self {
         case .adopt(let descriptor, _): _ = Socket(owning: descriptor)

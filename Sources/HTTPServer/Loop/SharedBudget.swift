@@ -1,13 +1,14 @@
 internal import Synchronization
 
-/// A number of bytes that all loops take from.
+/// A number, such as of bytes or sockets, of which all loops take parts.
 final class SharedBudget: Sendable {
     private let taken = Atomic<Int>(0)
 
-    /// How much is taken.
+    /// The number taken by all loops.
     var used: Int { taken.load(ordering: .relaxed) }
 
-    /// Takes so much more, or gives back if negative. Takes nothing and returns false if that would be more than `limit` in all.
+    /// Takes `change` more, or returns that many if negative. Returns false, and takes nothing, if the sum would exceed
+    /// `limit`.
     func add(_ change: Int, limit: Int) -> Bool {
         let sum = taken.add(change, ordering: .relaxed).newValue
         guard change > 0, sum > limit else { return true }

@@ -4,20 +4,20 @@ public import HTTPCore
 internal import Synchronization
 public import System
 
-/// A regular file that is open for reading; closed when the last reference goes.
+/// A regular file that is open for reading. It is closed when the last reference is released.
 public final class FileHandle: Sendable {
     private let file: FileDescriptor
-    /// Which file it is, how long, and when it was last modified, as of its opening.
+    /// The identity, length and time of modification of the file when it was opened.
     public let identity: FileIdentity
 
     var descriptor: Int32 { file.number }
 
-    /// How many there are in the process: each is a descriptor.
+    /// The number of handles in the process. Each has a descriptor.
     public static var count: Int { open.load(ordering: .relaxed) }
 
     private static let open = Atomic<Int>(0)
 
-    /// Takes over a regular file whose identity is known.
+    /// Takes ownership of a regular file whose identity is known.
     public init(_ file: FileDescriptor, identity: FileIdentity) {
         self.file = file
         self.identity = identity
@@ -28,17 +28,18 @@ public final class FileHandle: Sendable {
         Self.open.subtract(1, ordering: .relaxed)
     }
 
-    /// Bytes, when it was opened.
+    /// The size of the file in bytes when it was opened.
     public var size: Int64 { identity.size }
 
-    /// Whether the byte there is in memory, as far as the kernel knows.
+    /// Whether the byte at the offset is in memory, as far as the kernel reports.
     func isCached(_ offset: Int64) -> Bool { pawl_is_cached(descriptor, offset) == 1 }
 
-    /// Of what it is asked for at once the kernel reads no more than a disk takes at a time, and forgets the rest.
+    /// The maximum bytes per advice. The kernel reads no more than a disk's maximum request at once, and ignores the
+    /// rest.
     private static let advicePiece: Int64 = 128 * 1024
 
-    /// Has the kernel read what is asked for next, without waiting for it. What is in memory, judging by its ends, isn't asked for: the kernel
-    /// would look at each of its pages.
+    /// Asks the kernel to read a range, without waiting. A range whose first and last bytes are in memory is skipped,
+    /// since the kernel would check each of its pages.
     func prefetch(offset: Int64, count: Int) {
         if isCached(offset), isCached(offset + Int64(count) - 1) { return }
         var start = offset
@@ -50,6 +51,6 @@ public final class FileHandle: Sendable {
         }
     }
 
-    /// The time of the last modification as HTTP shows it.
+    /// The time of the last modification in HTTP's resolution.
     public var lastModified: HTTPDate { HTTPDate(secondsSinceEpoch: identity.modified / 1_000_000_000) }
 }

@@ -3,20 +3,20 @@ internal import Glibc
 internal import Synchronization
 internal import System
 
-/// A listening socket, of TCP or a Unix socket, shared by all event loops.
+/// A listening TCP or Unix socket, shared by all event loops.
 ///
-/// One socket rather than one per loop with SO_REUSEPORT: so a second process on the same port is an error and not a silent
-/// partner, and a loop that is busy leaves what waits in the queue to the others.
+/// A socket per loop would require SO_REUSEPORT. With one socket, a second process on the same port is an error rather
+/// than an unnoticed partner. Also, other loops can accept the connections that wait for a busy loop.
 package final class Listener: Sendable {
     package let descriptor: Int32
-    /// Where it listens, with the real port.
+    /// The address with the real port.
     package let address: SocketAddress
-    /// The file of a Unix socket, which goes when the listener does.
+    /// The file of a Unix socket, which is removed with the listener.
     private let file: UnixSocketFile?
-    /// The loops that accept from it; the last one to leave closes it.
+    /// The number of loops that accept from it. The last one to leave closes it.
     private let users: Atomic<Int>
 
-    /// Connections that may wait to be accepted; the kernel caps it at `net.core.somaxconn`.
+    /// The maximum number of connections that wait to be accepted. The kernel limits it to `net.core.somaxconn`.
     private static let backlog: Int32 = 4096
 
     package init(host: String, port: Int, users: Int, unsentBytes: Int) throws(ServerError) {
@@ -43,7 +43,7 @@ package final class Listener: Sendable {
         file = nil
     }
 
-    /// Listens on a Unix socket, whose file is the owner's and the group's to use.
+    /// Creates a Unix socket, whose file only the owner and the group can use.
     init(path: String, users: Int) throws(ServerError) {
         (descriptor, file) = try UnixSocketFile.listen(path, backlog: Self.backlog)
         self.users = Atomic(users)
@@ -54,7 +54,7 @@ package final class Listener: Sendable {
         if users.load(ordering: .acquiring) > 0 { end() }
     }
 
-    /// A loop accepts no more. From the first one on, connecting is refused.
+    /// Stops one loop's accepting. After the first call, new connections are refused.
     package func leave() {
         shutdown(descriptor, Int32(SHUT_RD))
         if users.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { end() }
@@ -71,11 +71,12 @@ package final class Listener: Sendable {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = unsafe socket(info.pointee.ai_family, type, 0)
         guard descriptor >= 0 else { throw .cannotListen(wanted, reason: SystemError.last.description) }
-        // Restarting must not wait for connections of the last run in TIME_WAIT. On Linux this still refuses a port on which
-        // another socket listens.
+        // A restart must not wait for the previous process's connections in TIME_WAIT. On Linux, the option does not
+        // allow a port on which another socket listens.
         var on: Int32 = 1
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
-        // Small writes go out at once; what belongs together is written together. Linux hands this on to what is accepted.
+        // Small writes are sent immediately; parts that belong together share a write. On Linux, accepted sockets
+        // inherit this.
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         Socket.limitUnsent(of: descriptor, to: unsentBytes)
         guard unsafe bind(descriptor, info.pointee.ai_addr, info.pointee.ai_addrlen) == 0,
@@ -88,12 +89,12 @@ package final class Listener: Sendable {
         return descriptor
     }
 
-    /// What an attempt to accept came to.
+    /// The result of an attempt to accept.
     package enum Accepted: ~Copyable {
         case connection(Socket, SocketAddress)
-        /// Nobody is waiting.
+        /// No connection is waiting.
         case none
-        /// No descriptor or memory is left; somebody is waiting.
+        /// A connection is waiting, but no descriptor or memory is left.
         case exhausted
     }
 
@@ -113,7 +114,7 @@ package final class Listener: Sendable {
             switch errno {
             case EAGAIN: return .none
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
-            // What was waiting has gone (accept(2) passes on errors of the network); the next one may be fine.
+            // The waiting connection has failed (accept(2) reports network errors); the next one may be valid.
             case EINTR, ECONNABORTED, EPROTO, EPERM, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP,
                 ENETUNREACH:
                 continue

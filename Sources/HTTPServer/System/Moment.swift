@@ -1,9 +1,9 @@
 internal import System
 
-/// A point in time of the clock that `ContinuousClock` goes by, in nanoseconds since the system started.
+/// A point in time of the clock of `ContinuousClock`, in nanoseconds since the system started.
 ///
-/// A plain number, because a connection looks at several with each request: `ContinuousClock.Instant` belongs to a library
-/// whose layout the compiler does not know, so every copy and comparison of one goes through the runtime.
+/// A plain number is faster, because a connection compares several moments per request. The compiler lacks the layout
+/// of `ContinuousClock.Instant`, so every copy and comparison of one would go through the runtime.
 struct Moment: Comparable, Sendable {
     let nanoseconds: Int64
 
@@ -13,24 +13,25 @@ struct Moment: Comparable, Sendable {
 
     static var now: Moment { Moment(nanoseconds: SystemTime.sinceStart) }
 
-    /// Whole seconds since 1970, for the Date field: the clock that is kept by the system's tick is near enough and cheaper.
+    /// The seconds since 1970, for the Date field. The clock of the system's tick is precise enough and cheaper to
+    /// read.
     static var secondsSinceEpoch: Int64 { SystemTime.tickSinceEpoch / 1_000_000_000 }
 
     static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Far times stand for "never": a sum beyond the first or the last moment is that one.
+    /// Adds with saturation at the first and last moments, because distant times represent "never".
     static func + (moment: Moment, duration: Duration) -> Moment {
         Moment(nanoseconds: Int64(clamping: Int128(moment.nanoseconds) + duration.attoseconds / 1_000_000_000))
     }
 
-    /// How long it is from this moment to a later one; negative if that is earlier.
+    /// The time from this moment to a later one; negative if the other one is earlier.
     func distance(to later: Moment) -> Duration {
         .nanoseconds(later.nanoseconds &- nanoseconds)
     }
 }
 
-/// Translates between moments and the instants that applications are given. An object, so that what holds it has a layout the
-/// compiler knows.
+/// Translates between moments and the instants of applications. It is a class, so that types that contain it have a
+/// layout known to the compiler.
 final class MomentTranslation: Sendable {
     private let instant = ContinuousClock.now
     private let moment = Moment.now

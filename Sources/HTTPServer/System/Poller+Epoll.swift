@@ -2,12 +2,12 @@ internal import CSystem
 internal import Glibc
 package import System
 
-/// Waits for readiness of many descriptors: epoll(7).
+/// Waits for the readiness of many descriptors: epoll(7).
 ///
-/// Connections are registered once for everything, edge-triggered, so serving a request takes no further call;
-/// whoever gets an event remembers it until a call says that the descriptor would block.
+/// Connections are registered once for all events, edge-triggered, so serving a request needs no further call. The
+/// receiver of an event must remember it until a call would block.
 @safe package struct Poller: ~Copyable {
-    /// What happened to a descriptor. `token` is what it was registered with.
+    /// An event of a descriptor. `token` is the one of its registration.
     package struct Event {
         package let token: UInt64
         private let flags: UInt32
@@ -19,13 +19,13 @@ package import System
 
         package var isReadable: Bool { flags & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 }
         package var isWritable: Bool { flags & EPOLLOUT.rawValue != 0 }
-        /// The peer has sent a FIN; bytes before it may still be unread.
+        /// Whether the peer has sent a FIN. Bytes before it may still be unread.
         var peerEnded: Bool { flags & EPOLLRDHUP.rawValue != 0 }
-        /// Reset, or closed in both directions: nothing that is written arrives.
+        /// Whether the connection was reset, or closed in both directions: no further bytes can be sent.
         package var isBroken: Bool { flags & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 }
     }
 
-    /// The kernel's half. Made apart, so that a server whose loops can't wait doesn't start.
+    /// The epoll descriptor. It is created separately, so that a server whose loops cannot wait does not start.
     package final class Instance: Sendable {
         let descriptor: Int32
 
@@ -49,17 +49,17 @@ package import System
         unsafe events = Array(repeating: epoll_event(), count: capacity)
     }
 
-    /// Reports everything about a connection, each change once.
+    /// Registers a connection for all events. Each change is reported once.
     package func add(connection: Int32, token: UInt64) throws(SystemError) {
         try add(connection, EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue, token)
     }
 
-    /// Reports, for as long as it lasts, that connections are waiting; to one of the loops that watch it rather than to all.
+    /// Registers a listener. Waiting connections are reported again and again, to one of the loops rather than to all.
     package func add(listener: Int32, token: UInt64) throws(SystemError) {
         try add(listener, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, token)
     }
 
-    /// Reports each time something is written to an eventfd.
+    /// Registers an eventfd. Each write to it is reported.
     package func add(wakeup: Int32, token: UInt64) throws(SystemError) {
         try add(wakeup, EPOLLIN.rawValue | EPOLLET.rawValue, token)
     }
@@ -71,24 +71,24 @@ package import System
         guard unsafe epoll_ctl(descriptor, EPOLL_CTL_ADD, watched, &event) == 0 else { throw .last }
     }
 
-    /// Stops reporting; closing a descriptor does that too.
+    /// Removes a registration, as does closing the descriptor.
     package func remove(_ watched: Int32) {
         _ = epoll_ctl(descriptor, EPOLL_CTL_DEL, watched, nil)
     }
 
-    /// Waits for at most `timeout` and returns how many events there are.
+    /// Waits for at most `timeout`; returns the number of events.
     package mutating func wait(for timeout: Duration) -> Int {
         let count = unsafe epoll_wait(descriptor, &events, Int32(events.count), Self.milliseconds(timeout))
         return max(Int(count), 0)
     }
 
-    /// One of the events of the last wait.
+    /// An event of the last wait.
     package func event(at index: Int) -> Event {
         let event = unsafe events[index]
         return unsafe Event(token: event.data.u64, flags: event.events)
     }
 
-    /// Rounded up, so that what waits for a time isn't woken just before it, again and again.
+    /// Rounded up, so that a wait for a deadline does not end repeatedly just before it.
     private static func milliseconds(_ duration: Duration) -> Int32 {
         let whole = Int32(clamping: (duration.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
         return min(max(whole, 0), 3_600_000)

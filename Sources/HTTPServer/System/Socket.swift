@@ -2,28 +2,29 @@ internal import CSystem
 internal import Glibc
 package import System
 
-/// A connected, non-blocking TCP socket; closed when it goes away.
+/// A connected, non-blocking socket, which is closed with the value.
 package struct Socket: ~Copyable {
     package let descriptor: Int32
 
-    /// What a read or a write came to.
+    /// The result of a read or a write.
     package enum Outcome: Equatable {
-        /// So many bytes, at least one.
+        /// The number of bytes, at least 1.
         case moved(Int)
-        /// The socket isn't ready: its readiness will be reported.
+        /// The socket is not ready; the poller will report its readiness.
         case wouldBlock
-        /// The peer has sent a FIN and everything before it has been read. Of a file that is sent: it has no more bytes.
+        /// The peer has sent a FIN, and all bytes before it have been read. When sending a file: the file has no more
+        /// bytes.
         case ended
         /// The connection is broken.
         case failed(SystemError)
     }
 
-    /// Takes over a descriptor.
+    /// Takes ownership of a descriptor.
     init(owning descriptor: Int32) {
         self.descriptor = descriptor
     }
 
-    /// Connects to a port of 127.0.0.1; nil if that is refused, or takes longer than a tenth of a second.
+    /// Connects to a port of 127.0.0.1; nil if it is refused, or takes longer than a tenth of a second.
     package static func connected(toPort port: Int) -> Socket? {
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_INET, type, 0)
@@ -41,7 +42,7 @@ package struct Socket: ~Copyable {
             }
         }
         if result == 0 { return socket }
-        // An answer of this machine is a matter of microseconds, unless it is very busy.
+        // A connection on this machine takes microseconds, unless the machine is very busy.
         var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard errno == EINPROGRESS, unsafe poll(&poller, 1, 100) == 1 else { return nil }
         var error: Int32 = 0
@@ -50,7 +51,7 @@ package struct Socket: ~Copyable {
         return socket
     }
 
-    /// Gives the descriptor away.
+    /// Returns the descriptor, and gives up its ownership.
     consuming func release() -> Int32 {
         let descriptor = self.descriptor
         discard self
@@ -74,7 +75,7 @@ package struct Socket: ~Copyable {
         }
     }
 
-    /// Writes `buffer[range]`. `more` says that what follows comes at once, so that both may share a segment.
+    /// Writes `buffer[range]`. `more`: further bytes follow immediately, so that both may share a segment.
     package func send(_ buffer: borrowing [UInt8], _ range: Range<Int>, more: Bool) -> Outcome {
         unsafe buffer.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress, !range.isEmpty, range.upperBound <= bytes.count else { return .wouldBlock }
@@ -87,7 +88,8 @@ package struct Socket: ~Copyable {
         }
     }
 
-    /// Sends bytes of a file without copying them into the process. SIGPIPE must be ignored: sendfile(2) has no flag for it.
+    /// Sends bytes of a file without copying them into the process. SIGPIPE must be ignored: sendfile(2) has no flag
+    /// for it.
     func send(_ file: borrowing FileHandle, offset: Int64, count: Int) -> Outcome {
         while true {
             var position = off_t(offset)
@@ -98,20 +100,20 @@ package struct Socket: ~Copyable {
         }
     }
 
-    /// How many bytes the kernel holds for the client: written, and not acknowledged yet. Nil if it doesn't say.
+    /// The number of bytes that were written but not acknowledged by the client; nil if the kernel does not report it.
     var unacknowledged: Int? {
         var count: Int32 = 0
         return unsafe pawl_unacknowledged(descriptor, &count) == 0 ? Int(count) : nil
     }
 
-    /// Bounds what the kernel takes for the client beyond what is on its way to it, in bytes; nil: it takes what it sees fit.
+    /// Limits the bytes that the kernel buffers beyond those in transit; nil: no limit.
     func limitUnsent(to limit: Int?) {
         Self.limitUnsent(of: descriptor, to: limit)
     }
 
-    /// The same, of a connection or of all that a listener will accept.
+    /// Limits the unsent bytes of a connection, or of all connections that a listener will accept.
     static func limitUnsent(of descriptor: Int32, to limit: Int?) {
-        // 0 is the system's own limit, which is none unless somebody has set it.
+        // 0 restores the system's own limit, which is unlimited by default.
         var limit = limit.map { Int32(clamping: max($0, 1)) } ?? 0
         _ = unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, &limit, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -121,13 +123,13 @@ package struct Socket: ~Copyable {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Lets the coming close be an RST, which drops what the kernel still holds.
+    /// Makes the coming close send an RST, which discards the kernel's buffer.
     func resetOnClose() {
         var linger = Glibc.linger(l_onoff: 1, l_linger: 0)
         _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
     }
 
-    /// What an error number means; nil for an interrupted call, to be repeated.
+    /// The outcome of an error number; nil for an interrupted call, which must be repeated.
     private static func outcome(of number: Int32) -> Outcome? {
         switch number {
         case EINTR: nil
@@ -137,7 +139,7 @@ package struct Socket: ~Copyable {
     }
 }
 
-/// Lets writing to a connection that is gone fail rather than end the process.
+/// Makes a write to a closed connection fail rather than end the process.
 func ignoreBrokenPipes() {
     _ = signal(SIGPIPE, SIG_IGN)
 }

@@ -2,7 +2,8 @@ internal import Glibc
 internal import HTTPCore
 
 extension SocketAddress {
-    /// The address in a `sockaddr`; nil if it is neither IPv4, IPv6 nor of a Unix socket. An IPv4 client of an IPv6 socket shows as IPv4.
+    /// Creates an address from a `sockaddr`; nil if it is not of IPv4, IPv6 or a Unix socket. An IPv4 client of an IPv6
+    /// socket has its IPv4 address.
     init?(_ storage: sockaddr_storage) {
         var storage = storage
         switch Int32(storage.ss_family) {

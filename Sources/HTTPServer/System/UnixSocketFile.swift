@@ -2,18 +2,18 @@ internal import CSystem
 internal import Glibc
 internal import System
 
-/// The file under which a Unix socket is found.
+/// The file of a Unix socket.
 struct UnixSocketFile: Sendable {
     private let path: String
-    /// Which file it is: another process may have put its own there since.
+    /// The identity of the file, since another process may have replaced it.
     private let device: dev_t
     private let number: ino_t
 
-    /// The longest path, in bytes: `sockaddr_un` has room for one more, the NUL at its end.
+    /// The maximum length of the path, in bytes. `sockaddr_un` also has room for the terminating NUL.
     static let longestPath = 107
 
-    /// Listens on a socket of that path, with mode 0660. A file that a process has left which is gone is replaced; one on which a process
-    /// listens is left alone, and so is what is no socket.
+    /// Listens on a socket of the path, with mode 0660. A file without a listening process is replaced. A file with
+    /// one, and any file that is not a socket, is an error.
     static func listen(_ path: String, backlog: Int32) throws(ServerError) -> (Int32, UnixSocketFile) {
         guard var address = Address(path) else {
             throw .cannotListenOnPath(path, reason: "its path must have 1 to \(longestPath) bytes")
@@ -37,14 +37,14 @@ struct UnixSocketFile: Sendable {
         }
     }
 
-    /// Removes the file, if it is this one still.
+    /// Removes the file, unless another one has replaced it.
     func remove() {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_dev == device, status.st_ino == number else { return }
         _ = unsafe unlink(path)
     }
 
-    /// Removes what a process has left at the path that is gone.
+    /// Removes the socket of a process that has ended.
     private static func removeStale(_ path: String, _ address: inout Address) throws(ServerError) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { throw failure(path) }
@@ -70,7 +70,7 @@ struct UnixSocketFile: Sendable {
         .cannotListenOnPath(path, reason: SystemError.last.description)
     }
 
-    /// The path as system calls take it.
+    /// The path in the form of system calls.
     private struct Address {
         private var address = sockaddr_un()
 

@@ -2,7 +2,8 @@ internal import HTTPCore
 internal import System
 
 extension WebSocketHandshake {
-    /// What a server answers to a client's key, so that it is seen to have understood: RFC 6455 §4.2.2. SHA-1 protects nothing here.
+    /// The value of `Sec-WebSocket-Accept` for a client's key, which proves that the server has understood the
+    /// handshake: RFC 6455 §4.2.2. SHA-1 has no security purpose here.
     static func accept(for key: String) -> String {
         let bytes = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
         var digest = MessageDigest(.sha1)
