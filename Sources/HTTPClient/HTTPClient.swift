@@ -41,8 +41,8 @@ public final class HTTPClient: Sendable {
         return TransferHandle(transfer: transfer)
     }
 
-    /// Cancels all transfers and ends the threads. Every sink has received its end when this returns. If a sink calls
-    /// it, the ends follow later on that sink's thread. Transfers that are started later finish immediately as
+    /// Cancels all transfers and ends the threads. Every sink has received its end when this returns. Only if a sink
+    /// calls it, the ends follow later, on that sink's thread. Transfers that are started later finish immediately as
     /// cancelled.
     public func shutdown() {
         for loop in loops { loop.stop() }

@@ -8,11 +8,12 @@ public struct ContentDisposition: Sendable, Hashable {
     /// The decoded name, never empty; nil if none was sent or none can be decoded.
     public let filename: String?
 
-    /// Parses a value as tolerantly as browsers do; nil only if it has neither a type nor a parameter.
+    /// Parses a value as tolerantly as browsers do. Nil if it has neither a type nor a parameter, or if its type is not
+    /// a token.
     ///
-    /// `filename*` takes precedence over `filename` (RFC 6266 §4.3), unless its charset is neither UTF-8 nor ISO-8859-1
-    /// or its escapes are invalid. A missing type is `attachment`. Of repeated parameters, the first counts. A
-    /// `filename` may be percent-encoded, as browsers accept. RFC 2047 words in it are not decoded.
+    /// `filename*` takes precedence over `filename` (RFC 6266 §4.3). It is ignored if its charset is neither UTF-8 nor
+    /// ISO-8859-1, or if its escapes are invalid. A missing type is `attachment`. Of repeated parameters, the first
+    /// counts. A `filename` may be percent-encoded, as browsers accept. RFC 2047 words in it are not decoded.
     public init?(parsing text: String) {
         let bytes = Array(text.utf8)[...].trimmingWhiteSpace
         let typeEnd = bytes.firstIndex(of: ASCII.semicolon) ?? bytes.endIndex

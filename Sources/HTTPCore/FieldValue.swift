@@ -1,7 +1,7 @@
 /// The value of a field, as the bytes that a peer sent (RFC 9110 §5.5). Values are compared as bytes.
 ///
-/// A value that is sent back, such as a validator, must have these bytes. Text would lose them: Swift compares text by
-/// canonical equivalence, and a value that is not UTF-8 has no text.
+/// A value that is sent back, such as a validator, must have these bytes. Text cannot represent them: Swift compares
+/// text by canonical equivalence, and a value that is not UTF-8 has no text.
 public struct FieldValue: Sendable, Hashable {
     /// The value's bytes, without surrounding white space.
     public let bytes: [UInt8]

@@ -70,7 +70,7 @@ public struct ForwardedElement: Sendable, Hashable {
             var element = ForwardedElement()
             var names: Set<String> = []
             repeat {
-                // RFC 7239 §4 allows nothing between two semicolons.
+                // RFC 7239 §4: there may be an empty pair between two semicolons.
                 guard let first = rest.first, ByteSet.token.contains(first) else { continue }
                 let name = String(decoding: takeToken().map(ASCII.lowercased), as: UTF8.self)
                 guard takes(ASCII.equals), let value = takeValue(), names.insert(name).inserted, element.take(name, value)

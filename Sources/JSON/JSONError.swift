@@ -5,7 +5,7 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The reason, as the beginning of a sentence.
     public let reason: String
 
-    /// An error at `offset`.
+    /// Creates an error at `offset`.
     public init(offset: Int, reason: String) {
         self.offset = offset
         self.reason = reason

@@ -25,7 +25,7 @@ public struct JSONMember: Sendable, Equatable {
     /// The value.
     public let value: JSONValue
 
-    /// A member made of its two halves.
+    /// Creates a member.
     public init(name: String, value: JSONValue) {
         self.name = name
         self.value = value

@@ -130,7 +130,7 @@ public final class ChildProcess: Sendable {
         continuation.finish()
     }
 
-    /// Starts the program; returns its process id, and the end to read of the pipe for its output.
+    /// Starts the program; returns its process id, and the read end of the pipe for its output.
     private static func spawn(_ program: Program) throws(SystemError) -> (identifier: Int32, output: Int32) {
         var identifier: pid_t = 0
         var output: Int32 = -1
@@ -164,7 +164,7 @@ public final class ChildProcess: Sendable {
         return unsafe copies.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
     }
 
-    /// Reads lines until all ends of the pipe to write to are closed.
+    /// Reads lines until all write ends of the pipe are closed.
     private static func readLines(of descriptor: Int32, _ body: (String) -> Void) {
         var buffer = [UInt8](repeating: 0, count: 65536)
         var line: [UInt8] = []

@@ -2,13 +2,13 @@ internal import CSystem
 
 /// Marks a file when the process crashes by a signal such as SIGSEGV or SIGABRT, but not SIGKILL.
 public enum CrashMark {
-    /// Makes a crash write `!` at an offset of the file, which must stay open. A further call replaces the file of the
-    /// process.
+    /// Makes a crash write `!` at an offset of the file, which must stay open. A process marks only one file: that of
+    /// the last call.
     public static func write(to file: FileDescriptor, at offset: Int64) {
         pawl_mark_crash(file.number, offset)
     }
 
-    /// Removes the mark's file. Must be called before the file is closed.
+    /// Ends the use of the file. Must be called before the file is closed.
     public static func forget() {
         pawl_mark_crash(-1, 0)
     }

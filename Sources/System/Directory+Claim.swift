@@ -5,7 +5,8 @@ internal import Glibc
 public struct ClaimError: Error, Sendable, CustomStringConvertible {
     /// One sentence that names the directory.
     public let description: String
-    /// Whether other users could exchange the files in the directory. If not, the system cannot open it.
+    /// Whether the directory was refused: it is not a directory, or other users could exchange its files. If false, the
+    /// system failed to open it.
     public let isRefusal: Bool
 
     /// Creates an error with a sentence.

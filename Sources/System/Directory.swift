@@ -275,8 +275,8 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Waits until the entries are on the disk. File systems that cannot sync a directory (EINVAL, ENOTSUP) are no
-    /// error.
+    /// Waits until the entries are on the disk. It is no error if the file system cannot sync a directory (EINVAL,
+    /// ENOTSUP).
     public func synchronize() throws(SystemError) {
         do throws(SystemError) {
             try descriptor.synchronize()

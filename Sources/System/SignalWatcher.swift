@@ -7,7 +7,7 @@ internal import Synchronization
 /// own reads the pipe. Blocking the signals and calling `sigwait` does not work, since libdispatch's main thread leaves
 /// them unblocked.
 public enum SignalWatcher {
-    /// The end to write to of the pipe; −1 before the pipe exists.
+    /// The write end of the pipe; −1 before the pipe exists.
     private static let writeEnd = Atomic<Int32>(-1)
 
     /// Ignores SIGPIPE and SIGXFSZ. A closed peer and a file-size limit then appear as errors of the write.
@@ -37,8 +37,8 @@ public enum SignalWatcher {
         } catch {
             return
         }
-        // SIGINT is handled even where it is ignored, as shells start background jobs. SIGHUP stays ignored under
-        // nohup.
+        // SIGINT is handled even where it is ignored, since shells ignore it in background jobs. An ignored SIGHUP
+        // (nohup) stays ignored unless there is a `reload`.
         for number in [SIGTERM, SIGINT, SIGHUP] where number != SIGHUP || reload != nil || !isIgnored(number) {
             signal(number) { number in
                 let saved = errno

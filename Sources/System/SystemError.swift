@@ -15,7 +15,7 @@ public struct SystemError: Error, Sendable, Equatable, CustomStringConvertible {
 
     /// A class of errors that callers handle in the same way.
     public enum Kind: Sendable, Equatable {
-        /// The file system has no room, the quota is used up, or the file may not grow.
+        /// The file system has no space left, the quota is used up, or the file may not grow.
         case outOfSpace
         /// No entry has that name.
         case notFound

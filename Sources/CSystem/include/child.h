@@ -21,8 +21,8 @@ typedef struct {
 } pawl_child;
 
 // Starts a program in a process group of its own, with default signal handling, no standard input and none of the
-// parent's descriptors. *output becomes the end to read of a pipe for its standard output and standard error. Returns
-// 0, or the errno of the step that failed, in the parent or in the child before it became the program.
+// parent's descriptors. *output becomes the read end of a pipe for its standard output and standard error. Returns 0,
+// or the errno of the step that failed, in the parent or in the child before it became the program.
 int pawl_spawn(const pawl_child *child, pid_t *identifier, int *output);
 
 #endif

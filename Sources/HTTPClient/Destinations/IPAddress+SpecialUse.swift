@@ -8,8 +8,9 @@ extension IPAddress {
     /// and all of IPv6 outside global unicast (2000::/3, RFC 4291 §2.4). Addresses at which clouds serve their own
     /// machines are included.
     ///
-    /// Some IPv6 addresses carry an IPv4 address: IPv4-mapped, NAT64 (RFC 6052), IPv4-compatible, 6to4 and Teredo. They
-    /// have the use of that address, because packets go there.
+    /// Some IPv6 addresses carry an IPv4 address, to which their packets go, such as IPv4-mapped, NAT64 (RFC 6052),
+    /// 6to4 and Teredo addresses. They have the use of the IPv4 address if it has one. Otherwise only IPv4-mapped and
+    /// NAT64 addresses are public.
     public var specialUse: String? {
         switch self {
         case .v4: Self.use(of: self, in: Self.cloudHosts) ?? Self.use(of: self, in: Self.v4Uses)

@@ -11,7 +11,7 @@ enum TransferCallbacks {
         return switch unsafe transfer.receivedBody(buffer.bytes) {
         case .taken: count
         case .heldBack: Int(CURL_WRITEFUNC_PAUSE)
-        // Any other number than `count` ends the transfer. 0 is one, since no piece is empty.
+        // Any number other than `count` ends the transfer. 0 always differs, since no piece is empty.
         case .ended: 0
         }
     }

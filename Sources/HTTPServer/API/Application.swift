@@ -15,7 +15,7 @@ public protocol Application: Sendable {
     func respond(to request: borrowing Request, with response: inout Response) -> Handling
 
     /// Whether a request without a body gets its response even on a surplus connection. This is for probes of
-    /// monitoring, whose responses are small and immediate. By default there are none. Called on an event loop's
+    /// monitoring, whose responses are small and immediate. By default no request does. Called on an event loop's
     /// thread; must not block.
     func answersSurplus(_ request: borrowing Request) -> Bool
 

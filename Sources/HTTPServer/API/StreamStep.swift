@@ -7,6 +7,6 @@ public enum StreamStep: Sendable {
     /// The stream has ended with the bytes so far.
     case end
     /// End the connection and discard its buffer: with an RST if `reset`, otherwise with a FIN after the bytes in the
-    /// kernel. The missing end tells the client that the body is incomplete.
+    /// kernel. Without the proper end, the client notices that the body is incomplete.
     case abort(reset: Bool)
 }

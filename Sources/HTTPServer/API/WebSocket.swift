@@ -35,8 +35,8 @@ public final class WebSocket: Sendable {
     var isAdmitted: Bool { admitted.load(ordering: .relaxed) }
 
     /// Sends a message.
-    /// - Returns: False if the socket is closed or being closed. More than ``WebSocketLimits/unreadEvents`` waiting
-    ///   bytes also close it.
+    /// - Returns: False if the socket is closed or being closed, or if the client is now disconnected because more than
+    ///   ``WebSocketLimits/unreadEvents`` bytes wait.
     @discardableResult
     public func send(_ message: OutgoingMessage) -> Bool {
         let (isTaken, isNew) = outbox.withLock { outbox -> (Bool, Bool) in

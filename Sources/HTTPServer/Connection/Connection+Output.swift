@@ -96,8 +96,8 @@ extension Connection {
     }
 
     /// Lifts the kernel's buffer limit for a client that has proved to read fast, while there are few of them and much
-    /// remains. The kernel's buffer at the end would no longer be in the server's control, and could belong to any
-    /// number of clients.
+    /// remains. When a body ends, another client can take its place, but its bytes in the kernel remain. So without the
+    /// last condition, any number of clients could have large buffers.
     private func adjustLimit(_ source: PartsSource, _ loop: borrowing LoopContext) {
         if source.isUnlimited {
             if source.remaining <= loop.limits.fastBytes { limit(source, loop) }

@@ -193,7 +193,7 @@ extension ConnectionState {
     /// The action for a client that may have left.
     enum PeerEndAction: Equatable {
         case goOn
-        /// The client has left, and the current work has no other receiver.
+        /// The response has no receiver any more.
         case close
     }
 

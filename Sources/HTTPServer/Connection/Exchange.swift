@@ -2,7 +2,7 @@ internal import HTTPCore
 
 /// The properties of a request that its response depends on.
 struct Exchange {
-    /// The number of the request on its connection. It identifies the response of an earlier request.
+    /// The number of the request on its connection. A late response to another number is discarded.
     var number: UInt64 = 0
     var isHead = false
     var version = HTTPVersion.http11

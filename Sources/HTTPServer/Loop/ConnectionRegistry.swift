@@ -56,7 +56,7 @@ final class ConnectionRegistry: Sendable {
 
     fileprivate struct Seat {
         let entry: Entry
-        /// Whether the connection was told to give way, and does not count any more.
+        /// Whether the connection must give way, and so does not count any more.
         var isLeaving = false
     }
 
@@ -151,7 +151,7 @@ final class ConnectionRegistry: Sendable {
         }
     }
 
-    /// Keeps a connection that was told to give way, because it is active again.
+    /// Keeps a connection that had to give way, because it is active again.
     func keep(_ entry: Entry) {
         state.withLock { state in
             guard let seat = state.seats[entry.place], seat.entry === entry, seat.isLeaving else { return }

@@ -84,8 +84,8 @@ struct EventLoop: ~Copyable {
         var earliest = deadlines.earliest ?? context.now + Self.longestWait
         if let acceptsAgain { earliest = min(earliest, acceptsAgain) }
         if let stopDeadline { earliest = min(earliest, stopDeadline) }
-        // Relative to the beginning of the loop pass, which saves a system call. The wait is too long by the time of
-        // the pass.
+        // Relative to the beginning of the loop pass, which saves a system call. The wait then ends late by the
+        // duration of the pass.
         return context.now.distance(to: earliest)
     }
 

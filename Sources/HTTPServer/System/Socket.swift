@@ -51,7 +51,7 @@ package struct Socket: ~Copyable {
         return socket
     }
 
-    /// Returns the descriptor, and gives up its ownership.
+    /// Returns the descriptor without closing it; the caller owns it.
     consuming func release() -> Int32 {
         let descriptor = self.descriptor
         discard self
