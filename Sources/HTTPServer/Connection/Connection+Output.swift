@@ -139,7 +139,7 @@ extension Connection {
         flush(more: false, &loop)
         guard !isClosed else { return }
         let room = loop.limits.outputBuffer - pendingOutput
-        // A small room is not worth a call.
+        // Little room is not worth a call.
         guard room >= loop.limits.outputBuffer / 2, streaming.isDue(loop.now) else { return }
         takeOutput(&loop)
         let step = fill(streaming, limit: room, &loop)
