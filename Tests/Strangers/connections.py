@@ -1,0 +1,132 @@
+"""Whether connections without a token can keep those with one out."""
+
+import collections
+import contextlib
+
+from crowd import KINDS, SOCKETS, Crowd
+from network import OTHERS, SERVICE
+from pawl import TOKEN, Client, Pawl, ask, check, collected, connect
+from service import wait
+
+#: Descriptors of the service, the connections that those allow, and how many of them one address may have.
+DESCRIPTORS, CONNECTIONS = 1024, 490
+MOST_OF_ONE = CONNECTIONS // 2
+#: Addresses: of a crowd, of one that takes all it can, and of a client with the token.
+CROWD, GREEDY, FRIEND = OTHERS[:-2], OTHERS[-2], OTHERS[-1]
+#: Seconds after which a WebSocket without a secret is closed, with this code, and seconds more that a busy machine may take.
+SECRET, MARGIN, NO_SECRET = 10, 5, 1008
+#: WebSockets that take no place of another connection.
+FEW = 50
+#: Answers that each client has to get while a crowd is there, and seconds that each may take.
+ANSWERS, ANSWER = 30, 4
+
+
+class EventStream:
+    """An event stream of a client with the token."""
+
+    def __init__(self, source):
+        self.connection = connect(source)
+        self.connection.request("GET", "/downloads/events", headers={"Authorization": "Bearer " + TOKEN})
+        self.response = self.connection.getresponse()
+        check(self.response.status == 200, f"the event stream is answered with {self.response.status}, not with 200")
+
+    def check_open(self):
+        """Checks that it still tells what happens."""
+        status, added = ask("POST", "/downloads", {"url": "http://origin.example/file", "paused": True})
+        check(status == 201, f"a download is answered with {status}, not with 201: {added}")
+        while added["id"].encode() not in (line := self.response.readline()):
+            check(line, "the event stream of a client with the token was closed")
+
+    def close(self):
+        self.connection.close()
+
+
+def check_one_address(network):
+    """Checks that one address has half of all connections at most, and that others are served meanwhile."""
+    with network.others(), contextlib.ExitStack() as held:
+        statuses = collections.Counter()
+        for _ in range(CONNECTIONS):
+            connection = held.enter_context(contextlib.closing(connect(GREEDY)))
+            connection.request("GET", "/problems/not-found")
+            response = connection.getresponse()
+            response.read()
+            statuses[response.status] += 1
+        expected = {200: MOST_OF_ONE, 503: CONNECTIONS - MOST_OF_ONE}
+        check(statuses == expected, f"{CONNECTIONS} connections of one address got {dict(statuses)}, not {expected}")
+        for source in (FRIEND, CROWD[0]):
+            status, _ = ask("GET", "/stats", source=source)
+            check(status == 200, f"while one address has all that it may, {source} gets {status}, not 200")
+    print(f"   one address: {dict(statuses)}")
+
+
+def wait_for_end(crowd):
+    """Waits until the WebSockets that were there first are closed."""
+    wait(lambda: not crowd.first_left(),
+         lambda: f"the end of WebSockets without a secret; {crowd.first_left()} of {crowd.count} are open", SECRET + MARGIN)
+
+
+def check_secret_limit(network):
+    """Checks that WebSockets without a secret are closed in time, and told why."""
+    crowd = Crowd(SOCKETS, CROWD, FEW)
+    with network.others():
+        crowd.start()
+    try:
+        wait(crowd.is_complete, f"{FEW} WebSockets")
+        wait_for_end(crowd)
+    finally:
+        crowd.end()
+    ages, codes = zip(*crowd.ends)
+    check(SECRET - 1 <= min(ages) and max(ages) <= SECRET + MARGIN,
+          f"WebSockets without a secret were closed after {min(ages):.1f} to {max(ages):.1f} s, not after {SECRET} to {SECRET + MARGIN} s")
+    check(set(codes) == {NO_SECRET}, f"WebSockets without a secret were closed with the codes {set(codes)}, not with {NO_SECRET}")
+    print(f"   {FEW} WebSockets without a secret: closed after {min(ages):.1f} to {max(ages):.1f} s")
+
+
+def check_crowd(network, pawl, name, full, wrong):
+    """Checks that clients with the token are answered while a crowd without one takes all connections.
+
+    Then the service has `full` sockets open.
+    """
+    # One connection is the event stream's.
+    crowd = Crowd(KINDS[name], CROWD, CONNECTIONS - 1)
+    clients = [Client(network.home, SERVICE, "/stats", "/downloads"), Client(network.away, FRIEND, "/downloads", "/stats")]
+    with network.others():
+        crowd.start()
+    with collected(wrong):
+        wait(lambda: crowd.is_complete() and pawl.sockets() >= full, lambda: f"{full} sockets by {name}; there are {pawl.sockets()}")
+        for client in clients:
+            client.start()
+        wait(lambda: all(client.count >= ANSWERS for client in clients), "answers to the clients")
+        if crowd.kind is SOCKETS:
+            # All of them have their end at once, unless they have given way before.
+            wait_for_end(crowd)
+    crowd.end()
+    for client in clients:
+        client.end()
+        with collected(wrong):
+            client.check(f"beside {name}")
+    slowest = max(client.slowest_answer for client in clients)
+    with collected(wrong):
+        check(slowest <= ANSWER, f"beside {name} an answer took {slowest:.2f} s, and may take {ANSWER} s")
+    print(f"   {name}: {sum(client.count for client in clients)} answers, the slowest after {slowest:.2f} s; {len(crowd.ends)} connections "
+          f"closed, after {crowd.oldest_end:.1f} s at most")
+
+
+def scene(network):
+    """Clients with a token are served whatever crowds without one do; one address has half of all connections."""
+    wrong = []
+    with contextlib.closing(Pawl(descriptors=DESCRIPTORS)) as pawl:
+        full = pawl.sockets() + CONNECTIONS
+        with network.others():
+            stream = EventStream(FRIEND)
+        with collected(wrong):
+            check_one_address(network)
+        with collected(wrong):
+            check_secret_limit(network)
+        for name in KINDS:
+            check_crowd(network, pawl, name, full, wrong)
+        with collected(wrong):
+            stream.check_open()
+        stream.close()
+        pawl.check_alive("after the crowds")
+    check(not wrong, "; ".join(wrong))
