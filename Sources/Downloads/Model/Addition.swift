@@ -1,32 +1,32 @@
-/// What became of a request to download.
+/// The outcome of a request to download.
 public enum Addition: Sendable {
     /// A new download.
     case created(Download)
-    /// The URL's download that is live or completed already.
+    /// The download of this URL that is live or completed already.
     case existing(Download)
 
-    /// The download, new or not.
+    /// The new or existing download.
     public var download: Download {
         switch self {
         case .created(let download), .existing(let download): download
         }
     }
 
-    /// What became of one item of a request.
+    /// The outcome of one item of a request.
     public typealias Outcome = Result<Addition, Refusal>
 
-    /// Why an item of a request is refused, as far as it has to be remembered to say it again.
+    /// The refusal of one item of a request, with everything that a repetition of the response needs.
     public struct Refusal: Error, Sendable, Equatable {
-        /// The kind, as the table of error codes names it: `invalid-request`.
+        /// The error code from the table of error codes, such as `invalid-request`.
         public let code: String
-        /// What was wrong, and what is accepted, in a sentence.
+        /// A sentence that describes the error and the accepted values.
         public let detail: String
-        /// The state that a download is in, if that is why.
+        /// The state of the download, if it is the reason for the refusal.
         public let state: DownloadState?
-        /// The download that is meant, if that is what the client will want to know.
+        /// The download that the refusal is about, if the client needs it.
         public let id: DownloadID?
 
-        /// A refusal from its parts.
+        /// Creates a refusal from its parts.
         public init(code: String, detail: String, state: DownloadState? = nil, id: DownloadID? = nil) {
             self.code = code
             self.detail = detail
@@ -37,7 +37,7 @@ public enum Addition: Sendable {
 }
 
 extension Addition.Outcome {
-    /// Bytes of memory, about.
+    /// The approximate size in memory, in bytes.
     var memorySize: Int {
         switch self {
         case .success(let addition): addition.download.memorySize

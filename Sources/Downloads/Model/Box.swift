@@ -1,4 +1,4 @@
-/// An immutable value kept on the heap, so that a struct holding it stays small and cheap to copy.
+/// An immutable value on the heap. A struct with a box stays small and cheap to copy.
 final class Box<Value: Sendable>: Sendable {
     let value: Value
 

@@ -1,13 +1,14 @@
-/// A number of bytes, or of bytes per second, as people write it: `2M`, `500k`, `1.5G`, `4096`.
+/// A number of bytes, or of bytes per second, in the form that users write: `2M`, `500k`, `1.5G`, `4096`.
 public struct ByteCount: Sendable, Equatable {
-    /// What is accepted, behind "bytes" or "bytes per second".
+    /// The accepted form, for messages. It follows "bytes" or "bytes per second".
     public static let accepted = "0 or more, optionally with K, M, G or T for 1024 each, such as 2M"
 
-    /// 0 or more.
+    /// The number of bytes, 0 or more.
     public let bytes: Int64
 
-    /// Reads a number, with a fraction if it has a unit, and a unit in either case; `nil` for anything else, and for more than 63
-    /// bits hold.
+    /// Parses a number and an optional unit in either case. Only a number with a unit may have a fraction.
+    ///
+    /// `nil` for any other text, and for a number that exceeds 63 bits.
     public init?(parsing text: String) {
         var digits = text[...]
         var unit: Int64 = 1
@@ -27,7 +28,7 @@ public struct ByteCount: Sendable, Equatable {
             self.bytes = wholeBytes
             return
         }
-        // Six digits are more than anybody means.
+        // With more than six digits, `fraction * unit` could overflow.
         guard parts[1].count <= 6, let fraction = Self.number(parts[1]) else { return nil }
         var scale: Int64 = 1
         for _ in parts[1] { scale *= 10 }

@@ -2,18 +2,18 @@ internal import System
 
 /// A digest that the finished file must have, written `sha-256:<hex>`.
 public struct Checksum: Sendable, Equatable {
-    /// The digest algorithms understood, by the names of RFC 9530's registry.
+    /// The supported digest algorithms. `sha-256`, `sha-512` and `md5` are names of RFC 9530's registry.
     public enum Algorithm: String, Sendable, CaseIterable {
         /// SHA-256 (FIPS 180-4).
         case sha256 = "sha-256"
         /// SHA-512 (FIPS 180-4).
         case sha512 = "sha-512"
-        /// SHA-1 (FIPS 180-4): tells damage, not malice.
+        /// SHA-1 (FIPS 180-4). It detects damage, but no deliberate changes.
         case sha1 = "sha-1"
-        /// MD5 (RFC 1321): tells damage, not malice.
+        /// MD5 (RFC 1321). It detects damage, but no deliberate changes.
         case md5 = "md5"
 
-        /// How many bytes a digest has.
+        /// The length of a digest in bytes.
         public var length: Int {
             switch self {
             case .sha256: 32
@@ -24,16 +24,16 @@ public struct Checksum: Sendable, Equatable {
         }
     }
 
-    /// What was wrong with a written checksum.
+    /// An error in a written checksum.
     public enum ParsingError: Error, Sendable, Equatable, CustomStringConvertible {
         /// There is no colon between algorithm and digest.
         case noAlgorithm(String)
-        /// The algorithm is not one of those accepted.
+        /// The algorithm is not an accepted one.
         case unknownAlgorithm(String)
-        /// The digest is not that many hexadecimal digits.
+        /// The digest does not consist of the expected number of hexadecimal digits.
         case badDigest(String, expectedDigits: Int)
 
-        /// One sentence that names the value and what is accepted.
+        /// One sentence with the value and the accepted ones.
         public var description: String {
             let accepted = Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
             return switch self {
@@ -46,7 +46,7 @@ public struct Checksum: Sendable, Equatable {
 
     /// The algorithm.
     public let algorithm: Algorithm
-    /// The digest, as many bytes as the algorithm makes.
+    /// The digest, in the algorithm's number of bytes.
     public let bytes: [UInt8]
 
     /// Parses `sha-256:<hex>`, in either case.
@@ -62,7 +62,7 @@ public struct Checksum: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// A checksum from its digest; `nil` if the digest has not the algorithm's length.
+    /// Creates a checksum from a digest; `nil` if the digest's length is not the algorithm's.
     public init?(_ algorithm: Algorithm, bytes: [UInt8]) {
         guard bytes.count == algorithm.length else { return nil }
         self.algorithm = algorithm

@@ -1,9 +1,9 @@
 internal import HTTPCore
 internal import JSON
 
-/// What of a download may be secret: the queries of URLs, which often are signatures, wherever they stand.
+/// Removes the queries of URLs, which often are signatures, from all texts of a download.
 extension Download {
-    /// The download without that: for whoever may see it, but could not have fetched it. It keeps its version.
+    /// The download without these queries, for clients whose scope is not `full`. It keeps its version.
     public var withoutSecrets: Download {
         var shown = self
         shown.url = HTTPURL.withoutSecrets(in: url)
@@ -14,7 +14,7 @@ extension Download {
         return shown
     }
 
-    /// The texts that it is found by, without that.
+    /// The texts that the download is found by, without these queries.
     var openTexts: [String?] {
         [HTTPURL.withoutSecrets(in: url), filename, trackName.map { HTTPURL.withoutSecrets(in: $0) }]
     }

@@ -1,64 +1,65 @@
 public import HTTPCore
 public import System
 
-/// One download as the service shows it.
+/// A download as clients see it.
 ///
-/// Services keep a hundred thousand finished ones in memory: what few downloads have is boxed together, which keeps the
-/// value itself to about 250 bytes and a copy to a handful of retains.
+/// A service keeps a hundred thousand finished downloads in memory. Values that few downloads have are therefore in one
+/// heap box. This keeps the struct at about 250 bytes, and a copy costs a handful of retains.
 public struct Download: Sendable {
-    /// Its identity, which sorts by creation.
+    /// The identity, which sorts by creation.
     public let id: DownloadID
-    /// What is downloaded, as given.
+    /// The URL of the file, in the normalised spelling of ``HTTPURL``.
     public var url: String
-    /// The file's name, once it is known; then reserved, so it is also the name of the finished file.
+    /// The file's name; `nil` until it is known. From then on the name is reserved, so the finished file has it too.
     public var filename: String?
-    /// The media type the origin states, without parameters.
+    /// The media type that the origin states, without parameters.
     public var mediaType: String?
-    /// Where it is in its life.
+    /// The state.
     public var state: DownloadState
-    /// Whether it can go on from the bytes it has after a break; `nil` until the origin has responded.
+    /// Whether the download can continue from its bytes after a break; `nil` until the origin has responded.
     public var resumable: Bool?
-    /// Whether it transfers, but nothing has come for a while.
+    /// Whether the download transfers, but has received no byte for a while.
     public var stalled = false
-    /// Whether the finished file was found to be gone from the files directory.
+    /// Whether the finished file was found missing from the files directory.
     public var fileMissing = false
-    /// Which file it is, once it is finished; `nil` before, and in records of releases that did not keep it.
+    /// The identity of the finished file; `nil` before the file is finished, and in records of releases that did not
+    /// keep it.
     public var file: FileIdentity?
-    /// How many connections it uses, or used last; 0 before the first.
+    /// The number of connections that the download uses or used last; 0 before the first.
     public var segments = 0
-    /// How many attempts have been made.
+    /// The number of attempts.
     public var attempts = 0
-    /// Bytes of the file that have arrived.
+    /// The received bytes of the file.
     public var bytesReceived: Int64 = 0
-    /// Bytes the file will have; `nil` while unknown.
+    /// The length of the file in bytes; `nil` while it is unknown.
     public var bytesTotal: Int64?
-    /// The current speed in bytes per second; 0 when not transferring.
+    /// The current speed in bytes per second; 0 without a transfer.
     public var bytesPerSecond: Int64 = 0
-    /// When it was asked for.
+    /// The time of the request.
     public var createdAt: Timestamp
-    /// When its first attempt began.
+    /// The time at which the first attempt began; `nil` before.
     public var startedAt: Timestamp?
-    /// When anything but its byte counters changed last. It rises with each change, also while the clock is set back.
+    /// The time of the last change, byte counters apart. It rises with each change, even if the clock is set back.
     public internal(set) var updatedAt: Timestamp
-    /// When it completed, failed or was cancelled; `nil` while it is live.
+    /// The time at which the download completed, failed or was cancelled; `nil` while it is live.
     public var endedAt: Timestamp?
-    /// When its record is removed; `nil`: never, as things stand.
+    /// The time at which the record is removed; `nil` if no removal is planned.
     public var expiresAt: Timestamp?
-    /// What it waits for, if it is queued.
+    /// The waiting reason; `nil` if the download waits for nothing.
     public var waitingFor: WaitingReason?
-    /// `position`, or −1: here, it costs no room.
+    /// The value of `position`, or −1 for `nil`. At this point of the struct it fits into padding.
     private var place: Int32 = -1
-    /// Grows with every change.
+    /// The number of changes so far.
     public internal(set) var revision: UInt64 = 0
-    /// The stamp of its last change, saved with it: its place in the order of events.
+    /// The event id of the last change. It is saved with the change.
     var stamp = EventID.none
-    /// Which of all published changes this is, as the index counts them; 0 for none.
+    /// The number of the publication in the index that made this version; 0 for none.
     var publication: UInt64 = 0
 
     private var digest: Digest?
     private var rare: Box<Rare>?
 
-    /// A download that has just been accepted.
+    /// Creates a download that has just been accepted.
     public init(id: DownloadID, url: String, state: DownloadState = .queued, createdAt: Timestamp) {
         self.id = id
         self.url = url
@@ -67,7 +68,9 @@ public struct Download: Sendable {
         self.updatedAt = createdAt
     }
 
-    /// Has this be a later version than the one before: whoever has got both can tell which that is.
+    /// Increments the revision and advances `updatedAt`.
+    ///
+    /// Of two versions of a download, the later one has the greater values.
     mutating func noteChange(at now: Timestamp) {
         updatedAt = max(now, Timestamp(millisecondsSinceEpoch: updatedAt.millisecondsSinceEpoch + 1))
         revision += 1
@@ -75,10 +78,10 @@ public struct Download: Sendable {
 }
 
 extension Download {
-    /// When its file was published.
+    /// The time at which the finished file was published; `nil` if the download is not completed.
     public var completedAt: Timestamp? { state == .completed ? endedAt : nil }
 
-    /// The part that has arrived, 0…1; `nil` while the total is unknown.
+    /// The received fraction of the file, 0…1; `nil` while the length is unknown.
     public var progress: Double? {
         if state == .completed { return 1 }
         guard let bytesTotal, bytesTotal >= 0 else { return nil }
@@ -86,13 +89,15 @@ extension Download {
         return min(max(Double(bytesReceived) / Double(bytesTotal), 0), 1)
     }
 
-    /// How many precede it in the queue, if it is queued or paused; read, like `waitingFor`, when it is shown, and part of no version.
+    /// The number of downloads that precede this one in the queue; `nil` if it is neither queued nor paused.
+    ///
+    /// The position is read when the download is shown, like `waitingFor`. It is not part of the version.
     public var position: Int? {
         get { place < 0 ? nil : Int(place) }
         set { place = newValue.map { Int32(clamping: max($0, 0)) } ?? -1 }
     }
 
-    /// Seconds until it is done at the current speed; `nil` while that cannot be told or it does not transfer.
+    /// The remaining seconds at the current speed; `nil` if they are unknown, or if the download does not transfer.
     public var etaSeconds: Double? {
         guard state == .downloading, let bytesTotal, bytesPerSecond > 0 else { return nil }
         let (remaining, overflow) = bytesTotal.subtractingReportingOverflow(bytesReceived)
@@ -101,10 +106,10 @@ extension Download {
     }
 }
 
-// MARK: - What few downloads have
+// MARK: - Values that few downloads have
 
 extension Download {
-    /// A download as it was requested.
+    /// Creates a download from a request.
     init(_ new: NewDownload, id: DownloadID, at now: Timestamp) {
         self.init(id: id, url: new.url.string, state: new.startsPaused ? .paused : .queued, createdAt: now)
         filename = new.filename
@@ -121,16 +126,18 @@ extension Download {
         }
     }
 
-    /// Why it is retrying or failed; `nil` otherwise.
+    /// The failure because of which the download retries, failed, or was paused after crashes; `nil` otherwise.
     public var error: DownloadFailure? {
         get { rare?.value.error }
         set { change { $0.error = newValue } }
     }
 
-    /// Which bytes have arrived: ranges in order of position, of which no two touch. At most ``rangeLimit``; where there are more,
-    /// the smallest gaps are passed over, so that fewer than that are exact.
+    /// The received byte ranges in order of position. No two of them touch.
+    ///
+    /// There are at most ``rangeLimit`` ranges. If there were more, ranges with the smallest gaps between them are
+    /// joined. Fewer ranges than the limit are exact.
     public var receivedRanges: [Range<Int64>] {
-        // Nearly all have the first bytes and no others.
+        // Nearly all downloads have received the first bytes and no others.
         get { rare?.value.scatteredRanges ?? (bytesReceived > 0 ? [0..<bytesReceived] : []) }
         set {
             let isPrefix = newValue.isEmpty || (newValue.count == 1 && newValue[0].lowerBound == 0)
@@ -138,88 +145,90 @@ extension Download {
         }
     }
 
-    /// The most ranges that are told: enough to draw a bar with.
+    /// The maximum number of received ranges, which is enough for a progress bar.
     static let rangeLimit = 64
 
-    /// What the finished file must match.
+    /// The checksum that the finished file must match.
     public var checksum: Checksum? {
         get { rare?.value.checksum }
         set { change { $0.checksum = newValue } }
     }
 
-    /// The more, the earlier it starts: −10…10.
+    /// The priority, −10…10. Higher priorities start earlier.
     public var priority: Int {
         get { rare?.value.priority ?? 0 }
         set { change { $0.priority = newValue } }
     }
 
-    /// The name that aria2's RPC has for it.
+    /// The name of the download in aria2's RPC.
     public var gid: DownloadGID { chosenGID ?? id.gid }
 
-    /// The same, if its client chose it.
+    /// The gid that the client chose; `nil` if it chose none.
     var chosenGID: DownloadGID? {
         get { rare?.value.chosenGID }
         set { change { $0.chosenGID = newValue } }
     }
 
-    /// As what it has arrived in the queue; `nil`: as itself. See ``QueueRank``.
+    /// The arrival in the queue, if it is not the download's own id; otherwise `nil`. See ``QueueRank``.
     var arrival: DownloadID? {
         get { rare?.value.arrival }
         set { change { $0.arrival = newValue } }
     }
 
-    /// The user's own labels.
+    /// The user's labels.
     public var labels: [String] {
         get { rare?.value.labels ?? [] }
         set { change { $0.labels = newValue } }
     }
 
-    /// The directory of the finished file below the files directory: names with slashes between them; empty for that directory itself.
+    /// The folder of the finished file below the files directory, as names separated by slashes.
+    ///
+    /// Empty for the files directory itself.
     public var folder: String {
         get { rare?.value.folder ?? "" }
         set { change { $0.folder = newValue } }
     }
 
-    /// Where its finished file is, or will be; `nil` until its name is known.
+    /// The path of the finished file; `nil` until its name is known.
     var path: FilePath? { filename.map { FilePath($0, in: folder) } }
 
-    /// Its own limit in bytes per second; 0 is none.
+    /// The speed limit of this download in bytes per second; 0 is no limit.
     public var speedLimit: Int64 {
         get { rare?.value.speedLimit ?? 0 }
         set { change { $0.speedLimit = newValue } }
     }
 
-    /// The search item it was started from, as the bytes of a JSON object.
+    /// The search result that the download was started from, as the bytes of a JSON object.
     public var track: [UInt8]? {
         get { rare?.value.track }
         set { change { $0.track = newValue } }
     }
 
-    /// The name of that item, for finding it.
+    /// The name of that search result. Searches find the download by it.
     public var trackName: String? {
         get { rare?.value.trackName }
         set { change { $0.trackName = newValue } }
     }
 
-    /// The finished file as the record tells of it; `nil` if the download has none.
+    /// The finished file as the record describes it; `nil` if the download has none.
     var published: PublishedFile? {
         guard state == .completed, let path, let sha256Bytes else { return nil }
         return PublishedFile(path: path, length: bytesReceived, sha256: sha256Bytes, identity: file)
     }
 
-    /// The SHA-256 of the finished file in 64 lower-case hexadecimal digits. Setting anything else clears it.
+    /// The SHA-256 of the finished file as 64 lower-case hexadecimal digits. Setting any other text clears it.
     public var sha256: String? {
         get { digest.map { Hexadecimal.encode($0.bytes) } }
         set { sha256Bytes = newValue.flatMap { Hexadecimal.decode($0.utf8) } }
     }
 
-    /// The SHA-256 of the finished file in 32 bytes. Setting another number of them clears it.
+    /// The SHA-256 of the finished file as 32 bytes. Setting another number of bytes clears it.
     public var sha256Bytes: [UInt8]? {
         get { digest?.bytes }
         set { digest = newValue.flatMap(Digest.init) }
     }
 
-    /// Bytes of memory, about, as if it shared nothing with copies of it.
+    /// The approximate size in memory in bytes, as if the download shared nothing with its copies.
     var memorySize: Int {
         let texts = [url, filename ?? "", mediaType ?? "", error?.message ?? "", trackName ?? "", folder] + labels
         let rareSize = rare == nil ? 0 : MemoryLayout<Rare>.size + (track?.count ?? 0) + 16 * receivedRanges.count
@@ -248,7 +257,7 @@ extension Download {
         rare = after == Rare() ? nil : Box(after)
     }
 
-    /// 32 bytes in place: as text they would cost a heap block of 112 bytes for each finished download.
+    /// A digest of 32 bytes in place. As text it would cost a heap block of 112 bytes for each finished download.
     private struct Digest: Sendable {
         private let words: (UInt64, UInt64, UInt64, UInt64)
 

@@ -1,46 +1,47 @@
 public import HTTPCore
 internal import System
 
-/// What is to be changed about a download. What is `nil` stays. The values have been validated by whoever makes one, except for
-/// the destination, the file's name and its folder.
+/// Changes to a download. `nil` leaves a value as it is.
+///
+/// The creator of a change has validated its values, except for the destination, the file's name and its folder.
 public struct DownloadChange: Sendable {
-    /// The more, the earlier it starts: −10…10.
+    /// The priority, −10…10. Higher priorities start earlier.
     public var priority: Int?
-    /// The user's own labels, all of them.
+    /// The user's labels, which replace all earlier ones.
     public var labels: [String]?
-    /// What the finished file must match from now on.
+    /// The checksum that the finished file must match from now on.
     var checksum: Checksum?
-    /// A label that it is to have beside those it has.
+    /// A label to add to the present ones.
     var addedLabel: String?
-    /// A label that it is to have no more.
+    /// A label to remove from the present ones.
     var removedLabel: String?
-    /// Bytes per second; 0 is no limit.
+    /// The speed limit in bytes per second; 0 is no limit.
     public var speedLimit: Int64?
     /// Another URL of the same content.
     public var url: HTTPURL?
-    /// The `Authorization` field to send to that URL. It is a secret.
+    /// The value of the `Authorization` field for that URL. It is a secret.
     public var authorization: String?
     /// The file's name; see `FileNaming.objection(to:)`.
     public var filename: String?
-    /// The file's directory; see `FileNaming.objection(toFolder:)`.
+    /// The folder of the file; see `FileNaming.objection(toFolder:)`.
     public var folder: String?
-    /// More URLs of the same content, in place of those there were; the next attempt uses them.
+    /// URLs of the same content that replace the present mirrors. The next attempt uses them.
     public var mirrors: [HTTPURL]?
-    /// Most connections for this file, 1 or more; the next attempt uses them.
+    /// The maximum number of connections for this file, 1 or more. The next attempt uses it.
     public var segments: Int?
-    /// Where it is to stand in the queue. Takes the nearest priority that its neighbours there allow.
+    /// The move within the queue. The download takes the nearest priority that its new neighbours allow.
     var move: QueueMove?
 
-    /// How many are to precede it in the queue, 0 or more.
+    /// The number of downloads that are to precede this one in the queue, 0 or more.
     public var position: Int? {
         get { if case .start(let places) = move { places } else { nil } }
         set { move = newValue.map(QueueMove.start) }
     }
 
-    /// Changes nothing yet.
+    /// Creates a change that leaves everything as it is.
     public init() {}
 
-    /// What of it is not possible any more once the file is complete, by its name in the API; `nil` if all of it is.
+    /// The API's name of a value that cannot be changed once the file is complete; `nil` if there is none.
     var partBeforeCompletion: String? {
         if url != nil { return "url" }
         if filename != nil { return "filename" }
@@ -50,10 +51,10 @@ public struct DownloadChange: Sendable {
         return nil
     }
 
-    /// Whether the finished file is to have another path.
+    /// Whether the finished file is to get another path.
     var movesFile: Bool { filename != nil || folder != nil }
 
-    /// Changes what takes effect by itself.
+    /// Applies the values that need no further work.
     func apply(to download: inout Download) {
         if let priority { download.priority = priority }
         if let labels { download.labels = labels }

@@ -1,11 +1,11 @@
-/// What a user can ask of a download.
+/// A user's command for a download.
 public enum DownloadCommand: String, Sendable, CaseIterable {
-    /// Stop and keep the bytes.
+    /// Stops the download and keeps its bytes.
     case pause
-    /// Go on from the bytes there are.
+    /// Continues from the present bytes.
     case resume
-    /// Stop and delete the partial bytes.
+    /// Stops the download and deletes its part file.
     case cancel
-    /// Start again from zero.
+    /// Starts again from byte 0.
     case retry
 }

@@ -1,45 +1,46 @@
 internal import HTTPCore
 
-/// What is known of a download beyond what it shows: where its bytes come from, and what was asked for.
+/// Details of a download beyond ``Download``: its sources, its connections, and the options of its request.
 public struct DownloadDetails: Sendable {
-    /// A URL that it can be had from.
+    /// A URL that the file is available from.
     public struct Source: Sendable, Equatable {
-        /// As it was given.
+        /// The URL as the record has it.
         public var url: String
-        /// Whether a connection is open to it.
+        /// Whether a connection to this URL is open or being opened.
         public var isUsed: Bool
     }
 
     /// A connection that is open or being opened.
     public struct Connection: Sendable, Equatable {
-        /// The source that it is for.
+        /// The URL of its source.
         public var url: String
-        /// Where its response came from, after redirects.
+        /// The URL of its response, after redirects; before a response, the URL of its source.
         public var currentURL: String
-        /// What it brings, over the last few seconds.
+        /// The speed over the last few seconds, in bytes per second.
         public var bytesPerSecond: Int64
     }
 
-    /// The download, as it stood then.
+    /// The download at the time of these details.
     public var download: Download
-    /// Its URL, then its mirrors, which one that is completed has forgotten.
+    /// The URL, followed by the mirrors. The mirrors of a completed download are no longer recorded.
     public var sources: [Source]
-    /// Those of its transfer, if it has one.
+    /// The connections of its transfer; empty without a transfer.
     public var connections: [Connection]
-    /// Fields to send along, but for those that may be secrets; one that is completed has forgotten all.
+    /// The request header fields that cannot be secrets. Those of a completed download are no longer recorded.
     public var headers: [(name: String, value: String)]
     /// The file's name, if the client chose one.
     public var requestedFilename: String?
-    /// Most connections, if the client said.
+    /// The maximum number of connections, if the client chose one.
     public var requestedSegments: Int?
-    /// Which bytes have arrived: ranges in order of position, of which no two touch, and every byte of them is there. At most
-    /// ``rangeLimit``; where there are more, the smallest ranges are left out.
+    /// The received byte ranges in order of position. No two of them touch, and every byte of them has been received.
+    ///
+    /// There are at most ``rangeLimit`` ranges. If there were more, the smallest ranges are left out.
     public var coverage: [Range<Int64>]
 
-    /// The most ranges of ``coverage``.
+    /// The maximum number of ranges in ``coverage``.
     public static let rangeLimit = 4096
 
-    /// Fields that tell of the client, and let nobody in. Whatever else may be a secret.
+    /// Fields that describe the client and give access to nothing. Values of all other fields may be secrets.
     private static let openFields: Set<String> = [
         "accept", "accept-language", "cache-control", "dnt", "origin", "pragma", "referer", "user-agent",
     ]
@@ -50,7 +51,7 @@ public struct DownloadDetails: Sendable {
         let used = Set(connections.map(\.url))
         sources = ([record.download.url] + record.mirrors).map { Source(url: $0, isUsed: used.contains($0)) }
         headers = record.headers.filter { Self.openFields.contains($0.name.lowercased()) }.map { header in
-            // A page's address may be one that lets in.
+            // The address of a page may itself give access to the page.
             (header.name, HTTPURL.withoutSecrets(in: header.value))
         }
         requestedFilename = record.requestedFilename
@@ -59,7 +60,7 @@ public struct DownloadDetails: Sendable {
         self.coverage = isWhole ? [0..<download.bytesReceived] : coverage.core(atMost: Self.rangeLimit)
     }
 
-    /// The same without what may be secret in URLs: for whoever may see it, but could not have fetched it.
+    /// The details without the queries of URLs, for clients whose scope is not `full`.
     public var withoutSecrets: DownloadDetails {
         var shown = self
         shown.download = download.withoutSecrets

@@ -1,5 +1,5 @@
 extension DownloadError: CustomStringConvertible {
-    /// What was refused and why, in a sentence for whoever asked.
+    /// One sentence for the client about the refusal and its reason.
     public var description: String {
         switch self {
         case .notFound: "there is no such download"

@@ -1,44 +1,44 @@
-/// Why the service refuses a request.
+/// A refusal of a request by the service.
 public enum DownloadError: Error, Sendable, Equatable {
-    /// There is no such download.
+    /// The download does not exist.
     case notFound
-    /// The command is not possible in that state.
+    /// The state does not allow the command.
     case illegalTransition(from: DownloadState, command: String)
-    /// The URL is already being, or has been, downloaded as this one.
+    /// The URL has a live or completed download already, which is this one.
     case duplicate(DownloadID)
-    /// Another download has this name already.
+    /// Another download has this gid already.
     case gidInUse(DownloadGID)
-    /// The destination guard refuses the URL; the reason in one sentence.
+    /// The destination guard refuses the URL. The reason is one sentence.
     case destinationForbidden(String)
-    /// A value is not acceptable; names it and what is accepted.
+    /// A value is not acceptable. The text names the value and the accepted ones.
     case invalid(String)
-    /// There is not enough free disk; says how much is needed.
+    /// The free disk space is too small. The text has the details.
     case insufficientStorage(String)
-    /// The file is not finished; tells the state.
+    /// The file is not finished. The state is the download's.
     case notComplete(DownloadState)
-    /// The download is not the one that the request was made for: it has changed since.
+    /// The download has changed, so that it does not meet the request's precondition.
     case preconditionFailed
-    /// The client used the same key for another request.
+    /// The client used the same idempotency key for another request.
     case keyMismatch
-    /// Records take longer to be written than a client should wait for; nothing was done.
+    /// Writing the record takes longer than a client should wait; nothing was done.
     case overloaded
-    /// The downloads directory is away, and with it the finished files; nothing was done.
+    /// The downloads directory is unavailable, and the finished files with it; nothing was done.
     case directoryAway
-    /// It took longer than a client should wait for: it may be done by now, or be done later.
+    /// The request took longer than a client should wait. It may have taken effect, or take effect later.
     case unconfirmed
     /// The service is stopping.
     case shuttingDown
-    /// The record could not be made durable; says why.
+    /// The record could not be made durable. The text is the reason.
     case storeFailed(String)
 }
 
 extension DownloadError {
-    /// What a client is told when the store cannot keep a promise.
+    /// Creates the error that a client receives for a failure of the store.
     init(_ error: StoreError) {
         switch error {
         case .full: self = .insufficientStorage(error.description)
         case .closed: self = .shuttingDown
-        // Others go on with what this replica had.
+        // The change may have been made, or other replicas have taken over this replica's downloads.
         case .fenced, .interrupted: self = .unconfirmed
         default: self = .storeFailed(error.description)
         }
@@ -46,7 +46,7 @@ extension DownloadError {
 }
 
 extension Addition.Refusal {
-    /// What the service refuses, under the code that the table of error codes has for it.
+    /// Creates a refusal with the code that the table of error codes assigns to the error.
     public init(_ error: DownloadError) {
         var (state, id): (DownloadState?, DownloadID?)
         let code: String

@@ -1,15 +1,15 @@
-/// Why a download does not progress: shown as `error` while retrying and when failed.
+/// The reason why a download makes no progress, shown as its `error`.
 public struct DownloadFailure: Error, Sendable, Equatable {
-    /// The kind, as published.
+    /// The kind of failure, as the API spells it.
     public var code: FailureCode
-    /// One sentence for people. Never holds header values.
+    /// One sentence for users. It never holds values of header fields.
     public var message: String
-    /// Whether the same request may succeed at another time, so that it is tried again by itself.
+    /// Whether the same request may succeed at another time. The service then retries by itself.
     public var retryable: Bool
-    /// The status the origin responded with, if it responded.
+    /// The status code of the origin's response; `nil` without a response.
     public var httpStatus: Int?
 
-    /// A failure that is retried or not as `RetryPolicy` says, unless told.
+    /// Creates a failure. If `retryable` is `nil`, ``RetryPolicy`` decides.
     public init(_ code: FailureCode, _ message: String, httpStatus: Int? = nil, retryable: Bool? = nil) {
         self.code = code
         self.message = message
@@ -18,32 +18,32 @@ public struct DownloadFailure: Error, Sendable, Equatable {
     }
 }
 
-/// The kinds of failure, spelled as clients see them.
+/// The kinds of failures, as clients see them.
 public enum FailureCode: String, Sendable, CaseIterable {
     /// The destination guard refuses the host, an address of it, or a redirect's target.
     case destinationForbidden = "destination-forbidden"
-    /// The origin responded with a status that is of no use.
+    /// The origin responded with a status that does not bring the file.
     case httpStatus = "http-status"
-    /// The bytes are not those the checksum promises.
+    /// The bytes do not match the checksum.
     case checksumMismatch = "checksum-mismatch"
-    /// The origin sends another media type than was asked for, or a page in place of the file.
+    /// The origin sends another media type than the requested one, or a page in place of the file.
     case mediaTypeMismatch = "media-type-mismatch"
     /// The disk is full.
     case insufficientStorage = "insufficient-storage"
-    /// More redirects than are followed.
+    /// The origin redirects more often than the client follows.
     case tooManyRedirects = "too-many-redirects"
-    /// A content coding that was applied to the file although none was acceptable.
+    /// The origin applied a content coding to the file, although none was acceptable.
     case unsupportedEncoding = "unsupported-encoding"
-    /// The certificate could not be verified, or TLS is set up wrongly here.
+    /// The certificate could not be verified, or the TLS configuration of this host is wrong.
     case tlsFailure = "tls-failure"
-    /// No connection, or a TLS handshake that broke.
+    /// The connection could not be opened, or the TLS handshake broke off.
     case connectionFailed = "connection-failed"
-    /// Nothing came in time.
+    /// Nothing was received in time.
     case timedOut = "timed-out"
-    /// The transfer broke off, or was not valid HTTP.
+    /// The transfer broke off, or its response was not valid HTTP.
     case transferBroken = "transfer-broken"
-    /// The origin's file changed, repeatedly, while it was being downloaded.
+    /// The origin's file changed repeatedly during the download.
     case entityChanged = "entity-changed"
-    /// The disk failed.
+    /// Reading from or writing to the disk failed.
     case ioError = "io-error"
 }

@@ -1,16 +1,16 @@
 internal import System
 
-/// The short name that aria2's RPC has for a download: 64 bits, written as 16 hexadecimal digits.
+/// The short name of a download in aria2's RPC: 64 bits, written as 16 hexadecimal digits.
 public struct DownloadGID: Sendable, Hashable, LosslessStringConvertible {
-    /// The bits.
+    /// The 64 bits.
     public let value: UInt64
 
-    /// Takes a name from its bits.
+    /// Creates a gid from its bits.
     public init(_ value: UInt64) {
         self.value = value
     }
 
-    /// Reads 16 hexadecimal digits, in either case; `nil` for anything else.
+    /// Parses 16 hexadecimal digits in either case; `nil` for anything else.
     public init?(_ description: String) {
         guard description.utf8.count == 16, let bytes = Hexadecimal.decode(description.utf8) else { return nil }
         value = bytes.reduce(0) { $0 << 8 | UInt64($1) }
@@ -23,8 +23,10 @@ public struct DownloadGID: Sendable, Hashable, LosslessStringConvertible {
 }
 
 extension DownloadID {
-    /// The name of a download for which its client has chosen none: the 64 random bits, stirred, since those of downloads that are created
-    /// together begin alike, and people tell names apart by their first digits. Different bits stay different.
+    /// The gid of a download whose client has chosen none: the last 64 bits of the id, mixed.
+    ///
+    /// These bits are random, but begin alike in ids that are created together. Users distinguish gids by their first
+    /// digits, so the bits are mixed. Different bits remain different.
     var gid: DownloadGID {
         var bits = UInt64(truncatingIfNeeded: value)
         bits = (bits ^ bits >> 32) &* 0xD6E8_FEB8_6659_FD93
@@ -33,12 +35,12 @@ extension DownloadID {
     }
 }
 
-/// What the first digits of a ``DownloadGID`` name.
+/// The result of a search for the first digits of a ``DownloadGID``.
 public enum GIDMatch: Sendable, Equatable {
-    /// One download.
+    /// One download matches.
     case found(DownloadID)
-    /// None.
+    /// No download matches.
     case notFound
-    /// Several.
+    /// Several downloads match.
     case ambiguous
 }

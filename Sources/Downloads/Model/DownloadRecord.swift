@@ -1,9 +1,9 @@
 import HTTPCore
 import System
 
-/// All that is kept of one download: what everybody sees, and what only the service knows.
+/// All values that the store keeps of one download: those that clients see, and the service's own.
 struct DownloadRecord: Sendable {
-    /// What everybody sees.
+    /// The values that clients see.
     var download: Download
 
     private var particulars: Box<Particulars>?
@@ -16,8 +16,8 @@ struct DownloadRecord: Sendable {
 }
 
 extension DownloadRecord {
-    /// The record of a download that has just been accepted.
-    /// - Parameter now: the time of the request. The identity sorts and is no clock.
+    /// Creates the record of a download that has just been accepted.
+    /// - Parameter now: The time of the request. The time in the id may be later.
     init(_ new: NewDownload, id: DownloadID, at now: Timestamp) {
         self.init(Download(new, id: id, at: now))
         change {
@@ -37,85 +37,87 @@ extension DownloadRecord {
         set { change { $0.entity = newValue } }
     }
 
-    /// What of the part file is on disk, in order of position.
+    /// The byte ranges of the part file that are on disk, in order of position.
     var segments: [SyncedSegment] {
         get { particulars?.value.segments ?? [] }
         set { change { $0.segments = newValue } }
     }
 
-    /// The name the user chose, which stays when the download starts over; `nil`: taken from the origin.
+    /// The file's name that the user chose. It stays when the download starts over. `nil` if the name comes from the
+    /// origin.
     var requestedFilename: String? {
         get { particulars?.value.requestedFilename }
         set { change { $0.requestedFilename = newValue } }
     }
 
-    /// Whether ``requestedFilename`` is to get an extension, which the origin's response tells.
+    /// Whether ``requestedFilename`` is to get an extension, which the origin's response determines.
     var lacksExtension: Bool {
         get { particulars?.value.lacksExtension ?? false }
         set { change { $0.lacksExtension = newValue } }
     }
 
-    /// The media type the file must have; `audio/*` is understood.
+    /// The media type that the file must have. Patterns such as `audio/*` are allowed.
     var requestedMediaType: String? {
         get { particulars?.value.requestedMediaType }
         set { change { $0.requestedMediaType = newValue } }
     }
 
-    /// Most connections for this download; `nil` takes the service's setting.
+    /// The maximum number of connections for this download; `nil` for the service's setting.
     var requestedSegments: Int? {
         get { particulars?.value.requestedSegments }
         set { change { $0.requestedSegments = newValue } }
     }
 
-    /// Fields to send along. They may carry secrets.
+    /// Header fields of the download's requests. Their values may be secrets.
     var headers: [RequestHeader] {
         get { particulars?.value.headers ?? [] }
         set { change { $0.headers = newValue } }
     }
 
-    /// More URLs of the same bytes.
+    /// Other URLs of the same bytes.
     var mirrors: [String] {
         get { particulars?.value.mirrors ?? [] }
         set { change { $0.mirrors = newValue } }
     }
 
-    /// Where the resource is posted to when it ends.
+    /// The URL of the webhook that receives the ended download; `nil` for none.
     var webhook: String? {
         get { particulars?.value.webhook }
         set { change { $0.webhook = newValue } }
     }
 
-    /// The wait that the origin has asked for; `nil`: none.
+    /// The wait that the origin has asked for; `nil` for none.
     var retryHold: RetryHold? {
         get { particulars?.value.retryHold }
         set { change { $0.retryHold = newValue } }
     }
 
-    /// The number in the part file's name: a random one for each beginning of the download. `nil`: the name has no number, as in records of
-    /// earlier releases.
+    /// The generation in the part file's name, which is random.
+    ///
+    /// `nil` if the name has no number, as in records of earlier releases.
     var partGeneration: UInt64? {
         get { particulars?.value.partGeneration }
         set { change { $0.partGeneration = newValue } }
     }
 
-    /// Crashes of the service in a row during which this download was in transfer.
+    /// The number of consecutive crashes of the service during which this download was in transfer.
     var transferCrashes: Int {
         get { particulars?.value.transferCrashes ?? 0 }
         set { change { $0.transferCrashes = newValue } }
     }
 
-    /// Whether a file with bytes of a mirror has failed its checksum, so that mirrors are not asked any more.
+    /// Whether mirrors are no longer used, since a file with bytes of a mirror did not match its checksum.
     var distrustsMirrors: Bool {
         get { particulars?.value.distrustsMirrors ?? false }
         set { change { $0.distrustsMirrors = newValue } }
     }
 
-    /// Bytes that the segments hold on disk.
+    /// The number of bytes on disk in all segments.
     var syncedBytes: Int64 {
         segments.reduce(0) { $0.addingReportingOverflow($1.length).partialValue }
     }
 
-    /// What a finished download has no use for any more, so that it costs nothing once it is cleared.
+    /// Values that a finished download no longer needs. Without a box, they take no memory.
     private struct Particulars: Sendable, Equatable {
         var entity: SavedEntity?
         var segments: [SyncedSegment] = []
@@ -140,7 +142,8 @@ extension DownloadRecord {
         particulars = after == Particulars() ? nil : Box(after)
     }
 
-    /// Forgets what only a transfer needs: headers with their secrets, validators, segments and mirrors.
+    /// Removes the values that only a transfer needs: header fields with their secrets, validators, segments and
+    /// mirrors.
     mutating func forgetTransfer() {
         change {
             $0.entity = nil
@@ -157,7 +160,7 @@ extension DownloadRecord {
     }
 }
 
-/// One field to send with a download's requests. Its value may be a secret, so it never describes itself.
+/// A header field of a download's requests. Its value may be a secret, so its descriptions hide it.
 struct RequestHeader: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     var name: String
     var value: String

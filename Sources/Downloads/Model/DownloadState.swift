@@ -1,21 +1,21 @@
-/// Where a download is in its life.
+/// The state of a download.
 public enum DownloadState: String, Sendable, CaseIterable {
     /// Waits for a slot.
     case queued
-    /// Transfers, in a slot; or has all its bytes, which are being verified and published.
+    /// Transfers in a slot, or has all bytes, which are being verified and published.
     case downloading
-    /// Stopped by the user; its bytes are kept.
+    /// Is stopped, and keeps its bytes.
     case paused
-    /// Failed in a way that may pass, and waits for its next attempt without holding a slot.
+    /// Waits for its next attempt after a failure that may pass, without a slot.
     case retrying
-    /// The file is published.
+    /// Ended: the finished file is published.
     case completed
-    /// Given up; resumable by command.
+    /// Ended by a failure. A command can resume it.
     case failed
-    /// Given up by the user; its partial bytes are deleted.
+    /// Ended by a user's command. Its part file is deleted.
     case cancelled
 
-    /// Whether it has not ended: anything but completed, failed and cancelled.
+    /// Whether the download has not ended: it is neither completed, failed nor cancelled.
     public var isLive: Bool {
         switch self {
         case .queued, .downloading, .paused, .retrying: true

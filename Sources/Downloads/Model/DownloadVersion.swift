@@ -1,15 +1,15 @@
-/// Tells what one download looked like at one moment from what it looked like at any other: equal versions, equal values.
+/// The version of a download at one moment. Equal versions mean equal values, positions in the queue apart.
 public struct DownloadVersion: Sendable, Hashable {
-    /// Which of the snapshots that were ever published.
+    /// The number of the publication in the index.
     let publication: UInt64
-    /// The counters that go on between two of them.
+    /// Values that change between two publications.
     let bytesReceived: Int64
     let bytesPerSecond: Int64
     let stalled: Bool
     let segments: Int
     let waitingFor: WaitingReason?
 
-    /// Hashes what nearly always tells two apart.
+    /// Hashes the values that nearly always distinguish two versions.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(publication)
         hasher.combine(bytesReceived)
@@ -17,7 +17,7 @@ public struct DownloadVersion: Sendable, Hashable {
 }
 
 extension Download {
-    /// Which version this is; `nil` for a value that didn't come from the index.
+    /// The version of this value; `nil` for a value that did not come from the index.
     public var version: DownloadVersion? {
         guard publication > 0 else { return nil }
         return DownloadVersion(

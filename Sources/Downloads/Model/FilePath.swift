@@ -1,18 +1,19 @@
-/// Where a finished file is below `files`: its name, and the folder that has it.
+/// The path of a finished file below `files`: its folder and its name.
 ///
-/// It is kept as one text, so that the path of a file without a folder costs no more than its name.
+/// The path is kept as one text, so that it costs no more than the name if there is no folder.
 struct FilePath: Sendable, Hashable, CustomStringConvertible {
-    /// The folder and the name with a slash between them; the name alone where there is no folder.
+    /// The folder and the name with a slash between them; the name alone if there is no folder.
     let description: String
 
+    /// Creates a path.
     /// - Parameters:
-    ///   - name: a safe name, without slashes.
-    ///   - folder: names with slashes between them; empty for `files` itself.
+    ///   - name: A safe name without slashes.
+    ///   - folder: Names separated by slashes; empty for `files` itself.
     init(_ name: String, in folder: String) {
         description = folder.isEmpty ? name : "\(folder)/\(name)"
     }
 
-    /// Reads a ``description``; `nil` if its names are not safe.
+    /// Parses a ``description``; `nil` if a name in it is not safe.
     init?(_ description: String) {
         self.init(description: description)
         let isInFolder = lastSlash != nil
@@ -28,9 +29,9 @@ struct FilePath: Sendable, Hashable, CustomStringConvertible {
     /// The file's name.
     var name: String { lastSlash.map { String(description[description.utf8.index(after: $0)...]) } ?? description }
 
-    /// The names of the directories that lead to it, with slashes between them; empty for `files` itself.
+    /// The names of the directories above the file, separated by slashes; empty for `files` itself.
     var folder: String { lastSlash.map { String(description[..<$0]) } ?? "" }
 
-    /// The path of another name in the same folder.
+    /// Returns the path of another name in the same folder.
     func named(_ name: String) -> FilePath { FilePath(name, in: folder) }
 }

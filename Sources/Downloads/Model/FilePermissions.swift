@@ -1,10 +1,10 @@
-/// Who else may read what is finished: modes as chmod(2) takes them. `nil`: the owner alone.
+/// The permissions of finished files and their directories: modes as for chmod(2). `nil` is for the owner alone.
 public struct FilePermissions: Sendable, Equatable {
-    /// Those of finished files.
+    /// The mode of finished files.
     public var file: UInt32?
-    /// Those of the files directory, of the directories in it, and of those that lead to it, as far as the service makes them.
+    /// The mode of the files directory, the directories in it and those above it, as far as the service creates them.
     public var directory: UInt32?
 
-    /// Finished files and their directories are their owner's alone.
+    /// Creates permissions for the owner alone.
     public init() {}
 }

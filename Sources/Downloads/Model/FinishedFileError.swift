@@ -1,7 +1,7 @@
-/// Why a finished file can't be given to a client.
+/// An error that prevents the delivery of a finished file to a client.
 public enum FinishedFileError: Error, Sendable, Equatable {
-    /// It is not in the files directory any more, or another file has its name.
+    /// The file is no longer in the files directory, or another file has its name.
     case gone
-    /// The disk or the system refuses at the moment; why, for people.
+    /// The disk or the system refuses at the moment. The text is the reason, for users.
     case unavailable(String)
 }

@@ -1,36 +1,36 @@
 internal import HTTPCore
 internal import System
 
-/// What became of a request with a key.
+/// The outcome of a request with an idempotency key.
 struct IdempotencyRecord: Sendable {
     var key: String
-    /// The SHA-256 of what was asked for.
+    /// The SHA-256 of the request.
     var digest: [UInt8]
-    /// What became of each of its items, with the downloads as they were then.
+    /// The outcome of each item, with the downloads at that time.
     var outcomes: [Addition.Outcome]
     var createdAt: Timestamp
 
-    /// Bytes of memory, about.
+    /// The approximate size in memory, in bytes.
     var memorySize: Int { outcomes.reduce(key.utf8.count + 128) { $0 + $1.memorySize } }
 }
 
-/// What became of requests with a key: those of the last day, up to a bound. The oldest go first.
+/// The outcomes of the last day's requests with idempotency keys, up to a bound. The oldest are removed first.
 struct IdempotencyStore: Sendable {
-    /// How much is remembered.
+    /// Bounds of the outcomes that are kept.
     struct Limits: Sendable {
-        /// Keys at most: a client that sends one with every request, once a second, is covered for hours.
+        /// The maximum number of keys. It covers hours of a client that sends a key once per second.
         var keys = 10_000
-        /// Bytes of memory at most, about: batches add many downloads.
+        /// The approximate maximum size in memory, in bytes. Batches add many downloads.
         var bytes = 16 * 1024 * 1024
-        /// For how long: a client that has not come back after a day has forgotten, too.
+        /// The time for which an outcome is kept. Clients are not expected to repeat a request after a day.
         var lifetime: Duration = .seconds(24 * 3600)
     }
 
-    /// What is known of a key.
+    /// The result of looking up a key.
     enum Lookup: Sendable {
-        /// Nothing: the request is to be carried out.
+        /// The key is new: the request is to be carried out.
         case unknown
-        /// The request has been carried out, and this became of it.
+        /// The request has been carried out, with these outcomes.
         case found([Addition.Outcome])
         /// The key was used for another request.
         case mismatch
@@ -38,7 +38,7 @@ struct IdempotencyStore: Sendable {
 
     private let limits: Limits
     private var records: [ExactText: IdempotencyRecord] = [:]
-    /// Keys from the oldest on; those before `first` have been forgotten.
+    /// The keys, from the oldest on; those before `first` have been removed.
     private var order: [ExactText] = []
     private var first = 0
     private var bytes = 0
@@ -54,8 +54,8 @@ struct IdempotencyStore: Sendable {
         return record.digest == key.digest ? .found(record.outcomes) : .mismatch
     }
 
-    /// Remembers what became of a request.
-    /// - Returns: the keys that were forgotten for it.
+    /// Keeps the outcome of a request.
+    /// - Returns: The keys whose outcomes were removed for it.
     mutating func remember(_ record: IdempotencyRecord, now: Timestamp) -> [String] {
         forget(record.key)
         let key = ExactText(record.key)
@@ -78,7 +78,7 @@ struct IdempotencyStore: Sendable {
         return forgotten
     }
 
-    /// Forgets the request with this key.
+    /// Removes the outcome of the request with this key.
     mutating func forget(_ key: String) {
         let key = ExactText(key)
         guard let record = records.removeValue(forKey: key) else { return }

@@ -1,51 +1,56 @@
 public import HTTPCore
 
-/// What a user asks to be downloaded. Its values have been validated by whoever makes one, except for the destination, the file's name
-/// and its folder.
+/// A user's request for a download.
+///
+/// The creator of a request has validated its values, except for the destination, the file's name and its folder.
 public struct NewDownload: Sendable {
-    /// What to download.
+    /// The URL of the file.
     public var url: HTTPURL
     /// The file's name, if the user chose one; see `FileNaming.objection(to:)`.
     public var filename: String?
-    /// Whether ``filename`` is to get an extension as soon as the origin's response tells the media type.
+    /// Whether ``filename`` is to get an extension, which the origin's response determines.
     public var lacksExtension = false
-    /// The file's directory below the files directory; empty for that itself. See `FileNaming.objection(toFolder:)`.
+    /// The folder below the files directory; empty for the files directory itself. See
+    /// `FileNaming.objection(toFolder:)`.
     public var folder: String
-    /// Fields to send along. They may carry secrets: never shown, never logged, and never sent to another origin.
+    /// Header fields of the requests. Their values may be secrets: they are never logged, and never sent to another
+    /// origin.
     public var headers: [(name: String, value: String)]
-    /// What the finished file must match.
+    /// The checksum that the finished file must match.
     public var checksum: Checksum?
-    /// Bytes that it is said to have, shown until the origin says; `nil`: nobody knows.
+    /// The expected length in bytes, shown until the origin states it; `nil` if it is unknown.
     public var bytesTotal: Int64?
-    /// The media type it must have; `audio/*` is understood.
+    /// The media type that the file must have. Patterns such as `audio/*` are allowed.
     public var mediaType: String?
-    /// More URLs of the same bytes.
+    /// Other URLs of the same bytes.
     public var mirrors: [HTTPURL]
-    /// The more, the earlier it starts: −10…10.
+    /// The priority, −10…10. Higher priorities start earlier.
     public var priority: Int
-    /// The user's own labels.
+    /// The user's labels.
     public var labels: [String]
-    /// Bytes per second; 0 is no limit.
+    /// The speed limit in bytes per second; 0 is no limit.
     public var speedLimit: Int64
-    /// Most connections for this file; `nil` takes the service's setting.
+    /// The maximum number of connections for this file; `nil` for the service's setting.
     public var segments: Int?
-    /// Whether it waits to be resumed rather than for a slot.
+    /// Whether the download starts paused instead of queued.
     public var startsPaused: Bool
-    /// The search item it was started from, as the bytes of a JSON object.
+    /// The search result that the download was started from, as the bytes of a JSON object.
     public var track: [UInt8]?
-    /// The name of that item.
+    /// The name of that search result.
     public var trackName: String?
-    /// Where the resource is posted to when it ends.
+    /// The URL of the webhook that receives the ended download.
     public var webhook: HTTPURL?
-    /// What happens if the URL is already being, or has been, downloaded.
+    /// The reaction to a URL that has a live or completed download already.
     public var onDuplicate: DuplicatePolicy
-    /// How many are to precede it in the queue, 0 or more; `nil`: all of its priority. Between others it takes the nearest priority to its
-    /// own that they allow.
+    /// The number of downloads that are to precede this one in the queue, 0 or more.
+    ///
+    /// The download takes the nearest priority to its own that its neighbours allow. `nil`: behind all downloads of its
+    /// priority.
     public var position: Int?
-    /// The name that aria2's RPC is to have for it; `nil`: any.
+    /// The name in aria2's RPC; `nil` for any.
     public var gid: DownloadGID?
 
-    /// A download of a URL with everything else at its default.
+    /// Creates a request for a URL, with defaults for all other values.
     public init(
         url: HTTPURL,
         filename: String? = nil,
@@ -87,12 +92,12 @@ public struct NewDownload: Sendable {
     }
 }
 
-/// What to do with a URL that has a live or completed download already. The raw values are those of the API.
+/// The reaction to a URL that has a live or completed download already. The raw values are those of the API.
 public enum DuplicatePolicy: String, Sendable, CaseIterable {
-    /// Respond with the one there is.
+    /// Returns the existing download.
     case returnExisting = "return"
-    /// Refuse.
+    /// Refuses the request.
     case reject
-    /// Download it again.
+    /// Downloads the file again.
     case new
 }

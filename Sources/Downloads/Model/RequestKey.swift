@@ -1,16 +1,18 @@
 internal import System
 
-/// Names one request of a client, so that a repetition of it is recognised and gets the same response: an `Idempotency-Key` and
-/// what was asked for with it.
+/// The key of one client's request: an `Idempotency-Key` and a digest of the request.
+///
+/// With it, a repetition of the request is recognised and gets the same response.
 public struct RequestKey: Sendable, Hashable {
-    /// The client's own name for the request.
+    /// The client's name for the request.
     public let name: String
-    /// The SHA-256 of what is asked for.
+    /// The SHA-256 of the request.
     let digest: [UInt8]
 
+    /// Creates a key.
     /// - Parameters:
-    ///   - name: the client's own name for the request.
-    ///   - request: all bytes that say what is asked for; another request with the same name is refused.
+    ///   - name: The client's name for the request.
+    ///   - request: All bytes that describe the request. Another request with the same name is refused.
     public init(_ name: String, request: [UInt8]) {
         self.name = name
         digest = SHA256.digest(of: request)

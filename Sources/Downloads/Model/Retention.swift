@@ -1,18 +1,18 @@
 internal import HTTPCore
 
-/// For how long what has ended is kept.
+/// The time for which ended downloads are kept.
 public struct Retention: Sendable, Equatable {
-    /// Records of completed downloads; `nil`: for ever.
+    /// The time for records of completed downloads; `nil` for ever.
     public var completed: Duration?
-    /// Those of failed and cancelled ones; `nil`: for ever.
+    /// The time for records of failed and cancelled downloads; `nil` for ever.
     public var ended: Duration?
-    /// Whether finished files go with their records.
+    /// Whether finished files are deleted with their records.
     public var deletesFiles = false
 
-    /// Everything is kept.
+    /// Creates a retention that keeps everything.
     public init() {}
 
-    /// When a download's record is removed, counted from its end; `nil`: never, as things stand.
+    /// Returns the time at which a download's record is removed; `nil` if no removal is planned.
     func expiry(of download: Download) -> Timestamp? {
         guard let endedAt = download.endedAt, let limit = limit(download.state) else { return nil }
         return endedAt.advanced(by: limit)
@@ -26,12 +26,12 @@ public struct Retention: Sendable, Equatable {
         }
     }
 
-    /// What has been kept for long enough.
+    /// Returns queries for all downloads that have been kept for long enough.
     func expired(now: Timestamp) -> [ListQuery] {
         var queries: [ListQuery] = []
         func add(_ states: Set<DownloadState>, _ limit: Duration?) {
             guard let limit else { return }
-            // What ends at this very moment has been kept for no time at all.
+            // `endedBefore` is exclusive: one millisecond more includes downloads that ended exactly one limit ago.
             let before = now.advanced(by: .milliseconds(1) - limit)
             queries.append(ListQuery(states: states, endedBefore: before))
         }
@@ -40,7 +40,9 @@ public struct Retention: Sendable, Equatable {
         return queries
     }
 
-    /// How often that is looked at: often enough that a record is not kept a tenth longer, or a minute; `nil`: everything is kept.
+    /// The time between two searches for expired downloads; `nil` if everything is kept.
+    ///
+    /// It is a tenth of the shortest limit, within 1 to 60 seconds.
     var interval: Duration? {
         guard let shortest = [completed, ended].compactMap(\.self).min() else { return nil }
         return min(max(shortest / 10, .seconds(1)), .seconds(60))

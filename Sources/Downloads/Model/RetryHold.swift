@@ -1,10 +1,10 @@
 internal import HTTPCore
 
-/// A wait that an origin has asked for with `Retry-After`; it holds over restarts.
+/// A wait that an origin has asked for with `Retry-After`. It continues after a restart.
 struct RetryHold: Sendable, Equatable {
-    /// When it ends, by the clock on the wall.
+    /// The end of the wait, by the wall clock.
     var until: Timestamp
-    /// How long the whole wait is.
+    /// The length of the whole wait.
     var length: Duration
 
     init(until: Timestamp, length: Duration) {
@@ -12,12 +12,12 @@ struct RetryHold: Sendable, Equatable {
         self.length = length
     }
 
-    /// A wait that begins now.
+    /// Creates a wait that begins now.
     init(_ length: Duration, from now: Timestamp) {
         self.init(until: now.advanced(by: length), length: length)
     }
 
-    /// How much of it is left. Never more than the whole: the clock may have been set back since.
+    /// Returns the remaining time. It never exceeds the whole wait, since the clock may have been set back.
     func remaining(at now: Timestamp) -> Duration {
         let left = until.millisecondsSinceEpoch - now.millisecondsSinceEpoch
         return min(max(.milliseconds(left), .zero), length)

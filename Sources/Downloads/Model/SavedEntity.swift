@@ -1,21 +1,25 @@
 internal import HTTPCore
 
-/// The representation that the partial bytes belong to. Validators are kept byte by byte as the origin sent them, compared as bytes
-/// (RFC 9110 §8.8.3.2), and sent back so.
+/// The representation that the partial bytes belong to.
+///
+/// Validators are kept byte by byte as the origin sent them. They are compared as bytes (RFC 9110 §8.8.3.2) and sent
+/// back unchanged.
 struct SavedEntity: Sendable, Equatable {
-    /// The ETag field's value.
+    /// The value of the ETag field.
     var etag: FieldValue?
-    /// The Last-Modified field's value.
+    /// The value of the Last-Modified field.
     var lastModified: FieldValue?
-    /// The Date field's value of the response that brought Last-Modified: shows whether that is strong.
+    /// The value of the Date field that came with Last-Modified. It shows whether Last-Modified is a strong validator.
     var date: String?
-    /// The complete length in bytes, if the origin told.
+    /// The complete length in bytes, if the origin stated it.
     var total: Int64?
-    /// The content coding that the file itself is in, if the origin named it: the bytes are as sent.
+    /// The content coding of the file itself, if the origin named it. The bytes are kept in this coding.
     var coding: String?
-    /// The URL that sent all this, as its validators mean nothing to others; `nil`: the download's own.
+    /// The URL whose response had these values, since validators are valid for one source only.
+    ///
+    /// `nil` for the download's own URL.
     var source: String?
-    /// What all of its bytes hash to, if the origin told.
+    /// The digest of the whole file, if the origin stated it.
     var digest: Checksum?
 
     init(

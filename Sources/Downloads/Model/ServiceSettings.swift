@@ -1,12 +1,12 @@
 internal import HTTPCore
 
-/// What can be changed about the service while it runs, and is kept over restarts.
+/// Settings of the service that can change while it runs. They are kept over restarts.
 public struct ServiceSettings: Sendable, Equatable {
-    /// The settings that are numbers, by the names that the API and the store have for them.
+    /// The numeric settings, by their names in the API and in the store.
     public enum Name: String, Sendable, CaseIterable {
         case maxConcurrent, maxPerHost, segments, speedLimit
 
-        /// What a value may be.
+        /// The valid values.
         public var range: ClosedRange<Int64> {
             switch self {
             case .maxConcurrent, .maxPerHost: 1...1000
@@ -16,26 +16,26 @@ public struct ServiceSettings: Sendable, Equatable {
         }
     }
 
-    /// Downloads that transfer at once.
+    /// The maximum number of downloads that transfer at once.
     public var maxConcurrent: Int
-    /// Of those, downloads from one origin host and port.
+    /// The maximum number of downloads that transfer at once from one origin's host and port.
     public var maxPerHost: Int
-    /// Most connections for one large file.
+    /// The maximum number of connections for one large file.
     public var segments: Int
-    /// Bytes per second over all downloads where the schedule has no entry; 0 is no limit.
+    /// The limit over all downloads in bytes per second, outside the entries of the schedule; 0 is no limit.
     public var speedLimit: Int64
     /// Limits over all downloads for certain times of the week.
     public var speedSchedule = SpeedSchedule()
 
-    /// The name that the API and the store have for the schedule.
+    /// The schedule's name in the API and in the store.
     public static let scheduleName = "speedSchedule"
 
-    /// What limits all downloads at a moment, in bytes per second; 0 is no limit.
+    /// Returns the limit over all downloads at a time, in bytes per second; 0 is no limit.
     func speedLimit(at time: Timestamp, offset: Int) -> Int64 {
         speedSchedule.bytesPerSecond(at: time, offset: offset) ?? speedLimit
     }
 
-    /// The value of one of them. Setting one that is out of range sets the nearest that is not.
+    /// The value of a setting. Setting a value that is out of range sets the nearest valid one.
     public subscript(name: Name) -> Int64 {
         get {
             switch name {
@@ -58,12 +58,14 @@ public struct ServiceSettings: Sendable, Equatable {
 }
 
 extension ServiceSettings {
-    /// What holds at a start: a value given explicitly wins, then one that was kept, then the default.
+    /// Merges these settings with stored ones at a start.
+    ///
+    /// A value that the operator has given explicitly wins, then a stored value, then the default.
     /// - Parameters:
-    ///   - kept: what the store has, by name. What is no valid value counts as absent.
-    ///   - explicit: those whose value in `self` the operator has given for this start.
-    ///   - isScheduleExplicit: whether the operator has given the schedule.
-    /// - Returns: the settings, and what of them has to be kept now.
+    ///   - kept: The stored values by name. Invalid values count as absent.
+    ///   - explicit: The settings whose value in `self` the operator has given for this start.
+    ///   - isScheduleExplicit: Whether the operator has given the schedule.
+    /// - Returns: The merged settings, and the changes to store.
     func merged(
         withKept kept: [String: String], explicit: Set<Name>, isScheduleExplicit: Bool = false
     ) -> (settings: ServiceSettings, changes: [StoreChange]) {

@@ -1,39 +1,40 @@
 public import HTTPCore
 
-/// Speed limits that hold at certain times of the week, such as `mon-fri 08:00-18:00 1M`: the first entry that covers a moment has its
-/// limit then.
+/// Speed limits for certain times of the week, such as `mon-fri 08:00-18:00 1M`. The first entry that covers a time
+/// decides.
 ///
-/// Times are those of the clock on the wall. So where it is set forward or back for summer, an entry covers what that clock shows: an hour
-/// that is skipped is covered by nothing, and one that comes twice is covered twice.
+/// Times are those of the local wall clock. At a change of summer time, no entry covers an hour that is skipped. An
+/// hour that is repeated is covered twice.
 public struct SpeedSchedule: Sendable, Equatable {
-    /// The most entries: more than anybody thinks of, and little to look through.
+    /// The maximum number of entries, which are searched one by one.
     public static let mostEntries = 32
-    /// The most characters of an entry.
+    /// The maximum number of characters in an entry.
     public static let longestEntry = 200
 
-    /// One limit and when it holds.
+    /// One limit and the times at which it applies.
     public struct Entry: Sendable, Equatable {
         /// The entry as it was written.
         public let text: String
-        /// Bytes per second; 0 is no limit.
+        /// The limit in bytes per second; 0 is no limit.
         public let bytesPerSecond: Int64
-        /// A bit for each day on which it begins, Monday the lowest.
+        /// A bit for each day on which the entry begins. The lowest bit is Monday.
         fileprivate let days: UInt8
-        /// Minutes of the day, 0…1439 and 0…1440. An end that is not after the start is on the next day.
+        /// The start and the end in minutes of the day, 0…1439 and 0…1440. An end that is not after the start is on the
+        /// next day.
         fileprivate let start: Int
         fileprivate let end: Int
     }
 
-    /// The entries in their order.
+    /// The entries in order.
     public let entries: [Entry]
 
-    /// A schedule of these entries.
+    /// Creates a schedule of these entries.
     public init(_ entries: [Entry] = []) {
         self.entries = entries
     }
 
-    /// The limit at a moment, in bytes per second, 0 for none; nil if no entry covers it.
-    /// - Parameter offset: seconds by which the local time is ahead of UTC at that moment.
+    /// Returns the limit at a time in bytes per second, 0 for none; `nil` if no entry covers the time.
+    /// - Parameter offset: The seconds by which the local time is ahead of UTC at that time.
     public func bytesPerSecond(at time: Timestamp, offset: Int) -> Int64? {
         guard !entries.isEmpty else { return nil }
         let (days, minute) = Self.split(time, offset)
@@ -59,21 +60,23 @@ extension SpeedSchedule.Entry {
     }
 }
 
-// MARK: - Reading
+// MARK: - Parsing
 
-/// Why an entry of a schedule was refused.
+/// The refusal of an entry of a schedule.
 public struct SpeedScheduleError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong with it and what is accepted.
+    /// A description of the error and of the accepted form.
     public let description: String
 }
 
 extension SpeedSchedule.Entry {
-    /// What is accepted, as the end of "takes …".
+    /// The accepted form, for messages that end with "takes …".
     public static let accepted =
         "days, a span and a speed, such as 'mon-fri 08:00-18:00 1M' or 'sat,sun 22:00-06:00 0', which is no limit"
 
-    /// Reads an entry of three words: days, each or a range of `mon` to `sun`, separated by commas; a span such as `08:00-18:00`, which ends
-    /// on the next day if its end is not after its start, or `24:00`; and a speed.
+    /// Parses an entry of three words: days, a span and a speed.
+    ///
+    /// Days are names from `mon` to `sun` or ranges of them, separated by commas. The span is written such as
+    /// `08:00-18:00`, and may end at `24:00`. A span whose end is not after its start ends on the next day.
     public init(parsing text: String) throws(SpeedScheduleError) {
         let words = text.split { $0 == " " || $0 == "\t" }
         guard words.count == 3 else {
@@ -105,7 +108,7 @@ extension SpeedSchedule.Entry {
                 dayNames.firstIndex { $0 == name }
             }
             guard (1...2).contains(ends.count), let first = ends[0], let last = ends[ends.count - 1] else { return nil }
-            // `fri-mon` goes over the week's end.
+            // A range such as `fri-mon` spans the end of the week.
             for step in 0...((last - first + 7) % 7) { days |= 1 << UInt8((first + step) % 7) }
         }
         return days
@@ -121,13 +124,13 @@ extension SpeedSchedule.Entry {
     }
 }
 
-// MARK: - Keeping
+// MARK: - Storing
 
 extension SpeedSchedule {
-    /// One entry on a line, as it is kept.
+    /// The stored form, with one entry per line.
     var keptText: String { entries.map(\.text).joined(separator: "\n") }
 
-    /// Reads what was kept; nil if that is no schedule.
+    /// Parses the stored form; `nil` if it is not a schedule.
     init?(kept text: String) {
         var entries: [Entry] = []
         for line in text.split(separator: "\n") {

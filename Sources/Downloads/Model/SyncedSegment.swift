@@ -1,10 +1,11 @@
-/// A range of the file and how much of it is known to be on disk. After a crash nothing else of the part file is trusted.
+/// A byte range of the file, of which the first part is on disk. After a crash, only these bytes of the part file are
+/// trusted.
 struct SyncedSegment: Sendable, Equatable {
-    /// Where it starts in the file, in bytes.
+    /// The offset of its first byte in the file.
     var start: Int64
-    /// Where it ends, exclusively; `nil`: at the end of a file of unknown length.
+    /// The offset behind its last byte; `nil` if it extends to the end of a file of unknown length.
     var end: Int64?
-    /// Every byte from `start` up to here, exclusively, has been synced.
+    /// The offset behind the last synced byte. Every byte from `start` to here has been synced.
     var synced: Int64
 
     init(start: Int64, end: Int64?, synced: Int64) {
@@ -13,6 +14,6 @@ struct SyncedSegment: Sendable, Equatable {
         self.synced = synced
     }
 
-    /// Bytes of it on disk.
+    /// The number of bytes on disk.
     var length: Int64 { max(synced - start, 0) }
 }
